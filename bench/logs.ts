@@ -68,7 +68,7 @@ async function measure(): Promise<void> {
       } as unknown as RuntimeService,
     },
     { maxBytes: MAX_BYTES, maxFiles: 5, workers: 1, periodMs: PERIOD_MS },
-    { statuses: { values: () => [statusOf(logPath)] } as unknown as NodeState["statuses"] },
+    { runtimeStatuses: { values: () => [statusOf(logPath)] } as unknown as NodeState["runtimeStatuses"] },
   ).subscribe({ error: (thrown: unknown) => log.cancel(thrown) });
 
   const lags: number[] = [];

@@ -17,7 +17,7 @@ import type { Pod } from "../src/core/api.ts";
 import { podCgroupName } from "../src/core/resources/podCgroup.ts";
 import type { NodeContext } from "../src/core/container/nodeContext.ts";
 import { podDir, podLogDir } from "../src/core/paths.ts";
-import { nodeContext } from "../src/pipelines/node/nodeContext.ts";
+import { nodeContext } from "../src/pipelines/node/createNodeContext.ts";
 import type { CriClient } from "../src/sinks/cri.ts";
 import { readMachine } from "../src/sources/machine.ts";
 import { createNodeState } from "../src/state/nodeState.ts";

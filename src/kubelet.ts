@@ -8,7 +8,7 @@
  *                          |               stopped,  |  volumes     +--> podWriter (PATCH of statuses)
  *                          |               removed   | inspect
  *                          |                         v
- *     runtime signals --> runtimeStatus (PLEG) <-- [inspections]
+ *     runtime signals --> pleg <------------------ [inspections]
  *                          | stream opened or broke
  *                          v
  *                       [runtimeLooks] --> runtimeState       housekeeping: leftovers on disk, once all sources are seen
@@ -25,9 +25,9 @@ import { runtimeClasses, services } from "./pipelines/cluster/knownObjects.ts";
 import { drained } from "./pipelines/drain.ts";
 import { housekeeping } from "./pipelines/housekeeping.ts";
 import { logRotation } from "./pipelines/logRotation.ts";
-import { hostAddresses } from "./pipelines/node/hostAddresses.ts";
+import { hostAddresses } from "./pipelines/node/watchHostAddresses.ts";
 import { nodeCgroups } from "./pipelines/node/nodeCgroups.ts";
-import { nodePressure } from "./pipelines/node/nodePressure.ts";
+import { nodePressure } from "./pipelines/node/watchNodePressure.ts";
 import { podCidr } from "./pipelines/node/podCidr.ts";
 import { podCommands } from "./pipelines/podCommands.ts";
 import { podConfig } from "./pipelines/podConfig.ts";
@@ -36,11 +36,11 @@ import { podRecords } from "./pipelines/podRecords.ts";
 import { createPodServices } from "./pipelines/podServices.ts";
 import { restoreAllocations } from "./pipelines/podWorker/restoreAllocations.ts";
 import { createQueries } from "./pipelines/queries.ts";
-import { createQueues, routeConfigOutput, routePodOutput, routeRuntimeOutput } from "./pipelines/queues.ts";
-import { runtimeState } from "./pipelines/runtime/runtimeState.ts";
-import { runtimeStatus } from "./pipelines/runtime/runtimeStatus.ts";
+import { createQueues, routeConfigOutput, routePodOutput, routePlegOutput } from "./pipelines/queues.ts";
+import { runtimeState } from "./pipelines/runtime/watchRuntimeState.ts";
+import { pleg } from "./pipelines/runtime/pleg.ts";
 import { nodeGauges } from "./pipelines/stats/nodeGauges.ts";
-import { createNodeStats } from "./pipelines/stats/nodeStats.ts";
+import { createNodeStats } from "./pipelines/stats/measureNodeStats.ts";
 import { storageEviction } from "./pipelines/stats/storageEviction.ts";
 import type { KubeletCommands } from "./ports/kubeletCommands.ts";
 import type { KubeletPorts } from "./ports/kubeletPorts.ts";
@@ -86,11 +86,11 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   run("runtimeState", { reads: ["runtimeLooks"], writes: ["runtimeState"] }, (use) =>
     runtimeState({ lookAgain$: use.runtimeLooks.values$ }, ports, config, use.runtimeState),
   );
-  run("runtimeStatus", PLEG_PLACES, (use) =>
-    runtimeStatus({ signals$: ports.runtimeSignals$, requests$: use.inspections.values$ }, ports, config, {
+  run("pleg", PLEG_PLACES, (use) =>
+    pleg({ signals$: ports.runtimeSignals$, requests$: use.inspections.values$ }, ports, config, {
       ...use,
       hasRecord: (uid) => use.registry.value.records.has(uid),
-    }).pipe(tap((output) => routeRuntimeOutput(output, use, allSourcesSeen))),
+    }).pipe(tap((output) => routePlegOutput(output, use, allSourcesSeen))),
   );
   run("podLifecycle", POD_PLACES, (use) => {
     const registry$ = concat(restoredAllocations(ports, config), use.registryInputs.values$);
@@ -105,11 +105,11 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
       takeUntil(draining$),
     ),
   );
-  run("housekeeping", { reads: ["registry", "listing", "statuses"], writes: ["orphans"] }, (use) =>
+  run("housekeeping", { reads: ["registry", "listing", "runtimeStatuses"], writes: ["orphans"] }, (use) =>
     housekeeping({ ready$: registrySettled(use) }, ports, config, use, pods),
   );
-  run("logRotation", { reads: ["statuses"] }, (use) => logRotation(ports, config.logRotation, use));
-  run("nodeGauges", { reads: ["statuses", "registry", "podStatuses", "toldPods", "volumes"] }, (use) =>
+  run("logRotation", { reads: ["runtimeStatuses"] }, (use) => logRotation(ports, config.logRotation, use));
+  run("nodeGauges", { reads: ["runtimeStatuses", "registry", "podStatuses", "apiPodObjects", "volumes"] }, (use) =>
     nodeGauges(ports, use),
   );
   run("diskCounts", {}, () => stats.counting$);
@@ -146,11 +146,11 @@ const restoredAllocations = (ports: KubeletPorts, config: KubeletConfig): Observ
   restoreAllocations(ports, config).pipe(map((allocations) => ({ kind: "restored", allocations })));
 
 const SOURCE_PLACES = {
-  writes: ["sourcesSeen", "problems", "configObjects", "toldPods", "registryInputs", "events"],
+  writes: ["sourcesSeen", "problems", "configObjects", "apiPodObjects", "registryInputs", "events"],
 } as const;
 const PLEG_PLACES = {
   reads: ["registry", "sequence", "inspections"],
-  writes: ["listing", "auditedAt", "statuses", "runtimeLooks", "inspections", "registryInputs"],
+  writes: ["listing", "relistedAt", "runtimeStatuses", "runtimeLooks", "inspections", "registryInputs"],
 } as const;
 const POD_PLACES = {
   reads: ["listing", "runtimeState", "node", "pressures", "sourcesSeen", "registryInputs"],

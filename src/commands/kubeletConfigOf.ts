@@ -35,7 +35,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     sources: [...sourcesOf(config), ...(client === undefined ? [] : ["api" as const])],
     syncPeriodMs: config.syncFrequency,
     relistPeriodMs: 1_000,
-    auditPeriodMs: 30_000,
+    resyncPeriodMs: 30_000,
     inspectionDeadlineMs: 10_000,
     inspectionsAtOnce: 16,
     runtimeStatusPeriodMs: 5_000,

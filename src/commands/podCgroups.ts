@@ -3,7 +3,7 @@ import { catchError, map, type Observable, of, switchMap, throwError } from "rxj
 import { kubeletError, toKubeletError } from "../core/errors.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { CgroupDriver } from "../core/resources/cgroupDriver.ts";
-import { cgroupDriver } from "../pipelines/node/cgroupDriver.ts";
+import { cgroupDriver } from "../pipelines/node/detectCgroupDriver.ts";
 import type { Cgroups } from "../ports/cgroup.ts";
 import type { Machine } from "../ports/host.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";

@@ -35,7 +35,7 @@ export function podSources(
     ...shared,
     path: staticPodPath,
     directory: manifestDirectory(staticPodPath, ports.clock),
-    auditPeriodMs: config.fileCheckFrequency,
+    resyncPeriodMs: config.fileCheckFrequency,
   });
   const http$ = defer(() =>
     httpPodSource({

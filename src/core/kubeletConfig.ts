@@ -64,7 +64,7 @@ export interface KubeletConfig {
   /** Relist period while the runtime has no open event stream. */
   readonly relistPeriodMs: number;
   /** Relist period while an event stream is open. */
-  readonly auditPeriodMs: number;
+  readonly resyncPeriodMs: number;
   /** Deadline of inspecting one pod. */
   readonly inspectionDeadlineMs: number;
   readonly inspectionsAtOnce: number;

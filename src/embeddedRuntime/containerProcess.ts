@@ -53,7 +53,7 @@ export type OutputWatcher = (stream: LogStream, chunk: Uint8Array) => void;
 /** Time to drain the output of an exited container; an escaped process may hold the pipe open forever. */
 const DRAIN_MS = 500;
 /** Interval of the periodic liveness check, in case the end of the `alive` pipe was missed. */
-const AUDIT_MS = 5000;
+const LIVENESS_CHECK_MS = 5000;
 const KILLED = 137;
 /**
  * Minimum age of the main process before it is signalled. In a real container it is PID 1 and ignores signals until it
@@ -158,14 +158,14 @@ function watch(
     }
     log.close();
   };
-  const audit = setInterval(() => {
+  const livenessCheck = setInterval(() => {
     if (readNumber(path.join(place.dir, "exit")) !== undefined || !exists(pid)) alive.stop();
-  }, AUDIT_MS);
-  audit.unref();
+  }, LIVENESS_CHECK_MS);
+  livenessCheck.unref();
 
   const finish = async (): Promise<ContainerEnd | undefined> => {
     await alive.ended;
-    clearInterval(audit);
+    clearInterval(livenessCheck);
     if (detached) return undefined;
     const end = readEnd(place.dir);
     if (await isOurs()) killQuietly(-pid, "SIGKILL");

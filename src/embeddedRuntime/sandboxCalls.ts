@@ -12,7 +12,7 @@ import {
   sandboxStatusMessage,
 } from "./criMessages.ts";
 import type { ServiceHandlers } from "./grpcService.ts";
-import { freePodAddress } from "./podAddresses.ts";
+import { freePodAddress } from "./freePodAddress.ts";
 import type { SandboxRecord } from "./records.ts";
 import { newId } from "./registry.ts";
 import type { Runtime } from "./runtime.ts";

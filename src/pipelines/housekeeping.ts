@@ -25,8 +25,8 @@ interface Services {
   readonly volumes: Pick<Volumes, "forget" | "release">;
 }
 type Ports = Pick<KubeletPorts, "files" | "mounts" | "cgroups" | "clock" | "telemetry">;
-type Config = Pick<KubeletConfig, "directories" | "auditPeriodMs" | "cgroupRoot" | "cgroupsPerQos">;
-interface State extends Pick<NodeView, "registry" | "listing" | "statuses"> {
+type Config = Pick<KubeletConfig, "directories" | "resyncPeriodMs" | "cgroupRoot" | "cgroupsPerQos">;
+interface State extends Pick<NodeView, "registry" | "listing" | "runtimeStatuses"> {
   /** Its own cell. */
   readonly orphans: NodeState["orphans"];
 }
@@ -46,7 +46,7 @@ export function housekeeping(
       sweepLogLinks(ports, config, state),
       sweepCgroups(ports, config, state),
     );
-  return inputs.ready$.pipe(switchMap(() => pollAfter(ports.clock, config.auditPeriodMs, sweep)));
+  return inputs.ready$.pipe(switchMap(() => pollAfter(ports.clock, config.resyncPeriodMs, sweep)));
 }
 
 function isOrphan(uid: string, { registry, listing }: State): boolean {
@@ -118,7 +118,11 @@ function sweepLogDirs({ files, telemetry }: Ports, { directories }: Config, stat
   return sweepEach(files.list(directories.podLogsDir), () => isLeft, remove);
 }
 
-function sweepLogLinks({ files, telemetry }: Ports, { directories }: Config, { statuses }: State): Observable<never> {
+function sweepLogLinks(
+  { files, telemetry }: Ports,
+  { directories }: Config,
+  { runtimeStatuses: statuses }: State,
+): Observable<never> {
   const look = () => {
     const known = new Set<string>(statuses.values().flatMap((pod) => pod.containers.map(({ id }) => id)));
     return (name: string): boolean => {

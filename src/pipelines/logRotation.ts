@@ -39,7 +39,7 @@ type Ports = Pick<KubeletPorts, "clock" | "files" | "logFiles" | "runtime" | "te
 export function logRotation(
   ports: Ports,
   config: LogRotation | undefined,
-  { statuses }: Pick<NodeView, "statuses">,
+  { runtimeStatuses: statuses }: Pick<NodeView, "runtimeStatuses">,
 ): Observable<never> {
   if (config === undefined) return EMPTY;
   // Nobody writes to the log of a container that has ended.

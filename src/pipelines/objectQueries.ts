@@ -9,11 +9,11 @@ import { formatInstant } from "../core/telemetry/civilTime.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { NodeView } from "../state/nodeState.ts";
-import { createNodeFacts } from "./cluster/nodeFacts.ts";
+import { createNodeFacts } from "./cluster/collectNodeFacts.ts";
 
 type Cells = Pick<
   NodeView,
-  "registry" | "timelines" | "node" | "addresses" | "runtimeState" | "auditedAt" | "images" | "pressures"
+  "registry" | "timelines" | "node" | "addresses" | "runtimeState" | "relistedAt" | "images" | "pressures"
 >;
 
 /** The queries; `pods` is the one they are derived from. */

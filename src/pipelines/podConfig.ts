@@ -1,6 +1,6 @@
 /**
  * Pod sources merged into differences, and what cannot be used reported once. Owner of the cells sourcesSeen, problems,
- * configObjects and toldPods. Bound: one entry per manifest. Counterpart: pkg/kubelet/config.
+ * configObjects and apiPodObjects. Bound: one entry per manifest. Counterpart: pkg/kubelet/config.
  */
 import { map, type Observable } from "rxjs";
 import type { KubeletEvent } from "../core/events.ts";
@@ -22,7 +22,7 @@ export type PodConfigOutput =
   | { readonly kind: "seen" }
   | { readonly kind: "event"; readonly event: KubeletEvent };
 
-type ConfigCells = Pick<NodeState, "sourcesSeen" | "problems" | "configObjects" | "toldPods">;
+type ConfigCells = Pick<NodeState, "sourcesSeen" | "problems" | "configObjects" | "apiPodObjects">;
 
 /** Follows the sources for as long as it is subscribed. */
 export function podConfig(
@@ -48,7 +48,7 @@ function outputsOf(
   telemetry.metrics.gauge("rxlet_manifest_problems", problems.length, { source });
   state.problems.set(new Map(state.problems.value).set(source, problems));
   state.configObjects.set(configObjects);
-  if (snapshot.told !== undefined) state.toldPods.set(snapshot.told);
+  if (snapshot.told !== undefined) state.apiPodObjects.set(snapshot.told);
   for (const { op, pods } of updates) {
     const named = () => ({ source, pods: pods.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`) });
     telemetry.log.verbose(VERBOSITY.podUpdates, `SyncLoop ${op}`, named);

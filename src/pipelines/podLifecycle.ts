@@ -25,12 +25,12 @@ import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { Cell } from "../state/cell.ts";
 import { areSourcesSeen } from "../state/milestones.ts";
 import type { NodeView } from "../state/nodeState.ts";
-import { nodeAdmission } from "./node/nodeContext.ts";
+import { nodeAdmission } from "./node/createNodeContext.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { countRequestedResizes, resizeEvents } from "./resizeOutputs.ts";
 import type { PodServices } from "./podServices.ts";
 import { podWorker } from "./podWorker/podWorker.ts";
-import { preemption } from "./preemption.ts";
+import { preemption } from "./followPreemption.ts";
 import { roomWaits } from "./roomWaits.ts";
 
 const REGISTRY = { kind: "registry", text: "pod registry" } as const;
@@ -42,7 +42,7 @@ type State = Pick<NodeView, "listing" | "runtimeState" | "node" | "pressures" | 
 
 /**
  * Runs all pods for as long as it is subscribed. `registry$` carries the sources' differences, the workers'
- * announcements and the audits in one order; it comes from a queue.
+ * announcements and the relists in one order; it comes from a queue.
  */
 export function podLifecycle(
   inputs: { readonly registry$: Observable<RegistryInput> },

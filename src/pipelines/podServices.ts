@@ -8,7 +8,7 @@ import { createCredentialPlugins } from "./images/credentialPlugins.ts";
 import { createImagePulls, type ImagePulls } from "./images/imagePull.ts";
 import { createPullRecords } from "./images/pullRecords.ts";
 import { createRegistryCredentials, type FindCredentials } from "./images/registryCredentials.ts";
-import { nodeContext, readdressed, volumeNode } from "./node/nodeContext.ts";
+import { nodeContext, readdressed, volumeNode } from "./node/createNodeContext.ts";
 import { createUserNamespaces, type UserNamespaces } from "./node/userNamespaces.ts";
 import { createPodObjects, type PodObjects } from "./podObjects.ts";
 import { createPodStarts, type PodStarts } from "./podStarts.ts";
@@ -20,7 +20,7 @@ import { createVolumes, type Volumes } from "./volumes/volumes.ts";
 /** The cells that pod workers read. */
 export type PodServicesState = Pick<
   NodeView,
-  "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence" | "volumes"
+  "listing" | "runtimeStatuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence" | "volumes"
 >;
 
 /** Everything a pod worker uses beside its own memory. */

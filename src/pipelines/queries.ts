@@ -12,7 +12,7 @@ import { objectQueries } from "./objectQueries.ts";
 import { timelineQueries } from "./timelineQueries.ts";
 import { volumeQueries } from "./volumes/volumeQueries.ts";
 
-/** The pod loop counts as stalled when no audit has succeeded for this long beyond its period. */
+/** The pod loop counts as stalled when no relist has succeeded for this long beyond its period. */
 const STALLED_AFTER_MS = 180_000;
 
 /** All queries over the node's state. */
@@ -33,7 +33,7 @@ export function createQueries(
 
 function basicQueries(
   clock: Clock,
-  config: Pick<KubeletConfig, "auditPeriodMs">,
+  config: Pick<KubeletConfig, "resyncPeriodMs">,
   state: NodeView,
 ): Pick<KubeletQueries, "pods" | "health" | "manifestProblems" | "runtimePods"> {
   const startedAt = clock.monotonicMs();
@@ -48,9 +48,9 @@ function basicQueries(
     return found;
   };
   const syncLoop = (): string | undefined => {
-    const since: MonotonicMs = state.auditedAt.value ?? startedAt;
+    const since: MonotonicMs = state.relistedAt.value ?? startedAt;
     const quietMs = clock.monotonicMs() - since;
-    if (quietMs <= config.auditPeriodMs + STALLED_AFTER_MS) return undefined;
+    if (quietMs <= config.resyncPeriodMs + STALLED_AFTER_MS) return undefined;
     return `the runtime was last listed ${Math.round(quietMs / 1000)} s ago`;
   };
   const health = (): readonly HealthCheck[] => [
@@ -59,5 +59,5 @@ function basicQueries(
     { name: "syncloop", problem: syncLoop() },
   ];
   const manifestProblems = (): readonly ManifestProblem[] => [...state.problems.value.values()].flat();
-  return { pods, health, manifestProblems, runtimePods: () => state.statuses.values() };
+  return { pods, health, manifestProblems, runtimePods: () => state.runtimeStatuses.values() };
 }

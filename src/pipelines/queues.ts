@@ -7,7 +7,7 @@ import { createQueue, type Queue } from "../operators/createQueue.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { PodConfigOutput } from "./podConfig.ts";
 import type { PodOutput } from "./podOutputs.ts";
-import type { RuntimeOutput } from "./runtime/runtimeStatus.ts";
+import type { PlegOutput } from "./runtime/pleg.ts";
 
 /** Values that may wait in a queue. Beyond it the oldest is dropped and counted, and the next relist makes up for it. */
 const QUEUE_BOUND = 65_536;
@@ -48,18 +48,18 @@ export function routeConfigOutput(
 ): void {
   if (output.kind === "update") into.registryInputs.push(output);
   else if (output.kind === "event") into.events.push(output.event);
-  else if (allSourcesSeen()) into.registryInputs.push({ kind: "audit" });
+  else if (allSourcesSeen()) into.registryInputs.push({ kind: "resync" });
 }
 
 /** Routes an output of the PLEG. */
-export function routeRuntimeOutput(
-  output: RuntimeOutput,
+export function routePlegOutput(
+  output: PlegOutput,
   into: Into<"registryInputs" | "inspections" | "runtimeLooks">,
   allSourcesSeen: () => boolean,
 ): void {
   if (output.kind === "streamChanged") into.runtimeLooks.push(undefined);
   if (output.kind === "inspectAgain") into.inspections.push(output.uid);
-  if (output.kind === "audited" && allSourcesSeen()) into.registryInputs.push({ kind: "audit" });
+  if (output.kind === "relisted" && allSourcesSeen()) into.registryInputs.push({ kind: "resync" });
 }
 
 /** Routes an output of a pod worker. */

@@ -3,7 +3,7 @@
  * Upstream: StringFlagPutHandler of apiserver, GlogSetter of component-base.
  */
 import type { Hono } from "hono";
-import { readVerbosity } from "../core/server/verbosity.ts";
+import { readVerbosity } from "../core/server/readVerbosity.ts";
 
 /** Sets the verbosity for all subsequent log lines. */
 export type SetVerbosity = (verbosity: number) => void;

@@ -16,7 +16,7 @@ export {
 export type { ScenarioFaultRates } from "./scenario/randomFaults.ts";
 export type { ScenarioFault } from "./scenario/scenarioReport.ts";
 export { type Duration, ScenarioError } from "./scenario/scenarioTime.ts";
-export type { ServerAnswer } from "./scenario/serverAnswers.ts";
+export type { ServerAnswer } from "./scenario/probedServers.ts";
 export { during, every, type ScenarioStep, type Verbs } from "./scenario/script.ts";
 export { runScenario, type Scenario, ScenarioFailed, type ScenarioResult, simulate } from "./scenario/simulate.ts";
 export { diagram, inOrder, story, timeline } from "./scenario/stories.ts";

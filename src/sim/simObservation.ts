@@ -1,5 +1,5 @@
 /** The observations of a simulated node from outside, in order: input of trace and checkers. */
-import type { ApiPod } from "../core/api/toldPods.ts";
+import type { ApiPod } from "../core/api/apiPodObjects.ts";
 import type { Pod, PodStatus } from "../core/api.ts";
 import type { CriRpc } from "../core/criOperations.ts";
 import type { KubeletEvent } from "../core/events.ts";

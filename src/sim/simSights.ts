@@ -1,6 +1,6 @@
 /** Observations of a simulated node's ports: requests, probes, and removed directories and cgroups. Stateless. */
 import { defer, filter, map, type Observable, tap } from "rxjs";
-import type { ApiPod } from "../core/api/toldPods.ts";
+import type { ApiPod } from "../core/api/apiPodObjects.ts";
 import type { CriRpc } from "../core/criOperations.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { podsDir } from "../core/paths.ts";

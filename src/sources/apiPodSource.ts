@@ -4,7 +4,7 @@
  * Counterpart: NewSourceApiserver of pkg/kubelet/config/apiserver.go.
  */
 import { map, type Observable, scan, tap } from "rxjs";
-import { NO_TOLD_PODS, type ToldPods } from "../core/api/toldPods.ts";
+import { NO_API_POD_OBJECTS, type ApiPodObjects } from "../core/api/apiPodObjects.ts";
 import type { KubeletError } from "../core/errors.ts";
 import { apiSnapshot, NO_API_PODS, readApiPods } from "../core/pod/apiPods.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
@@ -32,12 +32,12 @@ export function apiPodSource({ nodeName, onHealth, ...options }: ApiPodSourceOpt
   return reflect({ ...options, resource: "pods", selection }).pipe(
     tap(({ problem }) => onHealth?.(problem)),
     newsOf(
-      ({ objects, version }): ToldPods | undefined => objects && { byName: objects, version },
+      ({ objects, version }): ApiPodObjects | undefined => objects && { byName: objects, version },
       (before, now) => before.byName === now.byName,
     ),
     scan(({ pods }, told) => ({ pods: readApiPods(pods, told.byName, clock.wallTime()), told }), {
       pods: NO_API_PODS,
-      told: NO_TOLD_PODS,
+      told: NO_API_POD_OBJECTS,
     }),
     map(({ pods, told }) => ({ ...apiSnapshot(pods), told })),
   );

@@ -57,7 +57,7 @@ const FILTERS: readonly string[] = [...TOPICS.keys()].map((topic) => `namespace=
  *     hints     -s-----e---------e-----d-
  *
  * Cancels: the stream, on unsubscribe. Errors: KubeletError when the stream breaks or the runtime is not containerd
- * (Unimplemented); an undecodable event is skipped, the audit behind the hints covers it. Bound: nothing is buffered.
+ * (Unimplemented); an undecodable event is skipped, the relist behind the hints covers it. Bound: nothing is buffered.
  */
 export function containerdEvents(service: ContainerdEventService): Observable<ContainerdHint> {
   const open = service.subscribe;

@@ -1,5 +1,5 @@
 /**
- * Static pods and what configures them from a directory or a file: looks at once, at every hint of a change, and at least every audit period.
+ * Static pods and what configures them from a directory or a file: looks at once, at every hint of a change, and at least every resync period.
  * What a look means is decided in core/pod/manifest/manifestFiles.ts; its memory lives in one subscription.
  * Bounds: one look at a time, READS_AT_ONCE files at once. Counterpart: pkg/kubelet/config/file.go.
  */
@@ -53,7 +53,7 @@ export interface FilePodSourceOptions {
   readonly directory: ManifestDirectory;
   readonly nodeName: string;
   /** `fileCheckFrequency` in milliseconds. */
-  readonly auditPeriodMs: number;
+  readonly resyncPeriodMs: number;
   readonly clock: Clock;
   readonly digest: Digest;
   /** Feature gate PreventStaticPodAPIReferences; on by default. */
@@ -76,10 +76,10 @@ const CALL_DEADLINE_MS = 10_000;
  *     snapshots   s-----s---------200ms s-----20ms s------
  *
  * Cancels: the look under way. Errors: never, nor does it complete; a broken watch is a warning in the snapshot and is
- * started again after an audit period. Bound: one look at a time, hints meanwhile lead to one more.
+ * started again after a resync period. Bound: one look at a time, hints meanwhile lead to one more.
  */
 export function filePodSource(options: FilePodSourceOptions): Observable<SourceSnapshot> {
-  const { auditPeriodMs, clock, directory } = options;
+  const { resyncPeriodMs, clock, directory } = options;
   return defer(() => {
     let files = NO_MANIFEST_FILES;
     let watchProblem: KubeletError | undefined;
@@ -89,13 +89,13 @@ export function filePodSource(options: FilePodSourceOptions): Observable<SourceS
       tap(() => {
         watchProblem = undefined;
       }),
-      watchAgain(clock, auditPeriodMs, (problem) => {
+      watchAgain(clock, resyncPeriodMs, (problem) => {
         watchProblem = problem;
       }),
     );
     const look = () => {
       const notes = () =>
-        watchProblem === undefined ? [] : [manifestNote(options.path, watchWarning(watchProblem, auditPeriodMs))];
+        watchProblem === undefined ? [] : [manifestNote(options.path, watchWarning(watchProblem, resyncPeriodMs))];
       const seen = (listing: ManifestListing, reads: readonly FileRead[]): ManifestLook => {
         return { path: options.path, listing, reads, notes: notes(), now: clock.monotonicMs() };
       };
@@ -104,7 +104,7 @@ export function filePodSource(options: FilePodSourceOptions): Observable<SourceS
         const stage = { kind: "manifest", text: `look at ${options.path}` } as const;
         const after = inStage(stage, () => applyLook(files, looked, FILE_SETTLE_TIMES));
         files = after.files;
-        looked$.next(Math.min(auditPeriodMs, Math.max(1, (after.wakeAt ?? Infinity) - looked.now)));
+        looked$.next(Math.min(resyncPeriodMs, Math.max(1, (after.wakeAt ?? Infinity) - looked.now)));
         return files.snapshot;
       };
       return listing(options).pipe(
@@ -125,8 +125,8 @@ export function filePodSource(options: FilePodSourceOptions): Observable<SourceS
   });
 }
 
-const watchWarning = (problem: KubeletError, auditPeriodMs: number): string =>
-  `cannot be watched (${problem.message}); it is read every ${auditPeriodMs / 1000} s instead`;
+const watchWarning = (problem: KubeletError, resyncPeriodMs: number): string =>
+  `cannot be watched (${problem.message}); it is read every ${resyncPeriodMs / 1000} s instead`;
 
 /** Starts a watch that ended or failed anew after `periodMs`, with a hint of its own, since changes went unseen. */
 function watchAgain<T>(clock: Clock, periodMs: number, onLost: (problem: KubeletError) => void) {

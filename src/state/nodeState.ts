@@ -2,7 +2,7 @@
  * The cells of the node. Each cell has one writer, listed in docs/architecture.md ("State: cells and their one writer");
  * `createParts` fails on a second one. Readers get the read-only face.
  */
-import { NO_TOLD_PODS, type ToldPods } from "../core/api/toldPods.ts";
+import { NO_API_POD_OBJECTS, type ApiPodObjects } from "../core/api/apiPodObjects.ts";
 import type { Node, PodStatus } from "../core/api.ts";
 import { type ConfigObjects, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
 import type { ServiceForEnv } from "../core/container/serviceEnv.ts";
@@ -24,9 +24,9 @@ import { createSequence, type Sequence } from "./sequence.ts";
 export interface NodeState {
   /** undefined until the runtime was listed once. */
   readonly listing: Cell<RuntimeListing | undefined>;
-  /** When the last audit succeeded. */
-  readonly auditedAt: Cell<MonotonicMs | undefined>;
-  readonly statuses: KeyedCell<PodUid, PodRuntimeStatus>;
+  /** When the last relist succeeded. */
+  readonly relistedAt: Cell<MonotonicMs | undefined>;
+  readonly runtimeStatuses: KeyedCell<PodUid, PodRuntimeStatus>;
   readonly runtimeState: Cell<RuntimeState>;
   readonly pressures: Cell<NodePressures>;
   /** undefined: they are still those of the start. */
@@ -48,7 +48,7 @@ export interface NodeState {
   readonly sourcesSeen: Cell<ReadonlySet<PodSource>>;
   readonly problems: Cell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>;
   readonly configObjects: Cell<ConfigObjects>;
-  readonly toldPods: Cell<ToldPods>;
+  readonly apiPodObjects: Cell<ApiPodObjects>;
   /** Orders inspections and effects. */
   readonly sequence: Sequence;
 }
@@ -64,8 +64,8 @@ export type NodeView = { readonly [Name in keyof NodeState]: ReadFace<NodeState[
 export function createNodeState(): NodeState {
   return {
     listing: createCell<RuntimeListing | undefined>(undefined),
-    auditedAt: createCell<MonotonicMs | undefined>(undefined),
-    statuses: createKeyedCell(),
+    relistedAt: createCell<MonotonicMs | undefined>(undefined),
+    runtimeStatuses: createKeyedCell(),
     runtimeState: createCell(unknownRuntimeState),
     pressures: createCell(NO_PRESSURE),
     addresses: createCell<MachineAddresses | undefined>(undefined),
@@ -82,7 +82,7 @@ export function createNodeState(): NodeState {
     sourcesSeen: createCell<ReadonlySet<PodSource>>(new Set()),
     problems: createCell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>(new Map()),
     configObjects: createCell(NO_CONFIG_OBJECTS),
-    toldPods: createCell(NO_TOLD_PODS),
+    apiPodObjects: createCell(NO_API_POD_OBJECTS),
     sequence: createSequence(),
   };
 }

@@ -1,6 +1,6 @@
 /** A node's writes to its API server: pod statuses, final deletions, mirror pods. */
 import { describe, expect, it } from "vitest";
-import type { ApiPod } from "../../src/core/api/toldPods.ts";
+import type { ApiPod } from "../../src/core/api/apiPodObjects.ts";
 import { createSimApiServer, type SimApiServerOptions } from "../../src/sim/apiServer/simApiServer.ts";
 import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
 import { createSimClock } from "../../src/sim/time/simClock.ts";

@@ -12,7 +12,7 @@ import type { PodRecord } from "../pod/podRegistryTypes.ts";
 import type { Pod } from "../api.ts";
 import { mergePodStatus, samePodStatus } from "./podStatusMerge.ts";
 import { createStatusPatch } from "./statusPatch.ts";
-import type { ApiPod } from "./toldPods.ts";
+import type { ApiPod } from "./apiPodObjects.ts";
 
 /** A status as it was written to one object. */
 export interface SyncedStatus {

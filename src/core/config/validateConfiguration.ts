@@ -12,7 +12,7 @@ import { validateEviction } from "./validateEviction.ts";
 import { validateLogging } from "./validateLogging.ts";
 import { validateNode } from "./validateNode.ts";
 import { validatePods } from "./validatePods.ts";
-import { validateResources } from "./validateResources.ts";
+import { validateResources } from "./validateReservations.ts";
 
 /** Returns all problems of a configuration, those of single fields first. */
 export function validateConfiguration(config: KubeletConfiguration, isOn: GateEnabled): readonly ConfigProblem[] {

@@ -7,8 +7,8 @@ import type { RuntimeState } from "../runtime/runtimeState.ts";
 export interface NodeHealth {
   readonly runtime: Pick<RuntimeState, "runtimeProblems" | "networkProblems" | "downSince">;
   /** Time of the last relist; undefined before the first one. */
-  readonly auditedAt: MonotonicMs | undefined;
-  readonly auditPeriodMs: number;
+  readonly relistedAt: MonotonicMs | undefined;
+  readonly resyncPeriodMs: number;
   readonly startedAt: MonotonicMs;
   readonly now: MonotonicMs;
 }
@@ -23,18 +23,18 @@ const MS_PER_SECOND = 1_000;
  * Returns the problems in upstream's text; undefined while the runtime is unknown or has been down only briefly, then
  * the last reported ones stay.
  */
-export function nodeProblems({ runtime, auditedAt, auditPeriodMs, startedAt, now }: NodeHealth) {
+export function nodeProblems({ runtime, relistedAt, resyncPeriodMs, startedAt, now }: NodeHealth) {
   const { downSince, runtimeProblems, networkProblems } = runtime;
-  const unknownSince = downSince ?? (auditedAt === undefined ? startedAt : undefined);
+  const unknownSince = downSince ?? (relistedAt === undefined ? startedAt : undefined);
   if (unknownSince !== undefined && now - unknownSince < PATIENCE_MS) return undefined;
   const runtimes = downSince === undefined ? runtimeProblems : ["container runtime is down"];
-  return [...runtimes, ...stalled(auditedAt, now, auditPeriodMs + STALLED_MS), ...networkProblems];
+  return [...runtimes, ...stalled(relistedAt, now, resyncPeriodMs + STALLED_MS), ...networkProblems];
 }
 
-function stalled(auditedAt: MonotonicMs | undefined, now: number, thresholdMs: number): readonly string[] {
-  if (auditedAt === undefined) return ["PLEG is not healthy: pleg has yet to be successful"];
-  if (now - auditedAt < thresholdMs) return [];
-  const quietMs = Math.round((now - auditedAt) / MS_PER_SECOND) * MS_PER_SECOND;
+function stalled(relistedAt: MonotonicMs | undefined, now: number, thresholdMs: number): readonly string[] {
+  if (relistedAt === undefined) return ["PLEG is not healthy: pleg has yet to be successful"];
+  if (now - relistedAt < thresholdMs) return [];
+  const quietMs = Math.round((now - relistedAt) / MS_PER_SECOND) * MS_PER_SECOND;
   const threshold = formatDuration(thresholdMs);
   return [`PLEG is not healthy: pleg was last seen active ${formatDuration(quietMs)} ago; threshold is ${threshold}`];
 }

@@ -2,7 +2,7 @@
  * Mirror pods: the representation of static pods on the API server. Upstream: CreateMirrorPod and IsMirrorPodOf
  * (pkg/kubelet/pod/mirror_client.go).
  */
-import type { ApiPod } from "../api/toldPods.ts";
+import type { ApiPod } from "../api/apiPodObjects.ts";
 import type { ApiContainerStatus, Pod, PodStatus } from "../api.ts";
 import { isTerminalPhase } from "./phase.ts";
 import { mayRestartAllContainers } from "./restartAllContainers.ts";

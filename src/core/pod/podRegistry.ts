@@ -30,12 +30,12 @@ export type * from "./podRegistryTypes.ts";
 
 /** Advances the registry by one input. Never throws. */
 export function advanceRegistry(before: Registry, input: RegistryInput, context: RegistryContext): RegistryStep {
-  const isSettled = before.isSettled || (input.kind === "audit" && context.sourcesReady);
+  const isSettled = before.isSettled || (input.kind === "resync" && context.sourcesReady);
   const registry = isSettled === before.isSettled ? before : { ...before, isSettled };
   // Usually a resync finds no change: return early and wake no worker.
   const isKnown = context.runtimePods.every(({ podUid: uid }) => registry.records.has(uid));
   const isAnyWaiting = registry.resizing.length > 0 || [...registry.records.values()].some(waitsForRoom);
-  if (input.kind === "audit" && isKnown && !isAnyWaiting) return unchangedStep(registry);
+  if (input.kind === "resync" && isKnown && !isAnyWaiting) return unchangedStep(registry);
   const draft = new RegistryDraft(registry, context);
   switch (input.kind) {
     case "restored":
@@ -73,7 +73,7 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
     case "removed":
       draft.removed(input.uid);
       break;
-    case "audit":
+    case "resync":
       for (const orphan of context.runtimePods) if (!draft.records.has(orphan.podUid)) draft.adoptOrphan(orphan);
       break;
     case "drain":

@@ -107,7 +107,7 @@ export type RegistryInput =
   /** The worker has removed everything and ended. */
   | { readonly kind: "removed"; readonly uid: PodUid }
   /** The runtime was listed while all sources were ready: pods without a source are terminated now. */
-  | { readonly kind: "audit" }
+  | { readonly kind: "resync" }
   /** The node is drained: all pods are removed. */
   | { readonly kind: "drain" };
 

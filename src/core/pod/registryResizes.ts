@@ -24,7 +24,7 @@ export function resizeTrigger(input: RegistryInput): ResizeTrigger | undefined {
     case "resized":
     case "kept":
       return "pod_resized";
-    case "audit":
+    case "resync":
       return "periodic_retry";
     case "restored":
     case "finished":

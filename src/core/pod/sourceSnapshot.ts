@@ -1,5 +1,5 @@
 /** The output of a pod source: always its full desired state, never a difference. */
-import type { ToldPods } from "../api/toldPods.ts";
+import type { ApiPodObjects } from "../api/apiPodObjects.ts";
 import type { Pod } from "../api.ts";
 import type { ManifestObject } from "../configObjects.ts";
 
@@ -30,7 +30,7 @@ export interface SourceSnapshot {
   readonly objects?: readonly ManifestObject[];
   readonly problems: readonly ManifestProblem[];
   /** The API objects of `pods` and of mirror pods, for a source that has them. */
-  readonly told?: ToldPods;
+  readonly told?: ApiPodObjects;
   /**
    * False: the source has not been read since the start, so `pods` is empty and must not delete anything; only the
    * problems count. Absent: `pods` is the desired state.

@@ -14,7 +14,7 @@ import { isStaticPod } from "./criticalPod.ts";
 import { hasRegularContainerInSandbox, isTerminalPhase, type PodPhase, podPhase } from "./phase.ts";
 import type { ContainerKind, ProbeVerdict } from "./podActionsTypes.ts";
 import { podAddresses } from "./podAddresses.ts";
-import { podStatusResources } from "./podResources.ts";
+import { podStatusResources } from "./statusResources.ts";
 import { podQosClass } from "./qos.ts";
 
 /** A kubelet decision that takes precedence over the container statuses: rejection, eviction, preemption, deadline. */

@@ -7,14 +7,14 @@ import type { ApiLanes } from "../../ports/apiServer.ts";
 import type { ClusterObjects } from "../../ports/clusterObjects.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeState, NodeView } from "../../state/nodeState.ts";
-import { csiNode } from "./csiNode.ts";
-import { createNodeFacts } from "./nodeFacts.ts";
-import { nodeImages } from "./nodeImages.ts";
-import { nodeLease } from "./nodeLease.ts";
+import { csiNode } from "./keepCsiNode.ts";
+import { createNodeFacts } from "./collectNodeFacts.ts";
+import { nodeImages } from "./listNodeImages.ts";
+import { nodeLease } from "./renewNodeLease.ts";
 import { nodeObject } from "./nodeObject.ts";
 import { type NodeWriter, nodeRegistration } from "./nodeRegistration.ts";
 import { createNodeStartup } from "./nodeStartup.ts";
-import { nodeStatus } from "./nodeStatus.ts";
+import { nodeStatus } from "./reportNodeStatus.ts";
 
 /** The cells that this pipeline writes. */
 export type OwnNodeCells = Pick<NodeState, "node" | "images">;

@@ -1,7 +1,7 @@
 /** One request of the pod writer: what is to be done for a name now, done, and what came of it kept in its memory. */
 import { catchError, defer, EMPTY, map, type Observable, of } from "rxjs";
 import { nextPodWrite, type PodWrite, type SyncedStatus } from "../../core/api/podWrite.ts";
-import type { ApiPod } from "../../core/api/toldPods.ts";
+import type { ApiPod } from "../../core/api/apiPodObjects.ts";
 import type { Node, Pod } from "../../core/api.ts";
 import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
 import { mirrorPod } from "../../core/pod/mirrorPod.ts";

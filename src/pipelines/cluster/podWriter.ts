@@ -5,7 +5,7 @@
  * the rate is decided when its turn comes: statuses in between are never sent, and the most urgent goes first.
  *
  *     podStatuses, registry   a---a'-------b-------     our side
- *     toldPods                ------------------b"-     the server's: somebody else wrote to b
+ *     apiPodObjects                ------------------b"-     the server's: somebody else wrote to b
  *     requests                a[..]a'[..]--b[..]b[..]
  *
  * Bounds: PARALLEL_WRITES requests, one per object name. Counterpart: pkg/kubelet/status status_manager.go and
@@ -29,7 +29,7 @@ const PARALLEL_WRITES = 10;
 const BACKOFF: BackoffCurve = { initialMs: 200, maxMs: 10_000, jitter: 0.2 };
 
 /** What the writer follows. */
-export type PodWriterState = Pick<NodeView, "registry" | "podStatuses" | "toldPods" | "sourcesSeen" | "node">;
+export type PodWriterState = Pick<NodeView, "registry" | "podStatuses" | "apiPodObjects" | "sourcesSeen" | "node">;
 
 /** Writes for as long as it is subscribed. Never emits; errors only on a broken invariant. */
 export function podWriter(
@@ -41,11 +41,11 @@ export function podWriter(
   const { clock, rng, telemetry } = ports;
   return defer(() => {
     const memories = createPodWriterMemories(state, clock);
-    const { registry, podStatuses, toldPods, sourcesSeen, node } = state;
+    const { registry, podStatuses, apiPodObjects, sourcesSeen, node } = state;
     const changes$ = merge(
       podStatuses.anyChange$.pipe(map((uid) => memories.changedStatus(uid))),
       merge(registry.changes$, sourcesSeen.changes$).pipe(map(() => memories.changed())),
-      toldPods.changes$.pipe(map(() => memories.changedObjects())),
+      apiPodObjects.changes$.pipe(map(() => memories.changedObjects())),
     );
     return changes$.pipe(
       eachOf((changed) => changed),

@@ -4,7 +4,7 @@
  */
 import { podWritePriority, type PodWriteView, type SyncedStatus } from "../../core/api/podWrite.ts";
 import { isNewerVersion } from "../../core/api/resourceVersion.ts";
-import type { ApiPod, ToldPods } from "../../core/api/toldPods.ts";
+import type { ApiPod, ApiPodObjects } from "../../core/api/apiPodObjects.ts";
 import type { PodStatus } from "../../core/api.ts";
 import type { MonotonicMs, PodUid } from "../../core/ids.ts";
 import { perObject } from "../../core/perObject.ts";
@@ -42,7 +42,7 @@ export interface PodWriterMemories {
   changedStatus(uid: PodUid): readonly Urgent<string>[];
 }
 
-type Cells = Pick<NodeView, "registry" | "podStatuses" | "toldPods" | "sourcesSeen">;
+type Cells = Pick<NodeView, "registry" | "podStatuses" | "apiPodObjects" | "sourcesSeen">;
 
 const newMemory = (): PodWriterMemory => ({
   seen: [],
@@ -67,7 +67,7 @@ const recordsByName = perObject(({ records }: Registry): ReadonlyMap<string, rea
 });
 
 /** The object of this name as last known, from whoever knows better. An answer the reflector has come to is forgotten. */
-function knownObject(memory: PodWriterMemory, name: string, told: ToldPods): ApiPod | undefined {
+function knownObject(memory: PodWriterMemory, name: string, told: ApiPodObjects): ApiPod | undefined {
   const { answered, goneUid } = memory;
   const isNews = answered !== undefined && isNewerVersion(answered.metadata?.resourceVersion ?? "", told.version);
   if (!isNews) memory.answered = undefined;
@@ -77,7 +77,7 @@ function knownObject(memory: PodWriterMemory, name: string, told: ToldPods): Api
 
 /** Makes the memories of a node's pod writer, empty. */
 export function createPodWriterMemories(
-  { registry, podStatuses, toldPods, sourcesSeen }: Cells,
+  { registry, podStatuses, apiPodObjects, sourcesSeen }: Cells,
   clock: Clock,
 ): PodWriterMemories {
   const memories = new Map<string, PodWriterMemory>();
@@ -87,11 +87,11 @@ export function createPodWriterMemories(
     return memory;
   };
   /** What the server had told when it was looked at last. */
-  let lastTold: ToldPods["byName"] = new Map();
+  let lastTold: ApiPodObjects["byName"] = new Map();
   const view = (name: string): PodWriteView => {
     const memory = of(name);
     return {
-      object: knownObject(memory, name, toldPods.value),
+      object: knownObject(memory, name, apiPodObjects.value),
       records: recordsByName(registry.value).get(name) ?? [],
       statusOf: (uid) => podStatuses.get(uid),
       firstStatusOf: (uid) => memory.first.get(uid),
@@ -120,14 +120,14 @@ export function createPodWriterMemories(
     of,
     view,
     changed() {
-      lastTold = toldPods.value.byName;
+      lastTold = apiPodObjects.value.byName;
       const known = recordsByName(registry.value);
       const names = new Set([...known.keys(), ...lastTold.keys(), ...memories.keys()]);
       return [...names].flatMap((name) => look(name) ?? []);
     },
     changedObjects() {
       const before = lastTold;
-      lastTold = toldPods.value.byName;
+      lastTold = apiPodObjects.value.byName;
       const names = new Set<string>();
       for (const [name, { answered }] of memories) if (answered !== undefined) names.add(name);
       let stayed = 0;

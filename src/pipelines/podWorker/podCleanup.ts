@@ -10,7 +10,7 @@ import { isAllUnmounted, NO_VOLUMES } from "../../core/volume/podVolumes.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import { reconcile } from "../../operators/reconcile.ts";
 import type { Call } from "../../ports/call.ts";
-import { destroyPodCgroup } from "./podCgroup.ts";
+import { destroyPodCgroup } from "./makePodCgroup.ts";
 import { type PodContext, podFields } from "../podContext.ts";
 import type { PodOutput } from "../podOutputs.ts";
 import { podRound, wakeAfter } from "./podRound.ts";

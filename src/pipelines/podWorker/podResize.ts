@@ -27,7 +27,7 @@ import type { SandboxId } from "../../core/ids.ts";
 import { podCgroupName } from "../../core/resources/podCgroup.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import { inSequence } from "../../operators/inSequence.ts";
-import { timedCgroup } from "./podCgroup.ts";
+import { timedCgroup } from "./makePodCgroup.ts";
 import { effect, inspect, type PodContext, podFields } from "../podContext.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 

@@ -17,7 +17,7 @@ import { withHooksRunning } from "../../core/probe/probeVerdict.ts";
 import { VERBOSITY } from "../../core/telemetry/verbosity.ts";
 import { eachOf } from "../../operators/eachOf.ts";
 import { whenever } from "../../operators/whenever.ts";
-import { activeDeadline } from "./activeDeadline.ts";
+import { activeDeadline } from "./activeDeadlineTimer.ts";
 import { podFields, type PodContext, seesOwnEffects } from "../podContext.ts";
 import { failuresAt } from "../podFailures.ts";
 import { countExits } from "./podMetrics.ts";

@@ -23,9 +23,9 @@ import { reconcile } from "../../operators/reconcile.ts";
 import { switchAndJoin } from "../../operators/switchAndJoin.ts";
 import { whenever } from "../../operators/whenever.ts";
 import { createLateCell, type LateCell } from "../../state/cell.ts";
-import { deadlineLeftMs } from "./activeDeadline.ts";
+import { deadlineLeftMs } from "./activeDeadlineTimer.ts";
 import { cleanUpPod, reclaimPod } from "./podCleanup.ts";
-import { keepGrants, noteAllocation } from "./podAllocation.ts";
+import { keepGrants, noteAllocation } from "./keepAllocation.ts";
 import { type PodContext, podFields } from "../podContext.ts";
 import { createPodMemories } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
@@ -35,7 +35,7 @@ import type { PodServices, PodServicesState } from "../podServices.ts";
 import { podStatusStream } from "./podStatusStream.ts";
 import { syncPod } from "./podSync.ts";
 import { terminatePod } from "./podTerminate.ts";
-import { keepVerdicts, restoreVerdicts } from "../probes/probeJournal.ts";
+import { keepVerdicts, restoreVerdicts } from "../probes/probeJournalFile.ts";
 import { podProbes } from "../probes/probes.ts";
 
 /** Runs one pod until it is removed. Never errors but for a broken invariant. */
@@ -75,7 +75,7 @@ export function podWorker(
       }),
     );
     const commanded$ = latest.changes$;
-    const inspected$ = state.statuses.changes$(uid);
+    const inspected$ = state.runtimeStatuses.changes$(uid);
     const statuses$ = podStatusStream(contextOf, commanded$, inspected$);
     const probes$ = podProbes(contextOf, commanded$, inspected$);
     const journal = { uid, probing: memory.probing, config, ports };
@@ -128,7 +128,7 @@ function runPhase(
   const volumes$ = derived([state.volumes.changes$(identity.uid)], () =>
     volumeStage(state.volumes.get(identity.uid) ?? NO_VOLUMES),
   );
-  const looked$ = whenever(state.statuses.changes$(identity.uid), state.runtimeState.changes$, volumes$);
+  const looked$ = whenever(state.runtimeStatuses.changes$(identity.uid), state.runtimeState.changes$, volumes$);
   switch (command.phase) {
     case "sync": {
       const commands$ = latest.changes$.pipe(filter(({ phase }) => phase === "sync"));
@@ -176,7 +176,10 @@ const canSync = ({ memory, state }: PodContext): boolean =>
   !memory.reported.finished && state.runtimeState.value.runtimeProblems.length === 0;
 
 /** What the runtime has of the pod; undefined while that was listed but not yet inspected. */
-function statusOf(identity: PodIdentity, { listing, statuses }: PodServicesState): PodRuntimeStatus | undefined {
+function statusOf(
+  identity: PodIdentity,
+  { listing, runtimeStatuses: statuses }: PodServicesState,
+): PodRuntimeStatus | undefined {
   const { uid, name, namespace } = identity;
   const known = statuses.get(uid);
   if (known !== undefined) return known;

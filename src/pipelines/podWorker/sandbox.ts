@@ -18,7 +18,7 @@ import { runtimeHandlerOf } from "../../core/runtime/runtimeHandler.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import type { PodSandboxConfig, UserNamespace } from "../../gen/cri.ts";
 import { inSequence } from "../../operators/inSequence.ts";
-import { ensurePodCgroup } from "./podCgroup.ts";
+import { ensurePodCgroup } from "./makePodCgroup.ts";
 import { inspect, lastingEffect, type PodContext, podEvent } from "../podContext.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { resolverSettings } from "./resolverSettings.ts";

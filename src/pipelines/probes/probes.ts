@@ -43,8 +43,8 @@ import type { PodContext } from "../podContext.ts";
 import type { ProbeMemory } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
 import { forgetProbeMetrics } from "./probeMetrics.ts";
-import { journalOf, writeAhead } from "./probeJournal.ts";
-import { type ProbedInstance, probeSchedule } from "./probeSchedule.ts";
+import { journalOf, writeAhead } from "./probeJournalFile.ts";
+import { type ProbedInstance, probeSchedule } from "./runProbeSchedule.ts";
 
 /** Probes for as long as it is subscribed; `inspected$` emits after an inspection of this pod. */
 export function podProbes(

@@ -1,6 +1,6 @@
 /**
  * Hints about containers that no inspection has shown yet. One that came while an inspection was under way may tell of
- * something that inspection did not see any more. Bound: MAX_MISSED hints, oldest dropped; the audit finds the rest.
+ * something that inspection did not see any more. Bound: MAX_MISSED hints, oldest dropped; the relist finds the rest.
  */
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import type { Sequence } from "../../state/sequence.ts";

@@ -22,7 +22,7 @@ const EXIT_LOOKS_MS = [20, 10, 10, 20, 40, 100, 200];
 /** What is known of the runtime. */
 interface KnownPods {
   readonly listing: ReadonlyCell<RuntimeListing | undefined>;
-  readonly statuses: ReadonlyKeyedCell<PodUid, PodRuntimeStatus>;
+  readonly runtimeStatuses: ReadonlyKeyedCell<PodUid, PodRuntimeStatus>;
 }
 
 /** Pods to look at, of the hints among the signals. Never errors. */
@@ -64,7 +64,7 @@ export function hintedPods(
 function looksUntilExitShows(
   uid: PodUid | undefined,
   id: string | undefined,
-  { statuses }: KnownPods,
+  { runtimeStatuses: statuses }: KnownPods,
   clock: Clock,
 ): Observable<PodUid> {
   const isEnded = (): boolean | undefined => {
@@ -81,12 +81,15 @@ function looksUntilExitShows(
 }
 
 /** The pod a hint is about: named, or known by a container we have seen. */
-function podOf(signal: RuntimeSignal & { kind: "hint" }, { listing, statuses }: KnownPods): PodUid | undefined {
+function podOf(
+  signal: RuntimeSignal & { kind: "hint" },
+  { listing, runtimeStatuses: statuses }: KnownPods,
+): PodUid | undefined {
   if (signal.podUid !== undefined || signal.containerId === undefined) return signal.podUid;
   const id: string = signal.containerId;
   const listed = listing.value?.owners.get(id);
   if (listed !== undefined) return listed;
-  // Containers made since the last audit: their pods were inspected after our own call made them.
+  // Containers made since the last relist: their pods were inspected after our own call made them.
   return statuses
     .values()
     .find((pod) => pod.containers.some((c) => c.id === id) || pod.sandboxes.some((s) => s.id === id))?.podUid;

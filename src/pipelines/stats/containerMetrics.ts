@@ -30,7 +30,7 @@ export interface MeasuredNode {
 /** One measurement. What cannot be measured is left out, also all that the runtime knows. */
 export function measureContainers(
   measured$: Call<MeasuredNode>,
-  { statuses }: Pick<NodeView, "statuses">,
+  { runtimeStatuses: statuses }: Pick<NodeView, "runtimeStatuses">,
   ports: Ports,
   config: Config,
 ): Call<CadvisorMeasurement> {

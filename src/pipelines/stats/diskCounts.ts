@@ -46,7 +46,7 @@ export function createDiskCounts(
   const gauge$ = forkJoin([logs$, claims$]).pipe(
     map(([logs, claims]) => {
       const ofLogs = [...logs].flatMap(([uid, byContainer]) => {
-        const pod = state.statuses.get(podUid(uid));
+        const pod = state.runtimeStatuses.get(podUid(uid));
         return pod === undefined ? [] : logSamples(pod, byContainer);
       });
       gauge([...ofLogs, ...claims.flatMap(claimSamples)]);

@@ -1,6 +1,6 @@
 /** Gauges of what the node has, set when it changes, at most once a second. Counterpart: pleg updateRunningPodAndContainerMetrics. */
 import { auditTime, ignoreElements, type Observable, tap } from "rxjs";
-import type { ToldPods } from "../../core/api/toldPods.ts";
+import type { ApiPodObjects } from "../../core/api/apiPodObjects.ts";
 import type { PodStatus } from "../../core/api.ts";
 import { perObject } from "../../core/perObject.ts";
 import { isMirrorPod } from "../../core/pod/mirrorPod.ts";
@@ -19,9 +19,9 @@ const CONTAINER_STATES = ["created", "running", "exited", "unknown"] as const;
 /** Follows the cells for as long as it is subscribed. */
 export function nodeGauges(
   { clock, telemetry }: Pick<KubeletPorts, "clock" | "telemetry">,
-  state: Pick<NodeView, "statuses" | "registry" | "podStatuses" | "toldPods" | "volumes">,
+  state: Pick<NodeView, "runtimeStatuses" | "registry" | "podStatuses" | "apiPodObjects" | "volumes">,
 ): Observable<never> {
-  const { statuses, registry, podStatuses, toldPods, volumes } = state;
+  const { runtimeStatuses: statuses, registry, podStatuses, apiPodObjects, volumes } = state;
   const { metrics } = telemetry;
   const plugins = new Set<string>();
   const gauges: readonly (readonly [changes$: Observable<unknown>, tell: () => void])[] = [
@@ -29,7 +29,7 @@ export function nodeGauges(
     [registry.changes$, () => gaugePods([...registry.value.records.values()], metrics)],
     [podStatuses.anyChange$, () => gaugeResizes(podStatuses.values(), metrics)],
     [volumes.anyChange$, () => gaugeVolumes(volumes.values(), plugins, metrics)],
-    [toldPods.changes$, () => gaugeMirrors(toldPods.value, metrics)],
+    [apiPodObjects.changes$, () => gaugeMirrors(apiPodObjects.value, metrics)],
   ];
   /** Those whose subject has changed since they were told last. */
   const due = new Set(gauges.map(([, tell]) => tell));
@@ -43,7 +43,7 @@ export function nodeGauges(
   );
 }
 
-const gaugeMirrors = ({ byName }: ToldPods, metrics: Metrics): void =>
+const gaugeMirrors = ({ byName }: ApiPodObjects, metrics: Metrics): void =>
   metrics.gauge("kubelet_mirror_pods", [...byName.values()].filter(isMirrorPod).length);
 
 function gaugeRunning(statuses: readonly PodRuntimeStatus[], metrics: Metrics): void {

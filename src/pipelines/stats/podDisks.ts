@@ -26,10 +26,10 @@ export interface DiskPorts extends Pick<KubeletPorts, "clock" | "hostUsage" | "q
   readonly counts: TreeCounts;
 }
 /** Whose disks are counted. */
-export type DiskState = Pick<NodeView, "statuses" | "volumes" | "registry">;
+export type DiskState = Pick<NodeView, "runtimeStatuses" | "volumes" | "registry">;
 type Config = Pick<KubeletConfig, "directories">;
 
-const running = ({ statuses }: DiskState): readonly PodRuntimeStatus[] =>
+const running = ({ runtimeStatuses: statuses }: DiskState): readonly PodRuntimeStatus[] =>
   statuses.values().filter(({ sandboxes }) => sandboxes.some(({ ready }) => ready));
 
 /** Of all pods with a sandbox that is up. Never errors. */

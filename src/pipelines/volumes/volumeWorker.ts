@@ -48,7 +48,7 @@ import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { type DeviceTurns, releaseDevice } from "./deviceMounts.ts";
 import { type ContentSources, gatherContent, NO_CONTENT, type VolumeContent } from "./volumeContent.ts";
 import { setUpVolume, tearDownVolume, type VolumePorts } from "./volumeEffects.ts";
-import { observeWait, timed, type Wait } from "./volumeMetrics.ts";
+import { observeWait, timed, type Wait } from "./reportVolumeMetrics.ts";
 import { hasNews, volumeNews } from "./volumeNews.ts";
 
 /** What the pod wants of the volume now. */

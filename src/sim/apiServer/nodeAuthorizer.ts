@@ -7,7 +7,7 @@ import { API_RESOURCES, type ApiResourceName, type ApiSubresources } from "../..
 import type { ApiSelection, ObjectRef } from "../../ports/apiServer.ts";
 import type { ApiWorld } from "./apiWorld.ts";
 import { type ApiIdentity, userName } from "./identity.ts";
-import { type PodReferences, podReferences } from "./podReferences.ts";
+import { type PodReferences, podReferences } from "./readableObjects.ts";
 import { parseSelection } from "../../core/apiObjects/selectors.ts";
 import { fieldAt, keyOf } from "../../core/apiObjects/storedObject.ts";
 import type { Subresource } from "./strategy.ts";

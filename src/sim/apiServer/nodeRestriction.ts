@@ -9,7 +9,7 @@ import { sameValue } from "../../core/sameValue.ts";
 import type { ObjectRef } from "../../ports/apiServer.ts";
 import type { ApiWorld } from "./apiWorld.ts";
 import type { ApiIdentity } from "./identity.ts";
-import { type PodReferences, podReferences } from "./podReferences.ts";
+import { type PodReferences, podReferences } from "./readableObjects.ts";
 import { MIRROR_ANNOTATION } from "./podStrategy.ts";
 import type { Subresource } from "./strategy.ts";
 import { fieldAt, keyOf, type StoredObject } from "../../core/apiObjects/storedObject.ts";

@@ -2,7 +2,7 @@
  * The kubelet removes a pod's object only when somebody deleted it and nothing of it runs any more, and never without
  * saying which one it means. Mirrors are its own to remove.
  */
-import type { ApiPod } from "../../core/api/toldPods.ts";
+import type { ApiPod } from "../../core/api/apiPodObjects.ts";
 import { isMirrorPod } from "../../core/pod/mirrorPod.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { liveContainers, LIVE_SIGHTS } from "./liveContainers.ts";

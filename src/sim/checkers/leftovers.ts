@@ -1,5 +1,5 @@
 /** What is left on a node that nobody wants anything of any more: nothing, if all went well. */
-import type { ApiPod } from "../../core/api/toldPods.ts";
+import type { ApiPod } from "../../core/api/apiPodObjects.ts";
 import { parsePodCgroupName } from "../../core/resources/podCgroup.ts";
 import type { SimNode } from "../simNode.ts";
 

@@ -2,7 +2,7 @@
  * What the API server knows of a pod never goes back: a pod that has Succeeded or Failed stays so, and restart counts
  * only grow, whatever answers are lost and whatever is sent twice. Mirrors follow their static pods into another life.
  */
-import type { ApiPod } from "../../core/api/toldPods.ts";
+import type { ApiPod } from "../../core/api/apiPodObjects.ts";
 import { isMirrorPod } from "../../core/pod/mirrorPod.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { SimChecker } from "../simChecker.ts";

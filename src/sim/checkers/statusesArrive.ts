@@ -1,5 +1,5 @@
 /** What the API server does not know of a node's pods yet: empty once it has what the kubelet says of each. */
-import type { ApiPod } from "../../core/api/toldPods.ts";
+import type { ApiPod } from "../../core/api/apiPodObjects.ts";
 import type { ApiContainerStatus, Pod, PodStatus } from "../../core/api.ts";
 import { isStaticPod } from "../../core/pod/criticalPod.ts";
 import type { SimNode } from "../simNode.ts";

@@ -30,7 +30,7 @@ export const staticPods = (
     path: SIM_MANIFESTS,
     directory,
     nodeName,
-    auditPeriodMs: AUDIT_PERIOD_MS,
+    resyncPeriodMs: AUDIT_PERIOD_MS,
     clock,
     digest: manifestDigest,
     standalone,

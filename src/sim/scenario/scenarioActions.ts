@@ -5,7 +5,7 @@ import type { ScenarioNames } from "./scenarioNames.ts";
 import type { ScenarioPod } from "./scenarioPods.ts";
 import { shortDuration } from "./scenarioTime.ts";
 import type { ScenarioAction } from "./script.ts";
-import type { ServerAnswers } from "./serverAnswers.ts";
+import type { ServerAnswers } from "./probedServers.ts";
 import type { Troubles } from "./troubles.ts";
 
 /** What actions have at hand. */

@@ -5,7 +5,7 @@ import type { SimNode } from "../simNode.ts";
 import type { ScenarioPod } from "./scenarioPods.ts";
 import { type CommandOutcome, execOf } from "./scenarioPrograms.ts";
 import { type Duration, milliseconds } from "./scenarioTime.ts";
-import { type ServerAnswer, serverAnswerOf, type SimServerAnswer } from "./serverAnswers.ts";
+import { type ServerAnswer, serverAnswerOf, type SimServerAnswer } from "./probedServers.ts";
 
 /** How a request to the runtime goes wrong: an error, an error though it happened, no answer, an answer that is late. */
 export type CallTrouble = "fail" | "loseReply" | "hang" | "delay";

@@ -21,7 +21,7 @@ import { programsOf, type ScenarioPrograms } from "./scenarioPrograms.ts";
 import { type Duration, milliseconds, shortDuration } from "./scenarioTime.ts";
 import { failureReport, type ScenarioFault } from "./scenarioReport.ts";
 import type { ScenarioStep } from "./script.ts";
-import { createServerAnswers } from "./serverAnswers.ts";
+import { createServerAnswers } from "./probedServers.ts";
 import { createStage, type Stage } from "./stage.ts";
 import { storyOf } from "./stories.ts";
 import { containersOf, diagramText, spansOf, timelineText } from "./timeline.ts";

@@ -1,18 +1,18 @@
 /**
  * Tells a follower to look again: the directory of its log changed, its container ended, its reader left. Events are
- * hints; behind them an audit looks now and then, and takes up the watch again, since a watch goes with its directory
+ * hints; behind them a resync looks now and then, and takes up the watch again, since a watch goes with its directory
  * without a word. Owns one watch. Bound: hints meanwhile make one more look.
  */
 import { type FSWatcher, watch } from "node:fs";
 import type { Clock } from "../../ports/clock.ts";
 import type { LogPlace } from "../../fileSystem/logFile.ts";
 
-/** Period of the audit, and where nothing can be watched (no directory, no watches left) that of looking at all. */
+/** Period of the resync, and where nothing can be watched (no directory, no watches left) that of looking at all. */
 const AUDIT_MS = 5_000;
 const UNWATCHED_MS = 1_000;
 
 export interface LogWaker {
-  /** Resolves at the next hint, at once if there was one since the last call, or when the audit is due. */
+  /** Resolves at the next hint, at once if there was one since the last call, or when the resync is due. */
   nextHint(): Promise<void>;
   /** Resolves after that time, or when the reader has left. */
   pause(ms: number): Promise<void>;

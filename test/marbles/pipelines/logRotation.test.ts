@@ -44,7 +44,7 @@ function rotating(
   for (const [name, content] of Object.entries(options.files)) files.put(`${DIR}/${name}`, content);
   const statuses = {
     values: () => [{ containers } as unknown as PodRuntimeStatus],
-  } as unknown as NodeState["statuses"];
+  } as unknown as NodeState["runtimeStatuses"];
   const runtime = {
     reopenContainerLog: ({ containerId: id }: { readonly containerId: string }) =>
       defer(() => {
@@ -59,7 +59,7 @@ function rotating(
     runtime,
     telemetry,
   };
-  const rotation$ = logRotation(ports, { ...CONFIG, ...options.config }, { statuses });
+  const rotation$ = logRotation(ports, { ...CONFIG, ...options.config }, { runtimeStatuses: statuses });
   expectObservable(rotation$, `${options.untilMs}ms !`).toBe("-");
   const found = (): Readonly<Record<string, string>> => {
     const paths = files.paths().filter((path) => path.startsWith(`${DIR}/`));
@@ -207,7 +207,7 @@ describe("logRotation", () => {
     "does nothing without a configuration",
     marbles(({ expectObservable, clock }) => {
       const ports = { clock } as Parameters<typeof logRotation>[0];
-      expectObservable(logRotation(ports, undefined, {} as Pick<NodeState, "statuses">)).toBe("|");
+      expectObservable(logRotation(ports, undefined, {} as Pick<NodeState, "runtimeStatuses">)).toBe("|");
     }),
   );
 });

@@ -21,7 +21,7 @@ const summary = (snapshot: SourceSnapshot): string => {
 };
 
 const source = (directory: VirtualManifests, { clock }: Pick<Marbles, "clock">): Observable<string> =>
-  filePodSource({ path: "/m", directory, nodeName: "node-1", auditPeriodMs: 20_000, clock, digest: testDigest }).pipe(
+  filePodSource({ path: "/m", directory, nodeName: "node-1", resyncPeriodMs: 20_000, clock, digest: testDigest }).pipe(
     map(summary),
   );
 
@@ -371,7 +371,7 @@ describe("what a snapshot keeps", () => {
       helpers.at(5, () => directory.write("b.yaml", stated.replace("app:1", "app:2")));
       const snapshots: SourceSnapshot[] = [];
       const { clock } = helpers;
-      const options = { path: "/m", directory, nodeName: "node-1", auditPeriodMs: 20_000, clock, digest: testDigest };
+      const options = { path: "/m", directory, nodeName: "node-1", resyncPeriodMs: 20_000, clock, digest: testDigest };
       const seen$ = filePodSource(options).pipe(map((snapshot) => snapshots.push(snapshot)));
       helpers.expectObservable(seen$, "100ms !").toBe("x----y", { x: 1, y: 2 });
       helpers.flush();
@@ -390,7 +390,7 @@ describe("what a snapshot keeps", () => {
       helpers.at(300, () => directory.write("b.yaml", podYaml("b")));
       const snapshots: SourceSnapshot[] = [];
       const { clock } = helpers;
-      const options = { path: "/m", directory, nodeName: "node-1", auditPeriodMs: 20_000, clock, digest: testDigest };
+      const options = { path: "/m", directory, nodeName: "node-1", resyncPeriodMs: 20_000, clock, digest: testDigest };
       const seen$ = filePodSource(options).pipe(map((snapshot) => snapshots.push(snapshot)));
       helpers.expectObservable(seen$, "500ms !").toBe("x 204ms y 94ms z", { x: 1, y: 2, z: 3 });
       helpers.flush();

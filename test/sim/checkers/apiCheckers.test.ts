@@ -1,6 +1,6 @@
 /** Checkers of what the kubelet does to pod objects: each on the observations it is about. */
 import { describe, expect, it } from "vitest";
-import type { ApiPod } from "../../../src/core/api/toldPods.ts";
+import type { ApiPod } from "../../../src/core/api/apiPodObjects.ts";
 import type { PodStatus } from "../../../src/core/api.ts";
 import { deletedOnceStopped } from "../../../src/sim/checkers/deletedOnceStopped.ts";
 import { oneMirror } from "../../../src/sim/checkers/oneMirror.ts";

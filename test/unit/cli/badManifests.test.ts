@@ -164,7 +164,7 @@ it("prints what is wrong with each file, all at once, in order of files and line
       path: directory,
       directory: manifestDirectory(directory, systemClock),
       nodeName: "n",
-      auditPeriodMs: 3_600_000,
+      resyncPeriodMs: 3_600_000,
       clock: systemClock,
       digest: manifestDigest,
     }),

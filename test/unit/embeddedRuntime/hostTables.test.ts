@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HOST_IMAGE_ID, HOST_IMAGE_REF, meansHostImage } from "../../../src/embeddedRuntime/hostImage.ts";
 import { enterScript, superviseScript } from "../../../src/embeddedRuntime/launchScripts.ts";
-import { freePodAddress } from "../../../src/embeddedRuntime/podAddresses.ts";
+import { freePodAddress } from "../../../src/embeddedRuntime/freePodAddress.ts";
 import { parsePs } from "../../../src/embeddedRuntime/processTable.ts";
 
 describe("meansHostImage", () => {

@@ -44,7 +44,7 @@ const watching = (path = place): void => {
       },
     },
     nodeName: "n",
-    auditPeriodMs: 3_600_000,
+    resyncPeriodMs: 3_600_000,
     clock: systemClock,
     digest: manifestDigest,
   }).subscribe({ next: (snapshot) => snapshots.push(snapshot) });

@@ -10,9 +10,9 @@ import {
   NO_PRESSURE,
 } from "../../../../src/core/node/nodeFacts.ts";
 import { type RuntimeState, unknownRuntimeState } from "../../../../src/core/runtime/runtimeState.ts";
-import { nodeLease } from "../../../../src/pipelines/cluster/nodeLease.ts";
+import { nodeLease } from "../../../../src/pipelines/cluster/renewNodeLease.ts";
 import { nodeRegistration } from "../../../../src/pipelines/cluster/nodeRegistration.ts";
-import { nodeStatus } from "../../../../src/pipelines/cluster/nodeStatus.ts";
+import { nodeStatus } from "../../../../src/pipelines/cluster/reportNodeStatus.ts";
 import type { SimApiRequest } from "../../../../src/sim/apiServer/apiCall.ts";
 import { createCell } from "../../../../src/state/cell.ts";
 import { FACTS } from "../../../unit/core/node/nodeFacts.ts";

@@ -268,7 +268,7 @@ describe("one pod after the other", () => {
   });
 
   it("starts a pod of the same UID that comes back between two audits, without waiting for the second", () => {
-    const { node, takeCalls, check } = podNode({ pods: [podOf()], config: { auditPeriodMs: 3_600_000 } });
+    const { node, takeCalls, check } = podNode({ pods: [podOf()], config: { resyncPeriodMs: 3_600_000 } });
     // A kubelet that starts now lists the pod.
     node.runFor(1_000);
     node.crashKubelet();
@@ -284,7 +284,7 @@ describe("one pod after the other", () => {
   });
 
   it("replaces an incarnation that an audit listed within the time the calls take", () => {
-    const { node, takeCalls, check } = podNode({ pods: [podOf()], config: { auditPeriodMs: 3_600_000 } });
+    const { node, takeCalls, check } = podNode({ pods: [podOf()], config: { resyncPeriodMs: 3_600_000 } });
     node.runFor(1_000);
     node.crashKubelet();
     node.restartKubelet();

@@ -47,7 +47,7 @@ describe("nodeGauges", () => {
       ];
       state.registry.set({ ...emptyRegistry, records: new Map(records.map((each) => [each.identity.uid, each])) });
       const mirror = { metadata: { annotations: { "kubernetes.io/config.mirror": "a" } } };
-      state.toldPods.set({ byName: new Map(Object.entries({ "demo/a": mirror, "demo/b": {} })), version: "1" });
+      state.apiPodObjects.set({ byName: new Map(Object.entries({ "demo/a": mirror, "demo/b": {} })), version: "1" });
       expectObservable(nodeGauges({ clock, telemetry }, state), "1001ms !").toBe("");
       flush();
       const shown = [...telemetry.samples].filter(([name, value]) => value > 0 && name.includes("_pods"));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nextPodWrite, podWritePriority, type PodWriteView } from "../../../../src/core/api/podWrite.ts";
-import type { ApiPod } from "../../../../src/core/api/toldPods.ts";
+import type { ApiPod } from "../../../../src/core/api/apiPodObjects.ts";
 import type { PodStatus } from "../../../../src/core/api.ts";
 import { monotonicMs, podUid } from "../../../../src/core/ids.ts";
 import { freshRecord } from "../../../../src/core/pod/podRecord.ts";

@@ -279,16 +279,16 @@ describe("nodeProblems", () => {
   const at = monotonicMs;
   const health = (more: Partial<NodeHealth>): NodeHealth => ({
     runtime: WELL,
-    auditedAt: at(100_000),
-    auditPeriodMs: 30_000,
+    relistedAt: at(100_000),
+    resyncPeriodMs: 30_000,
     startedAt: at(0),
     now: at(100_000),
     ...more,
   });
   it.each<readonly [rule: string, given: Partial<NodeHealth>, found: readonly string[] | undefined]>([
     ["well", {}, []],
-    ["just started", { auditedAt: undefined, now: at(29_999) }, undefined],
-    ["never listed", { auditedAt: undefined }, ["PLEG is not healthy: pleg has yet to be successful"]],
+    ["just started", { relistedAt: undefined, now: at(29_999) }, undefined],
+    ["never listed", { relistedAt: undefined }, ["PLEG is not healthy: pleg has yet to be successful"]],
     ["away for a moment", { runtime: { ...WELL, downSince: at(70_001) } }, undefined],
     ["away", { runtime: { ...WELL, runtimeProblems: ["x"], downSince: at(70_000) } }, ["container runtime is down"]],
     ["reported by the runtime", { runtime: { ...WELL, runtimeProblems: ["r"], networkProblems: ["n"] } }, ["r", "n"]],

@@ -117,7 +117,7 @@ const INPUTS = {
   finished: said("finished"),
   stopped: said("stopped"),
   removed: said("removed"),
-  audit: { kind: "audit" },
+  audit: { kind: "resync" },
   drain: { kind: "drain" },
 } as const satisfies Readonly<Record<string, RegistryInput>>;
 
@@ -375,11 +375,11 @@ describe("advanceRegistry: pods of earlier processes", () => {
   it("returns the same registry after a resync without changes, so that no subscriber is notified", () => {
     const context: RegistryContext = { ...OPEN, runtimePods: [listed("a")] };
     const { registry } = advanceRegistry({ ...emptyRegistry, isSettled: true }, update("ADD", version("a")), context);
-    expect(advanceRegistry(registry, { kind: "audit" }, context).registry).toBe(registry);
+    expect(advanceRegistry(registry, { kind: "resync" }, context).registry).toBe(registry);
   });
 
   it("terminates and removes an orphaned pod at a resync", () => {
-    const registry = node({ runtimePods: [listed("old")] }).tell({ kind: "audit" });
+    const registry = node({ runtimePods: [listed("old")] }).tell({ kind: "resync" });
     expect([registry.states(), registry.commands(), registry.step().orphans]).toEqual([
       "old:terminating",
       ["terminating old 1"],
@@ -397,7 +397,7 @@ describe("advanceRegistry: pods of earlier processes", () => {
       victims: [],
       successor: undefined,
     });
-    expect(registry.tell({ kind: "audit" }).commands()).toEqual([]);
+    expect(registry.tell({ kind: "resync" }).commands()).toEqual([]);
     expect(registry.tell(said("stopped", "old")).commands()).toEqual(["remove old"]);
     registry.context = { ...registry.context, runtimePods: [] };
     expect(registry.tell(said("removed", "old")).states()).toBe("");
@@ -418,7 +418,7 @@ describe("advanceRegistry: pods of earlier processes", () => {
 
   it("is settled once a resync found every source ready", () => {
     const isSettled = (sourcesReady: boolean) =>
-      node({ sourcesReady }).tell(add, { kind: "audit" }).step().registry.isSettled;
+      node({ sourcesReady }).tell(add, { kind: "resync" }).step().registry.isSettled;
     expect([node().tell(add).step().registry.isSettled, isSettled(false), isSettled(true)]).toEqual([
       false,
       false,
@@ -434,7 +434,7 @@ describe("advanceRegistry: pods of earlier processes", () => {
   });
 
   it("starts a desired pod that is already running without asking admission again", () => {
-    const registry = node({ runtimePods: [listed("a")], admit: () => REFUSE }).tell(add, { kind: "audit" });
+    const registry = node({ runtimePods: [listed("a")], admit: () => REFUSE }).tell(add, { kind: "resync" });
     expect([registry.states(), registry.commands()]).toEqual(["a:syncing", []]);
   });
 
@@ -499,7 +499,7 @@ describe("advanceRegistry: pods of earlier processes", () => {
   });
 
   it("restarts an orphan's UID when a source adds that pod", () => {
-    const registry = node({ runtimePods: [listed("a")] }).tell({ kind: "audit" }, add);
+    const registry = node({ runtimePods: [listed("a")] }).tell({ kind: "resync" }, add);
     expect([registry.states(), registry.commands()]).toEqual(["a:terminating", []]);
     registry.tell(said("stopped"));
     registry.context = { ...registry.context, runtimePods: [] };

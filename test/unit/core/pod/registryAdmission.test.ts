@@ -8,7 +8,7 @@ const overdue = (uid: string | undefined, isFor: "criticalPods" | "everyone" = "
   uid: uid === undefined ? undefined : podUid(uid),
   for: isFor,
 });
-const AUDIT: RegistryInput = { kind: "audit" };
+const AUDIT: RegistryInput = { kind: "resync" };
 const add = (uid: string, cpu: string, more: SizeOf = {}) => told("ADD", sizedPod(uid, cpu, more));
 /** Deleted by force: the object is gone. */
 const gone = (uid: string, cpu = "1") => told("REMOVE", sizedPod(uid, cpu));

@@ -21,7 +21,7 @@ describe("resizeTrigger", () => {
     [{ kind: "removed", uid }, "pods_removed"],
     [{ kind: "stopped", uid }, "pod_terminated"],
     [{ kind: "kept", uid, pod: pod() }, "pod_resized"],
-    [{ kind: "audit" }, "periodic_retry"],
+    [{ kind: "resync" }, "periodic_retry"],
     [{ kind: "drain" }, undefined],
     [{ kind: "finished", uid }, undefined],
     [{ kind: "overdue", uid, for: "everyone" }, undefined],

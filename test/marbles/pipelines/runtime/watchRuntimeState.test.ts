@@ -4,7 +4,7 @@ import { kubeletError } from "../../../../src/core/errors.ts";
 import { monotonicMs } from "../../../../src/core/ids.ts";
 import { type RuntimeState, unknownRuntimeState } from "../../../../src/core/runtime/runtimeState.ts";
 import * as cri from "../../../../src/gen/cri.ts";
-import { runtimeState } from "../../../../src/pipelines/runtime/runtimeState.ts";
+import { runtimeState } from "../../../../src/pipelines/runtime/watchRuntimeState.ts";
 import type { RuntimeService } from "../../../../src/ports/cri.ts";
 import { createCell } from "../../../../src/state/cell.ts";
 import { type Marbles, marbles } from "../../../support/marbles.ts";

@@ -5,7 +5,7 @@ import type { Threshold } from "../../../../src/core/eviction/thresholds.ts";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { NO_PRESSURE, type NodePressures } from "../../../../src/core/node/nodeFacts.ts";
 import { ImageFsInfoResponse } from "../../../../src/gen/cri.ts";
-import { nodePressure } from "../../../../src/pipelines/node/nodePressure.ts";
+import { nodePressure } from "../../../../src/pipelines/node/watchNodePressure.ts";
 import type { Clock } from "../../../../src/ports/clock.ts";
 import type { CgroupUsage } from "../../../../src/ports/cgroupUsage.ts";
 import type { HostUsage, MemoryUsage } from "../../../../src/ports/host.ts";

@@ -1,5 +1,5 @@
 /**
- * PLEG: hints and audits in, inspected pod statuses out. A hint names a pod to look at; the audit (relist) finds what
+ * PLEG: hints and relists in, inspected pod statuses out. A hint names a pod to look at; the relist finds what
  * no hint told. Owner of the `listing` and `statuses` cells. Bound: `inspectionsAtOnce` looks, one waiting per pod.
  * Counterpart: pkg/kubelet/pleg generic.go and evented.go, container/cache.go.
  */
@@ -39,30 +39,30 @@ import { hintedPods } from "./runtimeHints.ts";
 import { spaceInspections } from "./spaceInspections.ts";
 
 type Ports = Pick<KubeletPorts, "runtime" | "clock" | "files" | "logFiles" | "telemetry">;
-type Config = Pick<KubeletConfig, "relistPeriodMs" | "auditPeriodMs" | "inspectionDeadlineMs" | "inspectionsAtOnce">;
+type Config = Pick<KubeletConfig, "relistPeriodMs" | "resyncPeriodMs" | "inspectionDeadlineMs" | "inspectionsAtOnce">;
 
 /** A failed inspection is repeated after this; the pod's worker waits meanwhile, the others do not notice. */
 const INSPECT_AGAIN_MS = 1_000;
-export interface RuntimeStatusInputs {
+export interface PlegInputs {
   readonly signals$: Observable<RuntimeSignal>;
   /** Pods to look at, from the pod workers and from failed inspections; arrives through a queue. */
   readonly requests$: Observable<PodUid>;
 }
 
-export interface RuntimeStatusCells {
+export interface PlegCells {
   readonly listing: Cell<RuntimeListing | undefined>;
-  readonly auditedAt: Cell<MonotonicMs | undefined>;
-  readonly statuses: KeyedCell<PodUid, PodRuntimeStatus>;
+  readonly relistedAt: Cell<MonotonicMs | undefined>;
+  readonly runtimeStatuses: KeyedCell<PodUid, PodRuntimeStatus>;
   readonly sequence: Sequence;
   /** Whether the kubelet still has a record of the pod: nothing is kept of the others once the runtime has nothing. */
   readonly hasRecord: (uid: PodUid) => boolean;
 }
 
-export type RuntimeOutput =
+export type PlegOutput =
   /** The event stream opened or broke. */
   | { readonly kind: "streamChanged" }
   /** The listing cell is new. */
-  | { readonly kind: "audited" }
+  | { readonly kind: "relisted" }
   /** The pod's entry in the statuses cell is new. */
   | { readonly kind: "inspected"; readonly status: PodRuntimeStatus }
   /** An inspection failed a while ago, or missed what a hint told meanwhile: to be requested again. */
@@ -71,18 +71,13 @@ export type RuntimeOutput =
 /** What one signal or request asks for. */
 interface Look {
   readonly uids: readonly PodUid[];
-  readonly tells: "streamChanged" | "audited" | undefined;
+  readonly tells: "streamChanged" | "relisted" | undefined;
 }
 
 const lookAt = (uid: PodUid): Look => ({ uids: [uid], tells: undefined });
 
 /** Follows the runtime for as long as it is subscribed. */
-export function runtimeStatus(
-  inputs: RuntimeStatusInputs,
-  ports: Ports,
-  config: Config,
-  cells: RuntimeStatusCells,
-): Observable<RuntimeOutput> {
+export function pleg(inputs: PlegInputs, ports: Ports, config: Config, cells: PlegCells): Observable<PlegOutput> {
   const missed = createMissedHints(cells.sequence);
   const signalled$ = inputs.signals$.pipe(
     tap((signal) => report(signal, ports)),
@@ -93,7 +88,7 @@ export function runtimeStatus(
           filter((signal) => signal.kind !== "hint"),
           map((): Look => ({ uids: [], tells: "streamChanged" })),
         ),
-        auditedLooks(signals$, ports, config, cells),
+        relistedLooks(signals$, ports, config, cells),
       ),
     ),
   );
@@ -101,28 +96,28 @@ export function runtimeStatus(
   return merge(signalled$, requested$).pipe(
     connect((looks$) =>
       merge(
-        looks$.pipe(eachOf(({ tells }): readonly RuntimeOutput[] => (tells === undefined ? [] : [{ kind: tells }]))),
+        looks$.pipe(eachOf(({ tells }): readonly PlegOutput[] => (tells === undefined ? [] : [{ kind: tells }]))),
         inspections(looks$, ports, config, { ...cells, missed }),
       ),
     ),
   );
 }
 
-function auditedLooks(
+function relistedLooks(
   signals$: Observable<RuntimeSignal>,
   ports: Ports,
   config: Config,
-  cells: RuntimeStatusCells,
+  cells: PlegCells,
 ): Observable<Look> {
-  const { listing, auditedAt, statuses } = cells;
+  const { listing, relistedAt, runtimeStatuses: statuses } = cells;
   return signals$.pipe(
     filter((signal) => signal.kind !== "hint"),
-    switchMap((signal) => audits(signal, ports, config)),
+    switchMap((signal) => relists(signal, ports, config)),
     map((after): Look => {
       listing.set(after);
-      auditedAt.set(ports.clock.monotonicMs());
+      relistedAt.set(ports.clock.monotonicMs());
       forgetGone(after, cells);
-      return { uids: changedPods(inspectedPrints(statuses.values()), after), tells: "audited" };
+      return { uids: changedPods(inspectedPrints(statuses.values()), after), tells: "relisted" };
     }),
   );
 }
@@ -131,12 +126,12 @@ function inspections(
   looks$: Observable<Look>,
   ports: Ports,
   config: Config,
-  cells: RuntimeStatusCells & { readonly missed: MissedHints },
-): Observable<RuntimeOutput> {
+  cells: PlegCells & { readonly missed: MissedHints },
+): Observable<PlegOutput> {
   const { clock, telemetry } = ports;
   return looks$.pipe(
     eachOf(({ uids }) => uids),
-    spaceInspections(cells.statuses, clock),
+    spaceInspections(cells.runtimeStatuses, clock),
     conflateByKey((uid: PodUid) => inspect(uid, ports, config, cells), {
       key: (uid) => uid,
       limit: config.inspectionsAtOnce,
@@ -148,8 +143,8 @@ function inspections(
           eachOf((outcome) => {
             if (!("status" in outcome)) return [];
             const { status } = outcome;
-            const again: RuntimeOutput = { kind: "inspectAgain", uid: status.podUid };
-            const inspected: RuntimeOutput = { kind: "inspected", status };
+            const again: PlegOutput = { kind: "inspectAgain", uid: status.podUid };
+            const inspected: PlegOutput = { kind: "inspected", status };
             return cells.missed.isBehind(status) ? [inspected, again] : [inspected];
           }),
         ),
@@ -157,7 +152,7 @@ function inspections(
           filter((outcome) => "error" in outcome),
           conflateByKey(
             ({ uid }) =>
-              timer(INSPECT_AGAIN_MS, clock.scheduler).pipe(map((): RuntimeOutput => ({ kind: "inspectAgain", uid }))),
+              timer(INSPECT_AGAIN_MS, clock.scheduler).pipe(map((): PlegOutput => ({ kind: "inspectAgain", uid }))),
             { key: ({ uid }) => uid, limit: Number.POSITIVE_INFINITY },
           ),
         ),
@@ -166,10 +161,10 @@ function inspections(
   );
 }
 
-/** The audits a signal calls for: at once, then at the pace it allows. A failed audit is repeated soon. */
-function audits(signal: RuntimeSignal, ports: Ports, config: Config): Observable<RuntimeListing> {
+/** The relists a signal calls for: at once, then at the pace it allows. A failed relist is repeated soon. */
+function relists(signal: RuntimeSignal, ports: Ports, config: Config): Observable<RuntimeListing> {
   return defer(() => {
-    const paceMs = signal.kind === "streaming" ? config.auditPeriodMs : config.relistPeriodMs;
+    const paceMs = signal.kind === "streaming" ? config.resyncPeriodMs : config.relistPeriodMs;
     let waitMs = paceMs;
     let lastAt: MonotonicMs | undefined;
     let reported = "";
@@ -183,7 +178,7 @@ function audits(signal: RuntimeSignal, ports: Ports, config: Config): Observable
       }
       reported = ids;
     };
-    const audit = (): Observable<RuntimeListing> =>
+    const measuredRelist = (): Observable<RuntimeListing> =>
       relist(ports, config).pipe(
         tap({
           subscribe: () => {
@@ -201,7 +196,7 @@ function audits(signal: RuntimeSignal, ports: Ports, config: Config): Observable
           return EMPTY;
         }),
       );
-    return pollAfter(ports.clock, () => waitMs, audit);
+    return pollAfter(ports.clock, () => waitMs, measuredRelist);
   });
 }
 
@@ -231,9 +226,9 @@ type Inspection =
   | { readonly uid: PodUid; readonly status: PodRuntimeStatus }
   | { readonly uid: PodUid; readonly error: KubeletError };
 
-function inspect(uid: PodUid, ports: Ports, config: Config, cells: RuntimeStatusCells): Observable<Inspection> {
+function inspect(uid: PodUid, ports: Ports, config: Config, cells: PlegCells): Observable<Inspection> {
   const { clock, telemetry } = ports;
-  const { listing, statuses, sequence, hasRecord } = cells;
+  const { listing, runtimeStatuses: statuses, sequence, hasRecord } = cells;
   return defer(() => {
     const startedAt = clock.monotonicMs();
     return inspectPod(uid, statuses.get(uid), { ports, sequence, deadlineMs: config.inspectionDeadlineMs }).pipe(
@@ -262,14 +257,14 @@ function inspect(uid: PodUid, ports: Ports, config: Config, cells: RuntimeStatus
 const isEmpty = (status: PodRuntimeStatus): boolean => status.sandboxes.length + status.containers.length === 0;
 
 /** A look that found nothing is newer than the listing: who asks which pods the runtime has must not see a ghost. */
-function unlist(uid: PodUid, listing: RuntimeStatusCells["listing"]): void {
+function unlist(uid: PodUid, listing: PlegCells["listing"]): void {
   const known = listing.value;
   if (known?.pods.has(uid) !== true) return;
   listing.set({ ...known, pods: new Map([...known.pods].filter(([listed]) => listed !== uid)) });
 }
 
 /** Looks that were asked for while a pod was being removed leave an entry behind when its record goes. */
-function forgetGone({ pods }: RuntimeListing, { statuses, hasRecord }: RuntimeStatusCells): void {
+function forgetGone({ pods }: RuntimeListing, { runtimeStatuses: statuses, hasRecord }: PlegCells): void {
   for (const status of statuses.values()) {
     const { podUid } = status;
     if (isEmpty(status) && !pods.has(podUid) && !hasRecord(podUid)) statuses.delete(podUid);

@@ -7,7 +7,7 @@ import type { ObjectsByKey } from "./reflection.ts";
 export type ApiPod = Wire<V1Pod>;
 
 /** A snapshot of the API pods. */
-export interface ToldPods {
+export interface ApiPodObjects {
   /** Pods by `namespace/name`. */
   readonly byName: ObjectsByKey<ApiPod>;
   /** All changes up to this resource version are included. */
@@ -15,4 +15,4 @@ export interface ToldPods {
 }
 
 /** The state before the first list. */
-export const NO_TOLD_PODS: ToldPods = { byName: new Map(), version: "" };
+export const NO_API_POD_OBJECTS: ApiPodObjects = { byName: new Map(), version: "" };

@@ -17,7 +17,7 @@ import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { type PodUid, podUid } from "../../../../src/core/ids.ts";
 import * as cri from "../../../../src/gen/cri.ts";
-import { type RuntimeOutput, runtimeStatus } from "../../../../src/pipelines/runtime/runtimeStatus.ts";
+import { type PlegOutput, pleg } from "../../../../src/pipelines/runtime/pleg.ts";
 import type { RuntimeService } from "../../../../src/ports/cri.ts";
 import type { RuntimeSignal } from "../../../../src/ports/kubeletPorts.ts";
 import { createSimFiles } from "../../../../src/sim/host/simFiles.ts";
@@ -90,7 +90,7 @@ function fakeRuntime({ clock }: Pick<Marbles, "clock">, latencyMs: number, statu
   return fake;
 }
 
-const CONFIG = { relistPeriodMs: 1_000, auditPeriodMs: 30_000, inspectionDeadlineMs: 100, inspectionsAtOnce: 2 };
+const CONFIG = { relistPeriodMs: 1_000, resyncPeriodMs: 30_000, inspectionDeadlineMs: 100, inspectionsAtOnce: 2 };
 
 /** The pipeline on the fake, its loop closed through the scheduler; `said` is what came out. */
 function follow(
@@ -105,7 +105,7 @@ function follow(
   const logFiles = createSimLogFiles({ clock: m.clock, files });
   const ports = { runtime: fake.runtime, clock: m.clock, files, logFiles, telemetry: recordingTelemetry() };
   const known = new Set(records);
-  const output$ = runtimeStatus({ signals$, requests$: requests.pipe(observeOn(m.scheduler)) }, ports, CONFIG, {
+  const output$ = pleg({ signals$, requests$: requests.pipe(observeOn(m.scheduler)) }, ports, CONFIG, {
     ...state,
     hasRecord: (uid) => known.has(uid),
   }).pipe(
@@ -117,7 +117,7 @@ function follow(
   return { fake, state, known, output$, ask: (uid: string) => requests.next(podUid(uid)), telemetry: ports.telemetry };
 }
 
-function describeOutput(output: RuntimeOutput): string {
+function describeOutput(output: PlegOutput): string {
   if (output.kind === "inspected") {
     return `${output.status.podUid} ${output.status.containers.map(({ state }) => state).join(",")}`.trim();
   }
@@ -143,14 +143,14 @@ describe("runtimeStatus: looks", () => {
       m.at(9, () => fake.pods.set("a", [CONTAINER_EXITED]));
       m.expectObservable(output$, "20ms !").toBe("c-d-(ef)----g", {
         c: "streamChanged",
-        d: "audited",
+        d: "relisted",
         e: "a running",
         f: "b",
         g: "a exited",
       });
       m.flush();
       expect(fake.looks).toEqual(["0 all", "2 a", "2 b", "10 a"]);
-      expect(state.auditedAt.value).toBe(2);
+      expect(state.relistedAt.value).toBe(2);
     }),
   );
 
@@ -169,7 +169,7 @@ describe("runtimeStatus: looks", () => {
       m.at(15, () => fake.pods.set("n", [CONTAINER_RUNNING]));
       m.expectObservable(output$, "50ms !").toBe("c-d-a-------a---------n---------n---------n", {
         c: "streamChanged",
-        d: "audited",
+        d: "relisted",
         a: "a running",
         n: "n running",
       });
@@ -186,7 +186,7 @@ describe("runtimeStatus: looks", () => {
       m.at(14, () => fake.pods.set("n", [CONTAINER_EXITED]));
       m.expectObservable(output$, "50ms !").toBe("c-d--------------(ab)---e", {
         c: "streamChanged",
-        d: "audited",
+        d: "relisted",
         a: "n running",
         b: "again n",
         e: "n exited",
@@ -205,7 +205,11 @@ describe("runtimeStatus: looks", () => {
       });
       const { fake, output$ } = follow(m, signals$);
       m.at(5, () => fake.pods.set("n", [CONTAINER_RUNNING]));
-      m.expectObservable(output$, "50ms !").toBe("c-d---------a", { c: "streamChanged", d: "audited", a: "n running" });
+      m.expectObservable(output$, "50ms !").toBe("c-d---------a", {
+        c: "streamChanged",
+        d: "relisted",
+        a: "n running",
+      });
       m.flush();
       expect(fake.looks).toEqual(["0 all", "10 n"]);
     }),
@@ -218,7 +222,7 @@ describe("runtimeStatus: looks", () => {
       const { fake, output$ } = follow(m, signals$, { latencyMs: 6 });
       m.expectObservable(output$, "50ms !").toBe("c-----d---------a-----a", {
         c: "streamChanged",
-        d: "audited",
+        d: "relisted",
         a: "a",
       });
       m.flush();
@@ -235,7 +239,7 @@ describe("runtimeStatus: looks", () => {
       m.at(35, () => fake.pods.set("a", [CONTAINER_EXITED]));
       m.expectObservable(output$, "200ms !").toBe("c-d-a 27ms a 9ms b 9ms b", {
         c: "streamChanged",
-        d: "audited",
+        d: "relisted",
         a: "a running",
         b: "a exited",
       });
@@ -252,7 +256,7 @@ describe("runtimeStatus: looks", () => {
       fake.pods.set("a", [CONTAINER_RUNNING]);
       m.expectObservable(output$, "200ms !").toBe("c-d-a-------a", {
         c: "streamChanged",
-        d: "audited",
+        d: "relisted",
         a: "a running",
       });
       m.flush();
@@ -270,7 +274,7 @@ describe("runtimeStatus: failures and bounds", () => {
       m.at(2_015, () => fake.failing.delete("a"));
       m.expectObservable(output$, "4s !").toBe("c-d 1007ms f 999ms f 999ms f-a", {
         c: "streamChanged",
-        d: "audited",
+        d: "relisted",
         f: "again a",
         a: "a",
       });
@@ -288,7 +292,7 @@ describe("runtimeStatus: failures and bounds", () => {
       fake.hung.add("hung");
       m.expectObservable(output$, "1500ms !").toBe("c-d----------a---b 1092ms f", {
         c: "streamChanged",
-        d: "audited",
+        d: "relisted",
         a: "a",
         b: "b",
         f: "again hung",
@@ -304,7 +308,7 @@ describe("runtimeStatus: failures and bounds", () => {
       for (const uid of Object.keys(names)) fake.pods.set(uid, []);
       m.expectObservable(output$, "50ms !").toBe("s 9ms t 9ms (ab) 6ms (cd) 6ms e", {
         s: "streamChanged",
-        t: "audited",
+        t: "relisted",
         ...names,
       });
       m.flush();
@@ -360,7 +364,7 @@ describe("runtimeStatus: failures and bounds", () => {
       });
       signals.next(streaming);
       subscription.unsubscribe();
-      expect(new Set(seen)).toEqual(new Set(["streamChanged", "audited", "a", "b", "c"]));
+      expect(new Set(seen)).toEqual(new Set(["streamChanged", "relisted", "a", "b", "c"]));
     }),
   );
 });
@@ -374,7 +378,7 @@ describe("runtimeStatus: audits", () => {
       m.at(10_000, () => fake.pods.set("a", [CONTAINER_EXITED]).set("n", []));
       m.expectObservable(output$, "50s !").toBe("c-d-(ab) 29996ms d-(en)", {
         c: "streamChanged",
-        d: "audited",
+        d: "relisted",
         a: "a running",
         b: "b running",
         e: "a exited",
@@ -420,9 +424,9 @@ describe("runtimeStatus: audits", () => {
         fake.hung.add("all");
       });
       m.at(1_500, () => fake.hung.delete("all"));
-      m.expectObservable(output$, "3s !").toBe("c 2101ms d", { c: "streamChanged", d: "audited" });
+      m.expectObservable(output$, "3s !").toBe("c 2101ms d", { c: "streamChanged", d: "relisted" });
       m.flush();
-      expect([fake.looks, state.auditedAt.value]).toEqual([["0 all", "1000 all", "2100 all"], 2_102]);
+      expect([fake.looks, state.relistedAt.value]).toEqual([["0 all", "1000 all", "2100 all"], 2_102]);
     }),
   );
 
@@ -431,7 +435,7 @@ describe("runtimeStatus: audits", () => {
     marbles((m) => {
       const { fake, output$ } = follow(m, m.hot("s-l", { s: streaming, l: lost }), { latencyMs: 5 });
       fake.pods.set("a", []);
-      m.expectObservable(output$, "20ms !").toBe("c-c----d----a", { c: "streamChanged", d: "audited", a: "a" });
+      m.expectObservable(output$, "20ms !").toBe("c-c----d----a", { c: "streamChanged", d: "relisted", a: "a" });
     }),
   );
 });
@@ -444,7 +448,7 @@ describe("runtimeStatus: what is kept", () => {
       const { output$, state } = follow(m, signals$, { records: ["wanted"] });
       m.expectObservable(output$.pipe(switchMap(() => NEVER)), "20ms !").toBe("");
       m.flush();
-      expect(state.statuses.values().map((status) => status.podUid)).toEqual(["wanted"]);
+      expect(state.runtimeStatuses.values().map((status) => status.podUid)).toEqual(["wanted"]);
     }),
   );
 
@@ -457,7 +461,8 @@ describe("runtimeStatus: what is kept", () => {
       fake.pods.set("b", []);
       m.at(20, () => known.delete("a"));
       const kept: string[][] = [];
-      for (const ms of [25, 30_010]) m.at(ms, () => kept.push(state.statuses.values().map((status) => status.podUid)));
+      for (const ms of [25, 30_010])
+        m.at(ms, () => kept.push(state.runtimeStatuses.values().map((status) => status.podUid)));
       m.expectObservable(output$.pipe(switchMap(() => NEVER)), "31s !").toBe("");
       m.flush();
       expect(kept).toEqual([["b", "a"], ["b"]]);
@@ -474,7 +479,7 @@ describe("runtimeStatus: what is kept", () => {
       for (const ms of [9, 15]) m.at(ms, () => listed.push([...(state.listing.value?.pods.keys() ?? [])]));
       m.expectObservable(output$.pipe(switchMap(() => NEVER)), "20ms !").toBe("");
       m.flush();
-      expect([listed, state.statuses.get(podUid("a"))]).toEqual([[["a", "b"], ["b"]], undefined]);
+      expect([listed, state.runtimeStatuses.get(podUid("a"))]).toEqual([[["a", "b"], ["b"]], undefined]);
     }),
   );
 
@@ -487,7 +492,7 @@ describe("runtimeStatus: what is kept", () => {
       m.at(11, () => between.push(state.sequence.next()));
       m.at(20, () => ask("a"));
       const seen: (number | undefined)[] = [];
-      for (const ms of [15, 25]) m.at(ms, () => seen.push(state.statuses.get(podUid("a"))?.sequence));
+      for (const ms of [15, 25]) m.at(ms, () => seen.push(state.runtimeStatuses.get(podUid("a"))?.sequence));
       m.expectObservable(merge(output$).pipe(switchMap(() => NEVER)), "30ms !").toBe("");
       m.flush();
       expect([...between, ...seen]).toEqual([2, 1, 3]);

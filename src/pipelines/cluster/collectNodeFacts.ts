@@ -10,19 +10,19 @@ import type { NodeView } from "../../state/nodeState.ts";
 
 /** Makes a reader of the facts of this node, the same object while they are the same; the kubelet has started now. */
 export function createNodeFacts(
-  state: Pick<NodeView, "runtimeState" | "auditedAt" | "images" | "pressures" | "addresses">,
+  state: Pick<NodeView, "runtimeState" | "relistedAt" | "images" | "pressures" | "addresses">,
   { clock, machine }: Pick<KubeletPorts, "clock" | "machine">,
   config: KubeletConfig,
 ): () => NodeFacts {
   const startedAt = clock.monotonicMs();
-  const { nodeName, node: settings, capacity, allocatable, auditPeriodMs } = config;
+  const { nodeName, node: settings, capacity, allocatable, resyncPeriodMs } = config;
   const fixed = { name: nodeName, settings, capacity, allocatable };
   const machineNow = perObject((addresses: MachineAddresses) => ({ ...machine, ...addresses }));
   let told: NodeFacts | undefined;
   return () => {
-    const { runtimeState, auditedAt, images, pressures, addresses } = state;
+    const { runtimeState, relistedAt, images, pressures, addresses } = state;
     const facts = addresses.value === undefined ? machine : machineNow(addresses.value);
-    const times = { auditedAt: auditedAt.value, auditPeriodMs, startedAt, now: clock.monotonicMs() };
+    const times = { relistedAt: relistedAt.value, resyncPeriodMs, startedAt, now: clock.monotonicMs() };
     const problems = nodeProblems({ runtime: runtimeState.value, ...times });
     const runtime = runtimeFacts(runtimeState.value);
     const isTold =

@@ -5,7 +5,7 @@ import type { KubeletError } from "../../../../src/core/errors.ts";
 import { monotonicMs, podUid } from "../../../../src/core/ids.ts";
 import type { PodContext } from "../../../../src/pipelines/podContext.ts";
 import { createPodMemories } from "../../../../src/pipelines/podMemories.ts";
-import { keepAllocation } from "../../../../src/pipelines/podWorker/podAllocation.ts";
+import { keepAllocation } from "../../../../src/pipelines/podWorker/keepAllocation.ts";
 import { marbles } from "../../../support/marbles.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
 

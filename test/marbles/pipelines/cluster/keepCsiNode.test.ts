@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../../../src/core/api.ts";
 import { kubeletError } from "../../../../src/core/errors.ts";
-import { csiNode } from "../../../../src/pipelines/cluster/csiNode.ts";
+import { csiNode } from "../../../../src/pipelines/cluster/keepCsiNode.ts";
 import { createCell } from "../../../../src/state/cell.ts";
 import { fixedRng } from "../../../support/fixedRng.ts";
 import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";

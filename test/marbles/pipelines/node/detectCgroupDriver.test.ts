@@ -2,7 +2,7 @@ import { type Observable, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { CgroupDriver, RuntimeConfigResponse } from "../../../../src/gen/cri.ts";
-import { cgroupDriver } from "../../../../src/pipelines/node/cgroupDriver.ts";
+import { cgroupDriver } from "../../../../src/pipelines/node/detectCgroupDriver.ts";
 import type { RuntimeService } from "../../../../src/ports/cri.ts";
 import { type Marbles, marbles } from "../../../support/marbles.ts";
 import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";

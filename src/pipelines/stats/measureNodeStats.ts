@@ -25,7 +25,7 @@ import type { NodeView } from "../../state/nodeState.ts";
 import { type MeasuredNode, measureContainers, readPodCgroups } from "./containerMetrics.ts";
 import { createDiskCounts } from "./diskCounts.ts";
 import { FIGURE_DEADLINE_MS, figuresOf, orUndefined } from "./measuredFigure.ts";
-import { measureSystemContainers } from "./systemContainers.ts";
+import { measureSystemContainers } from "./measureSystemContainers.ts";
 
 type Ports = Pick<
   KubeletPorts,
@@ -36,7 +36,7 @@ type Config = Pick<
   | ("nodeName" | "directories" | "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver" | "nodeCgroups")
   | ("diskStatsPeriodMs" | "podStatsFromRuntime")
 >;
-type State = Pick<NodeView, "statuses" | "volumes" | "registry">;
+type State = Pick<NodeView, "runtimeStatuses" | "volumes" | "registry">;
 
 const FIGURES_KEPT_MS = 1_000;
 const DEADLINE = { deadlineMs: FIGURE_DEADLINE_MS };
@@ -48,7 +48,7 @@ export interface MeasuringStats extends NodeStats {
 
 /** Nothing is measured before somebody asks. */
 export function createNodeStats(ports: Ports, config: Config, state: State): MeasuringStats {
-  const { statuses } = state;
+  const { runtimeStatuses: statuses } = state;
   const { clock, machine } = ports;
   const bootedAt = epochMs(clock.wallTime() - machine.uptimeMs);
   let samples: CpuSamples = new Map();
@@ -66,7 +66,9 @@ export function createNodeStats(ports: Ports, config: Config, state: State): Mea
       }),
     ),
   );
-  const containers$ = keptFor(FIGURES_KEPT_MS, clock, () => measureContainers(measured$, { statuses }, ports, config));
+  const containers$ = keptFor(FIGURES_KEPT_MS, clock, () =>
+    measureContainers(measured$, { runtimeStatuses: statuses }, ports, config),
+  );
   const disks = createDiskCounts(state, ports, config);
   let hasImageFs: boolean | undefined;
   return {

@@ -11,7 +11,7 @@ import {
 } from "../../../src/core/pod/podRegistry.ts";
 import { unchangedStep } from "../../../src/core/pod/podRegistryTypes.ts";
 import type { PodOutput } from "../../../src/pipelines/podOutputs.ts";
-import { preemption } from "../../../src/pipelines/preemption.ts";
+import { preemption } from "../../../src/pipelines/followPreemption.ts";
 import { createNodeState } from "../../../src/state/nodeState.ts";
 import { type Marbles, marbles } from "../../support/marbles.ts";
 import { podOf } from "../../support/pods.ts";

@@ -19,7 +19,7 @@ const EXIT_SIGNALLED = 130;
 const signal = (name: NodeJS.Signals): Observable<NodeJS.Signals> => fromEvent(process, name).pipe(map(() => name));
 const signals$ = merge(signal("SIGINT"), signal("SIGTERM"), signal("SIGHUP"));
 
-/** Nobody reads our output any more (`rxlet dev | head`): the same as a hangup. */
+/** The reader of our output has gone (`rxlet dev | head`), which counts as a hangup. */
 const outputGone$ = merge(fromEvent(process.stdout, "error"), readerGone(process.stdout.fd, systemClock)).pipe(take(1));
 process.stdout.on("error", () => undefined);
 

@@ -21,7 +21,7 @@ export const ACCESS_FLAGS: readonly FlagSpec[] = [
   path("token-file", "Bearer token file"),
 ];
 
-/** What was given, and what of it has no effect with `server`. */
+/** Returns the given access flags, and the flags without effect beside `server`. */
 export function readAccess(
   values: Readonly<Record<string, unknown>>,
   { given }: Pick<ParsedFlags, "given">,

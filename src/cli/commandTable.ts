@@ -26,7 +26,7 @@ export interface SubCommand {
   readonly args: string;
   /** How many arguments there may be. */
   readonly maxArgs: number;
-  /** One line for the list of commands; it starts with a verb. */
+  /** A line for the list of commands; it starts with a verb. */
   readonly about: string;
   /** Further lines for the help of the command itself. */
   readonly details?: string;

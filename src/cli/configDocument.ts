@@ -1,4 +1,4 @@
-/** One configuration file: text to plain values and what they mean. */
+/** A configuration file: from text to plain values and their meaning. */
 import { formatFieldPath } from "../core/config/configProblem.ts";
 import {
   type DecodedConfiguration,
@@ -26,7 +26,7 @@ export function readConfigDocument(file: string, text: string, role: DocumentRol
   }
 }
 
-/** One line to print about a configuration, and where it belongs. */
+/** An error about a configuration, and its place in the file. */
 export interface PlacedError {
   /** The file; undefined for a flag, or a value that stands nowhere. */
   readonly file: string | undefined;

@@ -4,7 +4,7 @@ import { type ConfigDocument, readConfigDocument } from "./configDocument.ts";
 import type { ConfigReaders } from "./configReaders.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
 
-/** What was found on disk. */
+/** Configuration files found on disk. */
 export interface ConfigFiles {
   readonly base: ConfigDocument | undefined;
   /** In the order they apply. */

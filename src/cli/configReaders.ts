@@ -8,7 +8,7 @@ export interface ConfigReaders {
   readText(path: string): Promise<string>;
   /** Every file below a directory, subdirectories included, in the order of names that upstream walks them. */
   listFiles(directory: string): Promise<readonly string[]>;
-  /** What is there, links followed; undefined: nothing. */
+  /** The kind of file at the path, with links followed; undefined when there is none. */
   look(path: string): Promise<"directory" | "program" | "other" | undefined>;
 }
 
@@ -42,7 +42,7 @@ export const MAX_TEXT_BYTES = 4 * 1024 * 1024;
 async function readText(path: string): Promise<string> {
   const pieces: Buffer[] = [];
   let bytes = 0;
-  // One byte more than there may be tells that there is more.
+  // A byte beyond the bound shows that the file is too long.
   for await (const piece of createReadStream(path, { end: MAX_TEXT_BYTES }) as AsyncIterable<Buffer>) {
     pieces.push(piece);
     bytes += piece.length;

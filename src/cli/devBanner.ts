@@ -1,6 +1,6 @@
 /** The first lines of `rxlet dev`: where things are, and which commands work against it. Pure. */
 
-/** What the banner names. */
+/** Contents of the banner. */
 export interface DevBanner {
   /** How to start this program again: `rxlet`, or `npx node src/main.ts` in a clone. */
   readonly program: string;

@@ -10,14 +10,14 @@ export interface TerminalSize {
   readonly rows: number;
 }
 
-/** What was last written, and the text that wrote it. */
+/** The lines on the screen, and the text that wrote them. */
 export interface DrawnBlock {
   readonly lines: readonly string[];
   readonly columns: number;
   readonly output: string;
 }
 
-/** Nothing is on the screen. */
+/** An empty block. */
 export const EMPTY_BLOCK: DrawnBlock = { lines: [], columns: 0, output: "" };
 
 const ERASE_LINE_END = "\u001b[K";

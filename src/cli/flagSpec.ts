@@ -1,4 +1,4 @@
-/** One row of a flag table. */
+/** A row of a flag table. */
 import type { ConfigPath } from "../core/config/kubeletConfiguration.ts";
 
 /** Type of a flag as upstream names it in its help. */
@@ -21,7 +21,10 @@ export type FlagType =
   | "pattern=N,..."
   | "version";
 
-/** How the pairs of a mapStringString are written: `a=b,c=d`, `a<b,c<d`, one pair per flag, or labels (`a` alone is fine). */
+/**
+ * How the pairs of a mapStringString are written: `a=b,c=d`, `a<b,c<d`, one pair per flag, or labels (`a` alone is
+ * fine).
+ */
 export type PairSyntax = "equals" | "lessThan" | "single" | "labels";
 
 /** A flag. Its value lands in the configuration field it names, or under its own name. */
@@ -31,7 +34,7 @@ export interface FlagSpec {
   readonly short?: string;
   readonly type: FlagType;
   readonly pairs?: PairSyntax;
-  /** As upstream prints it; of a flag bound to a field what holds without a configuration file. */
+  /** The default as upstream prints it; for a flag bound to a field, the value without a configuration file. */
   readonly default: string;
   readonly group: FlagGroup;
   readonly about: string;

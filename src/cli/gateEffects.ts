@@ -1,6 +1,6 @@
 /**
- * What each feature gate does in this kubelet: most of upstream's are for other components, some features are always on
- * here, others do not exist yet. A gate that is set to what it cannot do is named in a warning at start.
+ * The effect of each feature gate in this kubelet: most upstream gates belong to other components, some features are
+ * always on here, others do not exist yet. A warning at start names each gate that is set to an unsupported value.
  */
 import { FEATURE_GATES } from "./gateTable.ts";
 
@@ -164,7 +164,7 @@ function effects(): ReadonlyMap<string, GateEffect> {
   return new Map(ordered);
 }
 
-/** One warning per kind of gates that are set, each or by AllAlpha and AllBeta, to what has no effect. */
+/** Returns a warning for each kind of gate that is set without effect, by itself or by AllAlpha and AllBeta. */
 export function gateEffectWarnings(
   settings: Readonly<Record<string, boolean>>,
   gates: ReadonlyMap<string, boolean>,

@@ -7,7 +7,7 @@
 /** How far a feature is. */
 export type GateStage = "ALPHA" | "BETA" | "GA" | "DEPRECATED";
 
-/** One gate. */
+/** A feature gate. */
 export interface FeatureGate {
   readonly default: boolean;
   readonly stage: GateStage;

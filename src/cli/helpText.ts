@@ -1,9 +1,11 @@
-/** The help of rxlet: a first screen of commands and frequent flags, the flags of the daemon, and each command. Pure. */
+/**
+ * The help of rxlet: a first screen of commands and frequent flags, the flags of the daemon, and each command. Pure.
+ */
 import { type SubCommand, SUB_COMMANDS } from "./commandTable.ts";
 import { flagCommand } from "./flagCommand.ts";
 import { KUBELET_FLAGS } from "./flags.ts";
 
-/** What `rxlet help` takes to list the flags of the daemon. */
+/** The topic of `rxlet help` that lists the flags of the daemon. */
 export const KUBELET_FLAGS_TOPIC = "kubelet-flags";
 
 const USED_MOST = [

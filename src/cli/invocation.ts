@@ -1,4 +1,4 @@
-/** What a command line asks for, as a value. */
+/** A command line as a value. */
 import type { KubeletOptions } from "./kubeletOptions.ts";
 import type { AttachOptions, ExecOptions, GetOptions, LogsOptions, PortForwardOptions } from "./podCommandFlags.ts";
 import type { RetryOptions } from "./retryFlags.ts";
@@ -27,7 +27,7 @@ export interface WrongInvocation {
   readonly errors: readonly string[];
 }
 
-/** What the command line asks for. */
+/** A parsed command line. */
 export type Invocation =
   | { readonly command: "kubelet"; readonly options: KubeletOptions }
   | SubInvocation

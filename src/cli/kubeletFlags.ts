@@ -1,4 +1,4 @@
-/** What flags set besides KubeletConfiguration. Names are the flags' names in camel case; durations are milliseconds. */
+/** Settings of flags that KubeletConfiguration lacks. Names are the flags in camel case; durations are milliseconds. */
 
 /** The flags that are no configuration field. Empty texts mean unset. */
 export interface KubeletFlags {

@@ -1,4 +1,4 @@
-/** What the daemon is started with. */
+/** Options of the daemon. */
 import type { ClientConfig } from "../core/api/clientConfig.ts";
 import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
 import type { CredentialProvider } from "../core/image/credentialProviderConfig.ts";
@@ -8,7 +8,7 @@ import type { KubeletFlags } from "./kubeletFlags.ts";
 export interface CredentialPluginOptions {
   /** Where their programs are. */
   readonly directory: string;
-  /** Of the files that configure them: `sha256:` and 64 hex digits. */
+  /** Hash of the files that configure them: `sha256:` and 64 hex digits. */
   readonly hash: string;
   readonly providers: readonly CredentialProvider[];
 }
@@ -17,13 +17,15 @@ export interface CredentialPluginOptions {
 export interface KubeletOptions {
   readonly flags: KubeletFlags;
   readonly config: KubeletConfiguration;
-  /** What the flags alone say, without a configuration file. */
+  /** Configuration from flags alone, without a configuration file. */
   readonly flagConfig: KubeletConfiguration;
   /** Every known gate. */
   readonly featureGates: ReadonlyMap<string, boolean>;
   /** From the kubeconfig; undefined: a node of no cluster. */
   readonly client: ClientConfig | undefined;
-  /** From the bootstrap kubeconfig; undefined: there is none. A client without identity gets its certificate with it. */
+  /**
+   * From the bootstrap kubeconfig; undefined: there is none. A client without identity gets its certificate with it.
+   */
   readonly bootstrap: ClientConfig | undefined;
   /** Absent without the flags that name them. */
   readonly credentialPlugins: CredentialPluginOptions | undefined;

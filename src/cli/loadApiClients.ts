@@ -11,7 +11,7 @@ import type { ConfigReaders } from "./configReaders.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
 import { loadKubeconfig } from "./loadKubeconfig.ts";
 
-/** What both files come down to; neither is there on a node of no cluster, and after errors. */
+/** The clients that both files define. A standalone node has neither; nor are there any after errors. */
 export interface ApiClients {
   readonly client: ClientConfig | undefined;
   readonly bootstrap: ClientConfig | undefined;
@@ -42,7 +42,7 @@ export async function loadApiClients(
   const loaded = await loadKubeconfig("bootstrap-kubeconfig", bootstrapKubeconfig, readers);
   const bootstrap = loaded.ok ? loaded.client : undefined;
   const problem = own.ok ? unusable(own.client) : own.errors.join("; ");
-  // Whoever set up the node may remove the bootstrap kubeconfig once it has done its work, as kubeadm does.
+  // The bootstrap kubeconfig may be removed once the node has its own, as kubeadm does.
   if (own.ok && problem === undefined) return { ...NONE, client: own.client, bootstrap };
   if (!loaded.ok) {
     const useless = `--kubeconfig: ${kubeconfig} cannot be used, and neither can the bootstrap kubeconfig: ${problem}`;

@@ -100,7 +100,7 @@ async function faultsOfPrograms(
   return faults;
 }
 
-/** Of all that was read, file by file with its length in front: upstream's, so that one dashboard shows both. */
+/** Hashes all files, each after its length, as upstream does, so that dashboards can compare both. */
 function hashOf(texts: readonly FileText[]): string {
   const hash = createHash("sha256");
   for (const { text } of texts) {

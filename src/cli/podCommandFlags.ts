@@ -26,7 +26,7 @@ export interface GetOptions {
 /** Options of `rxlet logs`. */
 export interface LogsOptions extends PodTarget {
   readonly container: string | undefined;
-  /** Of the kubelet's log route. */
+  /** Query parameters of the kubelet's log route. */
   readonly query: Readonly<Record<string, string>>;
 }
 
@@ -115,7 +115,7 @@ export const PORT_FORWARD_FLAGS: readonly FlagSpec[] = [
 const settled = <T>(options: T, faults: readonly string[]): Read<T> =>
   faults.length > 0 ? { ok: false, errors: faults } : { ok: true, options };
 
-/** What these commands have in common: the pod in the first argument, and the kubelet. */
+/** Reads the arguments that these commands share: the pod as the first argument, and the kubelet. */
 function readPod(
   { given, positional, errors }: ParsedFlags,
   specs: readonly FlagSpec[],
@@ -123,7 +123,7 @@ function readPod(
 ): { readonly values: Readonly<Record<string, unknown>>; readonly at: PodTarget; readonly faults: readonly string[] } {
   const values = ownFlagValues(given, specs);
   const [written] = positional;
-  // As kubectl writes it, too.
+  // kubectl accepts this form too.
   const name = written?.replace(/^(pods?|po)\//, "");
   const { namespace, pod, faults } = readPodName(name === undefined ? [] : [name], String(values["namespace"]));
   const missing = written === undefined ? [`the name of a pod is missing; usage: ${usage}`] : [];
@@ -182,7 +182,7 @@ export function readLogsFlags(parsed: ParsedFlags): Read<LogsOptions> {
     ...(values["timestamps"] === true ? { timestamps: "true" } : {}),
     ...(tail < 0 ? {} : { tailLines: String(tail) }),
     ...(limitBytes === 0 ? {} : { limitBytes: String(limitBytes) }),
-    // As kubectl: a part of a second is a whole one.
+    // Partial seconds round up, as in kubectl.
     ...(sinceMs === 0 ? {} : { sinceSeconds: String(Math.ceil(sinceMs / 1_000)) }),
     ...(sinceTime === "" ? {} : { sinceTime }),
   };

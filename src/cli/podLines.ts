@@ -5,13 +5,13 @@ import type { PodRow } from "../core/pod/podRow.ts";
 import { formatInstant } from "../core/telemetry/civilTime.ts";
 import { devRow, printable, shownName } from "./tableLines.ts";
 
-/** What was last said of each pod, by UID, and the lines that said what is new. */
+/** The last printed line of each pod, by UID, and the lines to print next. */
 export interface PodLines {
   readonly said: ReadonlyMap<string, { readonly name: string; readonly key: string }>;
   readonly text: readonly string[];
 }
 
-/** Nothing was said yet. */
+/** The state before any line was printed. */
 export const NO_LINES: PodLines = { said: new Map(), text: [] };
 
 /** Names are padded to this width, so that most columns line up without knowing what comes. */
@@ -28,7 +28,7 @@ function keyOf(row: PodRow): string {
   return row.restartCount === 0 && STARTING.test(row.status) ? "starting" : words(row);
 }
 
-/** What matters of a row; ages are left out, they change by themselves. */
+/** The part of a row that counts as a change. Ages are left out, since they change with time. */
 function words({ ready, status, restartCount, ip }: PodRow): string {
   const restarts = restartCount === 1 ? "1 restart" : `${restartCount} restarts`;
   return `${ready.padEnd(5)}  ${printable(status).padEnd(STATUS_WIDTH)}  ${restarts.padEnd(11)}  ${printable(ip)}`;

@@ -36,20 +36,20 @@ export interface PodTableOptions {
   /** Path of the manifests, which the problems leave out. */
   readonly manifests: string;
   readonly clock: { readonly scheduler: SchedulerLike; wallTime(): EpochMs };
-  /** What the header says, at once and whenever more is known. */
+  /** The header: emits at once, and again when more is known. */
   readonly header$: Observable<DevBanner>;
   /** The size of the terminal, now and after each resize; undefined in a pipe or a file. */
   readonly terminal$: Observable<TerminalSize> | undefined;
-  /** What a terminal shows below the banner, asked at each redraw; undefined: nothing. */
+  /** A note that a terminal shows below the banner, evaluated at each redraw; undefined shows none. */
   readonly note?: () => string | undefined;
-  /** What is wrong with pods now, asked at each change and once a second; nothing when absent. */
+  /** Problems of pods, evaluated at each change and once a second; none when absent. */
   readonly troubles?: () => readonly PodTrouble[];
 }
 
 /** At most ten redraws a second; ages move once a second. */
 const REDRAW_MS = 100;
 const AGE_MS = 1000;
-/** What passes within this is no trouble yet. */
+/** Problems that end within this time are not shown. */
 const TROUBLE_MS = 100;
 /** Rows that a note or a line of the banner may take on a narrow terminal. */
 const MAX_LINES_EACH = 4;

@@ -52,10 +52,10 @@ export interface ProblemLines {
   readonly text: readonly string[];
 }
 
-/** Nothing was printed yet. */
+/** The state before any problem was printed. */
 export const NO_PROBLEM_LINES: ProblemLines = { said: new Map(), text: [] };
 
-/** What a problem says. The line number is not part of it: an edit elsewhere in the file moves it. */
+/** The wording of a problem, without the line number, which moves with edits elsewhere in the file. */
 const wordingOf = ({ severity, origin, field, reason }: ManifestProblem): string =>
   [severity, origin, field, reason].join("\0");
 

@@ -11,7 +11,7 @@ import type { Invocation, WrongInvocation } from "./invocation.ts";
 import { loadKubeletOptions } from "./loadKubeletOptions.ts";
 import { type ParsedFlags, parseFlags } from "./parseKubeletFlags.ts";
 
-/** What the program needs from outside. */
+/** The environment of the program. */
 export interface ProgramContext {
   /** Version of Kubernetes to print, such as `1.36.2+rxlet-0.1.0`; kubeadm reads it. */
   readonly version: string;

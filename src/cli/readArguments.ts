@@ -31,7 +31,7 @@ const REMOVED_FLAGS: ReadonlySet<string> = new Set([
 
 interface Token {
   readonly name: string;
-  /** What the user wrote, for messages. */
+  /** The argument as written, for messages. */
   readonly written: string;
   readonly value: string | undefined;
 }

@@ -1,4 +1,6 @@
-/** Flags and options of the commands that show what a running rxlet knows: `rxlet explain POD`, `rxlet volumes [POD]`. */
+/**
+ * Flags and options of the commands that show what a running rxlet knows: `rxlet explain POD`, `rxlet volumes [POD]`.
+ */
 import { ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
 import type { FlagSpec } from "./flagSpec.ts";
 import { readPodName } from "./podName.ts";
@@ -10,7 +12,7 @@ export interface ShowOptions {
   readonly format: "text" | "json";
 }
 
-/** What to explain. */
+/** Options of `rxlet explain`. */
 export interface ExplainOptions extends ShowOptions {
   readonly namespace: string;
   readonly pod: string;

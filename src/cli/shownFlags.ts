@@ -1,4 +1,7 @@
-/** The values of flags, whatever a configuration file says, as `/flagz` shows them. Counterpart: flagz.NamedFlagSetsReader. */
+/**
+ * The values of flags, whatever a configuration file says, as `/flagz` shows them. Counterpart:
+ * flagz.NamedFlagSetsReader.
+ */
 import { configAt } from "../core/config/configAtPath.ts";
 import { formatDuration } from "../core/config/duration.ts";
 import { KUBELET_FLAGS, propertyOfFlag } from "./flags.ts";
@@ -31,7 +34,7 @@ const masked = (value: unknown): string =>
     .map((name) => `${name}:<masked>`)
     .join(",");
 
-/** As Go prints it. */
+/** Formats a value as Go does. */
 function shown(spec: FlagSpec, value: unknown): string {
   if (value === undefined || value === null) return "";
   if (spec.type === "duration") return formatDuration(Number(value));

@@ -54,7 +54,7 @@ export const SIMULATE_FLAGS: readonly FlagSpec[] = [
   flag("shrink", "int32", "200", "Runs to spend on dropping pods and faults from a failing one; 0 reports it as it is"),
 ];
 
-/** What the flags say, or what is wrong with them. */
+/** Returns the options of a simulation, or the errors of its flags. */
 export function readSimulateFlags(
   parsed: ParsedFlags,
 ): { readonly ok: true; readonly flags: SimulateFlags } | { readonly ok: false; readonly errors: readonly string[] } {

@@ -1,4 +1,4 @@
-/** What is wrong with pods, for people who watch: entries of the block of problems, and lines for a pipe. Pure. */
+/** Problems of pods as text: entries of the block of problems, and lines for a pipe. Pure. */
 import type { PodTrouble } from "../core/dev/podTrouble.ts";
 import type { EpochMs } from "../core/ids.ts";
 import { oneLine } from "../core/telemetry/plainText.ts";
@@ -17,13 +17,13 @@ export const troubleAsProblem = (trouble: PodTrouble): ManifestProblem => ({
   pod: undefined,
 });
 
-/** What was last printed of each pod that is still there, and the lines that say what is new. */
+/** The last printed problem of each existing pod, and the lines to print next. */
 export interface TroubleLines {
   readonly said: ReadonlyMap<string, string>;
   readonly text: readonly string[];
 }
 
-/** Nothing was printed yet. */
+/** The state before any problem was printed. */
 export const NO_TROUBLE_LINES: TroubleLines = { said: new Map(), text: [] };
 
 /**

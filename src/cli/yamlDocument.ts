@@ -27,7 +27,7 @@ export interface YamlDocument {
   readonly file: string;
   /** The plain values; undefined when the text is not YAML. */
   readonly wire: unknown;
-  /** What is wrong with the text itself, ready to print. Of duplicate keys the last one is in `wire`. */
+  /** Syntax errors, ready to print. `wire` holds the last of duplicate keys. */
   readonly syntaxErrors: readonly string[];
   /** The line (from 1) of the longest part of `path` the file has, and how many steps that part has. */
   locate(path: FieldPath): { readonly steps: number; readonly line: number };

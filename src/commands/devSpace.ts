@@ -1,4 +1,7 @@
-/** What `rxlet dev` opens before its node runs: state directory, log, credentials, embedded runtime, configuration. */
+/**
+ * Resources that `rxlet dev` opens before its node runs: state directory, log, credentials, embedded runtime,
+ * configuration.
+ */
 import { createWriteStream, type WriteStream } from "node:fs";
 import { mkdir, mkdtemp, readdir, realpath, rm, stat } from "node:fs/promises";
 import os from "node:os";
@@ -34,7 +37,7 @@ export interface DevSpace {
   readonly logFile: string;
   /** For whoever wants to change pods through the API. */
   readonly writeHint: string;
-  /** What is known before the node runs. */
+  /** The banner as known before the node runs. */
   readonly banner: DevBanner;
   /** Tells other commands of this user about the authenticated server at this port; resolves with the banner. */
   announce(port: number): Promise<DevBanner>;

@@ -94,7 +94,7 @@ const joining = (connection: SpdyConnection, joined: Joined, standard: Standard)
     });
     connection.close();
     if (end.kind === "failed") throw kubeletError("Unknown", end.message);
-    // As kubectl says it.
+    // The text is that of kubectl.
     if (end.exitCode !== 0) standard.stderr.write(`command terminated with exit code ${end.exitCode}\n`);
     return end.exitCode;
   });

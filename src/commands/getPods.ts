@@ -59,7 +59,7 @@ const inOrder = (pods: readonly Pod[], namespace: string | undefined): readonly 
 const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
 const byName = (a: Pod, b: Pod): number => (keyOf(a) < keyOf(b) ? -1 : 1);
 
-/** What was printed so far, and the text to print now. */
+/** The rows printed so far, and the text to print next. */
 interface Printed {
   readonly rows: ReadonlyMap<string, string>;
   readonly widths: readonly number[];

@@ -25,7 +25,7 @@ import { createNodeLogs } from "../sources/nodeLogs.ts";
 import { servingIdentities, type ServingIdentitySetup } from "./servingIdentities.ts";
 import { shownConfiguration } from "./shownConfiguration.ts";
 
-/** What `/logs/` shows. */
+/** Directory that `/logs/` serves. */
 const NODE_LOG_DIRECTORY = "/var/log";
 
 export interface HttpsServerSetup {

@@ -1,4 +1,4 @@
-/** What the kubelet proper needs, from flags, KubeletConfiguration and the machine. */
+/** Makes the configuration of the kubelet core from flags, KubeletConfiguration and the machine. */
 import { homedir } from "node:os";
 import path from "node:path";
 import { crashLoopPolicy, DEFAULT_IMAGE_PULL_POLICY } from "../core/backoff.ts";
@@ -111,7 +111,7 @@ function imageVerificationOf({ config, featureGates }: KubeletOptions): KubeletC
 function logRotationOf(config: KubeletOptions["config"]): LogRotation | undefined {
   const maxSize = parseQuantity(config.containerLogMaxSize);
   const maxBytes = maxSize === undefined ? 0 : Number(quantityValue(maxSize));
-  // As upstream, a negative size means never.
+  // A negative size disables rotation, as upstream.
   if (maxBytes < 0) return undefined;
   return {
     maxBytes,

@@ -10,7 +10,7 @@ import { systemClock } from "../sources/systemClock.ts";
 export interface LocalApi {
   /** Where the events of the node go. */
   storeEvents(events$: Observable<CountedEvent>): Observable<never>;
-  /** What the server of a kubelet needs for it. */
+  /** Options of the kubelet server for this API. */
   of(kubelet: Pick<Kubelet, "queries" | "podsChanged$">): LocalApiOptions;
 }
 

@@ -37,7 +37,7 @@ export const logs = (options: LogsOptions, out: Writable, notes: Screen): Observ
     ignoreElements(),
   );
 
-/** Whoever no longer reads the output has seen enough. */
+/** A closed output ends the log without an error. */
 const printed = (log: Exclude<IncomingMessage | Refusal, Refusal>, out: Writable): Observable<unknown> =>
   fromCall(async (signal) => {
     await pipeline(log, out, { signal, end: false }).catch((thrown: unknown) => {

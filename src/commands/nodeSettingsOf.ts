@@ -1,4 +1,4 @@
-/** What flags and KubeletConfiguration say of the node as an object of the API server. */
+/** Settings of the Node object from flags and KubeletConfiguration. */
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { NodeSettings } from "../core/node/nodeSettings.ts";
 

@@ -19,7 +19,7 @@ export const podsOfKubelet = (server: KubeletServer): Observable<readonly Pod[]>
     }),
   );
 
-/** One pod. Errors: NotFound with the reason why it is not there. */
+/** Emits the pod. Errors: NotFound with the reason why the kubelet does not have it. */
 export const podOfKubelet = (server: KubeletServer, namespace: string, name: string): Observable<Pod> =>
   podsOfKubelet(server).pipe(
     switchMap((pods) => {

@@ -75,7 +75,7 @@ const forwarding = (
     throw kubeletError("Unavailable", "lost connection to pod");
   });
 
-/** As kubectl: localhost is both families, of which the second may be missing. */
+/** Listens on both address families for localhost, as kubectl; the second family may be missing. */
 async function listen(
   address: string,
   { local }: ForwardedPort,

@@ -73,7 +73,7 @@ import { runtimeSignals } from "./runtimeSignals.ts";
 import { surviveUnhandled } from "./surviveUnhandled.ts";
 import { tellHealth } from "./tellHealth.ts";
 
-/** What a running node tells whoever started it. */
+/** Outputs of a running node to its caller. */
 export type NodeOutput =
   /** The kubelet runs; queries and drain work from now on. */
   | { readonly kind: "started"; readonly kubelet: Kubelet }
@@ -86,7 +86,9 @@ export interface NodeSetup {
   readonly options: KubeletOptions;
   readonly log: LeveledLogger;
   readonly version: string;
-  /** Whether mounts spread to and from pods that ask for it; the embedded runtime has no use for that. Default false. */
+  /**
+   * Whether mounts spread to and from pods that ask for it; the embedded runtime has no use for that. Default false.
+   */
   readonly sharesMounts?: boolean;
   /** Serves kubectl too, as an API server would; its users are told so how to change what they cannot write there. */
   readonly localApi?: { readonly writeHint: string };
@@ -179,7 +181,7 @@ const machineOptions = ({ flags, client }: KubeletOptions) => ({
 const looksUpName = ({ nodeIp }: KubeletOptions["flags"], client: KubeletOptions["client"]): boolean =>
   client !== undefined && (nodeIp === "" || isAnyIp(nodeIp.split(",")[0]?.trim() ?? ""));
 
-/** What a kubelet is started with. */
+/** Inputs of a kubelet's start. */
 interface Start
   extends Pick<OpenResources, "metrics" | "client" | "trees" | "memoryNet">,
     Pick<KubeletPorts, "machine" | "cgroups" | "api"> {

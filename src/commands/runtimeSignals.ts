@@ -1,4 +1,4 @@
-/** What makes the kubelet look at pods: events of the runtime, unless the gate EventedPLEG is turned off by name. */
+/** The signals that trigger inspections: events of the runtime, unless the gate EventedPLEG is set to false. */
 import { concat, NEVER, of, tap } from "rxjs";
 import { VERBOSITY } from "../core/telemetry/verbosity.ts";
 import type { KubeletPorts, RuntimeSignal } from "../ports/kubeletPorts.ts";

@@ -28,7 +28,7 @@ export interface ServingIdentitySetup {
   /** `--cert-dir`. */
   readonly certDir: string;
   readonly nodeName: string;
-  /** Of the node as the API server has them; none before it has any. */
+  /** Addresses of the Node object; empty before the API server has it. */
   readonly addresses$: Observable<readonly NodeAddress[]>;
   /** A certificate may name hosts alone: the gate AllowDNSOnlyNodeCSR. */
   readonly dnsOnly: boolean;

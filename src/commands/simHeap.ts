@@ -4,7 +4,7 @@ import type { ResourceLimits } from "node:worker_threads";
 
 /** Sets V8 for a simulation of so many nodes, in this process: threads that begin later have it too. */
 export function tuneHeap(nodes: number): void {
-  // Of many nodes that start one after the other V8 learns that objects live long, and keeps the short-lived ones too:
+  // While many nodes start one after the other, V8 learns that objects live long and keeps short-lived ones too:
   // twice the memory, and a quarter to a third more CPU time.
   setFlagsFromString("--no-allocation-site-pretenuring");
   // Nearly all that a fleet's nodes hold lives as long as they do: a heap that may double before it is looked through

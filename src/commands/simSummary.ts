@@ -1,4 +1,4 @@
-/** What became of a simulation, for people. */
+/** The result of a simulation as text. */
 import { formatDuration } from "../core/config/duration.ts";
 import { replayedPods, type SimReplay } from "../sim/simReplay.ts";
 import type { SimulateResult } from "../sim/simulateSeed.ts";

@@ -3,13 +3,16 @@ import { parentPort } from "node:worker_threads";
 import { createFleetShare, type FleetNode } from "../sim/fleetShare.ts";
 import type { CreateKubelet } from "../sim/simKubelet.ts";
 
-/** What a thread is asked: to make nodes, which is answered with nothing, then what `FleetShare` can be. */
+/** Requests to a thread: create nodes (no answer), then the methods of `FleetShare`. */
 export type ThreadRequest =
   | { readonly kind: "begin"; readonly nodes: readonly FleetNode[] }
   | { readonly kind: "turn"; readonly slices: number }
   | { readonly kind: "ends" };
 
-/** Answers what the thread is asked. `createKubelet`: another kubelet than the production one; a function cannot be sent here. */
+/**
+ * Answers what the thread is asked. `createKubelet`: another kubelet than the production one; a function cannot be
+ * sent here.
+ */
 export function serveFleetShare(createKubelet?: CreateKubelet): void {
   let share = createFleetShare([], {});
   const answerTo = (request: ThreadRequest) => {

@@ -74,7 +74,7 @@ function threadsFor(
   return createSimThreads(count, other?.threadProgram);
 }
 
-/** Nobody reads on (`rxlet simulate --runs 0 | head`). */
+/** True after the reader of the output has gone (`rxlet simulate --runs 0 | head`). */
 const isGone = ({ errored }: SimScreen): boolean => errored !== undefined && errored !== null;
 
 async function simulateOne(

@@ -16,7 +16,9 @@ interface Output {
 /** Standard input under a name that messages show. */
 const STDIN = { path: "/dev/stdin", name: "standard input" };
 
-/** Prints the pods to `out` and what is left out to `notes`, then completes; errors with what is wrong with the file. */
+/**
+ * Prints the pods to `out` and what is left out to `notes`, then completes; errors with what is wrong with the file.
+ */
 export function template({ file }: TemplateOptions, out: Output, notes: Output): Observable<never> {
   const { path, name } = file === "-" ? STDIN : { path: file, name: file };
   return from(read(path, name)).pipe(
@@ -24,7 +26,7 @@ export function template({ file }: TemplateOptions, out: Output, notes: Output):
     tap((found) => {
       if (found.errors.length > 0) throw kubeletError("InvalidArgument", found.errors.join("\n"));
       for (const note of found.notes) notes.write(`rxlet: ${note}\n`);
-      // As manifests are read: YAML 1.1, in which a plain `yes` is a boolean.
+      // Manifests are read as YAML 1.1, in which a plain `yes` is a boolean.
       out.write(found.objects.map((object) => stringify(object, { version: "1.1" })).join("---\n"));
     }),
     ignoreElements(),

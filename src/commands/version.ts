@@ -3,8 +3,11 @@ import { createRequire } from "node:module";
 
 const manifest: unknown = createRequire(import.meta.url)("../../package.json");
 
-/** Of this package. */
+/** Version of this package. */
 export const VERSION = (manifest as { readonly version: string }).version;
 
-/** Of Kubernetes, which control planes and kubeadm compare with their own; this package's is its build metadata. */
+/**
+ * Kubernetes version, which control planes and kubeadm compare with their own; its build metadata is the package
+ * version.
+ */
 export const KUBERNETES_VERSION = `1.36.2+rxlet-${VERSION}`;

@@ -13,7 +13,7 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 export class Alarm {
   private readonly clock: Clock;
   private readonly ring: () => void;
-  /** Who made it: whoever sets it anew is only the cause. */
+  /** The stage that created the alarm; setting it again does not change its owner. */
   private readonly stage: Stage | undefined = ownerStage();
   private dueAt = 0;
   private pending: Subscription | undefined;
@@ -25,7 +25,10 @@ export class Alarm {
     this.ring = ring;
   }
 
-  /** Rings `ms` from now, however long that is, and not when it was to ring before. Below 0 counts as 0, at Infinity it never rings. */
+  /**
+   * Rings `ms` from now, however long that is, and not when it was to ring before. Below 0 counts as 0, at Infinity it
+   * never rings.
+   */
   set(ms: number): void {
     this.pending?.unsubscribe();
     this.dueAt = this.clock.monotonicMs() + Math.max(0, ms);

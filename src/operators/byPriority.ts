@@ -16,11 +16,11 @@ export interface Urgent<K> {
   readonly priority: number;
 }
 
-/** What came of a piece of work; a piece that says nothing was none. */
+/** The outcome of a piece of work. Work that completes without a value had nothing to do. */
 export type WorkOutcome =
   /** The other side did it: there may be more to do for this key. */
   | { readonly kind: "answered" }
-  /** Nothing was done, and there will be something to do after so many milliseconds. */
+  /** The work is due after this many milliseconds. */
   | { readonly kind: "later"; readonly afterMs: number }
   /** The other side refused it: again after a pause, longer each time. */
   | { readonly kind: "failed" }
@@ -28,7 +28,7 @@ export type WorkOutcome =
   | { readonly kind: "away"; readonly pauseMs: number };
 
 export interface ByPriorityOptions<K> {
-  /** One piece of work, decided from current state. Must not error; emits at most once. */
+  /** A piece of work, decided from current state. Must not error; emits at most once. */
   readonly work: (key: K) => Observable<WorkOutcome>;
   /** Pieces under way at once. */
   readonly limit: number;
@@ -39,7 +39,7 @@ export interface ByPriorityOptions<K> {
   readonly returns$?: Observable<unknown>;
   readonly clock: Clock;
   readonly rng: Rng;
-  /** Told the number of waiting keys whenever it changes. */
+  /** Called with the number of waiting keys whenever it changes. */
   readonly onDepth?: (waiting: number) => void;
 }
 
@@ -47,7 +47,7 @@ interface Waiting {
   readonly priority: number;
   /** Not before this instant. */
   readonly dueMs: number;
-  /** Of two equally urgent keys the one that has waited longer goes first. */
+  /** Breaks ties: the key that has waited longer goes first. */
   readonly place: number;
 }
 
@@ -75,7 +75,7 @@ export function byPriority<K>(options: ByPriorityOptions<K>): OperatorFunction<U
       const turns = createTurns(destination, turn, () => advance());
       const wait = (key: K, priority: number, dueMs: number): void => {
         const known = waiting.get(key);
-        // Who was told twice keeps the place it has.
+        // A repeated key keeps its place.
         const place = known !== undefined && known.priority === priority ? known.place : (told += 1);
         waiting.set(key, { priority, dueMs, place });
         if (known === undefined) onDepth?.(waiting.size);
@@ -186,7 +186,7 @@ function createPauses<K>({ backoff, clock, rng }: Pick<ByPriorityOptions<K>, "ba
   const failures = new Map<K, number>();
   let away: { readonly tries: number; readonly untilMs: number } | undefined;
   const noteAway = (now: number, pauseMs: number): void => {
-    // Of those that were under way together only the first makes the pause longer.
+    // Only the first failure of requests sent together makes the pause longer.
     if (now < (away?.untilMs ?? 0)) return;
     const tries = (away?.tries ?? 0) + 1;
     away = { tries, untilMs: now + Math.max(pauseMs, backoffDelay(backoff, tries, rng)) };
@@ -195,7 +195,7 @@ function createPauses<K>({ backoff, clock, rng }: Pick<ByPriorityOptions<K>, "ba
     get isAway() {
       return away !== undefined;
     },
-    /** Nothing is begun before this instant. */
+    /** No work starts before this instant. */
     get untilMs() {
       return away?.untilMs ?? 0;
     },

@@ -1,8 +1,10 @@
-/** What operators share whose sources say when, but not what: `whenever` and `derived`. */
+/** The base of `whenever` and `derived`: their sources are triggers, and their values are not used. */
 import type { Observable, Subscriber } from "rxjs";
 import { type InnerObserver, subscribeInner } from "./subscribeInner.ts";
 
-/** Several sources and one thing to tell. An object, as closures would keep the sources: a pod has a handful of these. */
+/**
+ * Several sources and one thing to tell. An object, as closures would keep the sources: a pod has a handful of these.
+ */
 export abstract class Causes<T> implements InnerObserver<unknown> {
   protected readonly destination: Subscriber<T>;
   private left = 0;
@@ -12,7 +14,7 @@ export abstract class Causes<T> implements InnerObserver<unknown> {
     this.destination = destination;
   }
 
-  /** One of them has emitted, or all are followed now. */
+  /** Called after a source emitted, and once when all sources are subscribed. */
   protected abstract tell(): void;
 
   /** Follows them; the destination completes with the last. Called once. */

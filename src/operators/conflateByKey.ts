@@ -8,7 +8,7 @@ export interface ConflateByKeyOptions<T, K> {
   readonly key: (value: T) => K;
   /** How many projections run at once over all keys. */
   readonly limit: number;
-  /** Told the number of waiting keys whenever it changes. */
+  /** Called with the number of waiting keys whenever it changes. */
   readonly onDepth?: (waiting: number) => void;
 }
 

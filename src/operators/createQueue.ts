@@ -20,7 +20,7 @@ export interface Queue<T> {
   readonly values$: Observable<T>;
 }
 
-/** What bounds and drives a queue. */
+/** Bound and clock of a queue. */
 export interface QueueOptions<T> {
   /** Values that may wait; when one more comes the oldest is dropped. */
   readonly bound: number;

@@ -1,4 +1,4 @@
-/** One token bucket for several groups of callers, in turns: a group that asks for much delays itself alone. */
+/** A token bucket that several groups of callers share in turns: a group with many requests delays only itself. */
 import { Observable, type Subscriber, type Subscription } from "rxjs";
 import type { TokenBucket } from "./tokenBucket.ts";
 import { trampoline } from "./trampoline.ts";

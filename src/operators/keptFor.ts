@@ -1,4 +1,4 @@
-/** One answer for all who ask at about the same time. */
+/** Shares an answer among subscribers that come within a short time. */
 import { defer, of, tap } from "rxjs";
 import type { MonotonicMs } from "../core/ids.ts";
 import type { Call } from "../ports/call.ts";

@@ -1,6 +1,6 @@
 /**
- * One worker per key, alive exactly as long as it has work. `groupBy` would keep the dead groups, and lose values of a
- * key whose group consumer ended. Owns one lane per live key. Upstream counterpart: the pod workers' map.
+ * Runs one worker per key, which lives exactly as long as it has work. `groupBy` would keep the dead groups, and lose values of a
+ * key whose group consumer ended. Owns one lane per live key. Upstream: the map of pod_workers.go.
  */
 import { Observable, type OperatorFunction, type Subscriber } from "rxjs";
 import { InvariantError } from "../core/invariant.ts";
@@ -13,7 +13,7 @@ export interface KeyedWorkersOptions<T, K, R> {
   key(value: T): K;
   /** `values$` is the key's queue; it completes when the source did and all values were taken. */
   worker(key: K, values$: Observable<T>): Observable<R>;
-  /** Told the number of live keys whenever it changes. */
+  /** Called with the number of live keys whenever it changes. */
   onLive?(liveKeys: number): void;
   /** Values a key may have waiting while its worker does not listen; beyond it the oldest is dropped. Default 1024. */
   readonly queueLimit?: number;

@@ -10,7 +10,7 @@ export interface LastingRuns<Key, T> {
 }
 
 /**
- * One run at a time for each key, shared by all who join.
+ * Runs at most once at a time for each key; all subscribers share the run.
  *
  *     run            -----(v|)
  *     joined at 0    -----(v|)

@@ -44,7 +44,7 @@ export function inStage<T>(stage: Stage | undefined, work: () => T): T {
   }
 }
 
-/** Who answers for work that is put off now: the owner of the current stage, or the stage itself. */
+/** Returns the stage that owns work scheduled now: the owner of the current stage, or the stage itself. */
 export function ownerStage(): Stage | undefined {
   const current = watch?.current;
   return current?.owner ?? current;

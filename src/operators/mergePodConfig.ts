@@ -8,13 +8,13 @@ import type { PodSource, SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import { withOverhead } from "../core/runtime/runtimeHandler.ts";
 import { sameItems } from "../core/sameValue.ts";
 
-/** What came of one snapshot. */
+/** The result of one snapshot. */
 export interface MergedConfig {
   readonly updates: readonly PodUpdate[];
   /** Sources that have said at least once what they want. */
   readonly seen: ReadonlySet<PodSource>;
   readonly snapshot: SourceSnapshot;
-  /** Of all sources; the same object until one of them changed. */
+  /** The objects of all sources; the same value until a source changed. */
   readonly configObjects: ConfigObjects;
 }
 
@@ -56,7 +56,7 @@ interface Merged {
   readonly configObjects: ConfigObjects;
 }
 
-/** Of two objects of one name the first of these sources has the say. */
+/** Sources in order of precedence: among objects with the same name, the first source wins. */
 const SOURCES: readonly PodSource[] = ["api", "file", "http"];
 
 function merge(merged: Merged, snapshot: SourceSnapshot): Merged {

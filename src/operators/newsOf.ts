@@ -1,4 +1,4 @@
-/** What changes in a stream: `map`, `filter` and `distinctUntilChanged` in one subscriber. */
+/** The changes of a stream: `map`, `filter` and `distinctUntilChanged` in one subscriber. */
 import { Observable, type OperatorFunction, type Subscriber } from "rxjs";
 import { type InnerObserver, subscribeInner } from "./subscribeInner.ts";
 

@@ -3,7 +3,7 @@ import { type Observable, Subject, tap } from "rxjs";
 import { isKubeletError } from "../core/errors.ts";
 import type { ApiLanes, ApiServer } from "../ports/apiServer.ts";
 
-/** What says that the server is away, and not that it refuses something. */
+/** Tells an unreachable server from one that rejects a request. */
 const isAway = (thrown: unknown): boolean =>
   isKubeletError(thrown) && (thrown.code === "Unavailable" || thrown.code === "DeadlineExceeded");
 

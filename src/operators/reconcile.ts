@@ -9,7 +9,7 @@ import { trampoline } from "./trampoline.ts";
 export interface ReconcileOptions<R> {
   /** Each emission asks for one more run; emissions during a run ask for one more after it. */
   readonly triggers$: Observable<unknown>;
-  /** One run. It decides from current state, not from the trigger. Must not error. */
+  /** A run. It decides from current state, not from the trigger. Must not error. */
   readonly run: () => Observable<R>;
   /** Milliseconds until the next run without a trigger, asked after each run; undefined waits for triggers alone. */
   readonly wakeAfterMs: () => number | undefined;

@@ -1,6 +1,6 @@
 /**
- * One run per key among all who want it, such as one image pull for all pods waiting for the image. Owns the live runs;
- * their number is bounded by the number of keys somebody waits for.
+ * Shares one run per key among all subscribers, such as an image pull among the pods that wait for the image. Owns the
+ * live runs; the number of subscribed keys bounds them.
  */
 import { Observable, type Subscriber, type Subscription } from "rxjs";
 import type { Call } from "../ports/call.ts";

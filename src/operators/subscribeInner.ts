@@ -4,7 +4,7 @@
  */
 import { EMPTY, type Observable, Subscriber, Subscription, throwError } from "rxjs";
 
-/** Who listens to an inner Observable. What these functions throw goes to the destination's error channel. */
+/** The observer of an inner Observable. Errors that these functions throw go to the destination. */
 export interface InnerObserver<R> {
   next(value: R): void;
   /** It said it is complete; it still holds what it holds. */
@@ -15,13 +15,13 @@ export interface InnerObserver<R> {
   failed?(thrown: unknown): void;
 }
 
-/** One object and no closures: there are some hundred of these for each pod. */
+/** A single object without closures: each pod has some hundred of these. */
 class InnerSubscriber<R> extends Subscriber<R> {
   private readonly owner: Subscriber<never> | Subscriber<unknown>;
   private readonly observer: InnerObserver<R>;
   private outcome: "running" | "completed" | "failed" = "running";
   private thrown: unknown;
-  /** What the source holds is known to this subscriber, and so released before the end is told. */
+  /** The teardown of the source belongs to this subscriber, so it runs before `ended` and `failed` are called. */
   private isHeld = false;
 
   constructor(owner: Subscriber<never> | Subscriber<unknown>, observer: InnerObserver<R>) {
@@ -102,7 +102,7 @@ export function subscribeInner<R>(
   return subscriber;
 }
 
-/** What it throws instead of returning is the error of what it would have returned. */
+/** Turns a thrown error into an Observable that errors. */
 function called<R>(inner: () => Observable<R>): Observable<R> {
   try {
     return inner();

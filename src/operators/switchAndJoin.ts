@@ -8,21 +8,23 @@ import { longTimer } from "./longTimer.ts";
 import { subscribeInner } from "./subscribeInner.ts";
 import { trampoline } from "./trampoline.ts";
 
-/** What a phase is and how it runs. */
+/** Defines a phase and how it runs. */
 export interface SwitchAndJoinOptions<P, R> {
-  /** Values with the key (===) of the newest phase so far change nothing. Default: every value is a phase of its own. */
+  /**
+   * Values with the key (===) of the newest phase so far change nothing. Default: every value is a phase of its own.
+   */
   key?(phase: P): unknown;
   /** Runs a phase; completes soon after `stop` is aborted. */
   run(phase: P, stop: AbortSignal): Observable<R>;
   /** How long an aborted phase may take to complete before it is unsubscribed and counted as leaked. */
   readonly joinDeadlineMs: number;
   readonly clock: Clock;
-  /** Told the phase that did not end in time; what it had under way may still take effect. */
+  /** Called with a phase that did not end in time; its calls may still take effect. */
   onLeak?(phase: P): void;
 }
 
 interface Run<P> {
-  /** As it was told last. */
+  /** The latest value of the phase. */
   phase: P;
   readonly stop: AbortController;
   subscription: Subscription | undefined;

@@ -2,7 +2,7 @@
 import { Observable, type OperatorFunction, type Subscriber, type Subscription } from "rxjs";
 import { type InnerObserver, subscribeInner } from "./subscribeInner.ts";
 
-/** What of a value matters, and what is run for it. */
+/** Selects the relevant part of a value, and what runs for it. */
 export interface SwitchOnNewsOptions<T, S, R> {
   /** undefined: the value is of no concern, and what runs goes on. */
   select(value: T): S | undefined;
@@ -53,7 +53,7 @@ class Switch<T, S, R> implements InnerObserver<T> {
     this.completeWhenIdle();
   }
 
-  /** What runs may itself bring the next one while it is being subscribed. */
+  /** A run may synchronously cause the next one while it is being subscribed. */
   private start(news: { readonly selected: S }): void {
     this.isRunning = true;
     const running = subscribeInner(this.destination, () => this.options.run(news.selected), {

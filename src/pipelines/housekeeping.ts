@@ -31,7 +31,10 @@ interface State extends Pick<NodeView, "registry" | "listing" | "runtimeStatuses
   readonly orphans: NodeState["orphans"];
 }
 
-/** Sweeps from when `ready$` emits: until the registry has heard what all sources want, every pod looks like a leftover. */
+/**
+ * Sweeps from when `ready$` emits: until the registry has heard what all sources want, every pod looks like a
+ * leftover.
+ */
 export function housekeeping(
   inputs: { readonly ready$: Observable<unknown> },
   ports: Ports,
@@ -169,7 +172,7 @@ const sweepEach = (
   remove: (name: string) => Observable<never>,
 ): Observable<never> =>
   names.pipe(
-    // What cannot be listed is left to the next sweep.
+    // A directory that cannot be listed is left to the next sweep.
     orElse(() => of([])),
     switchMap((found) => inSequence(found.filter(look()), (name) => (look()(name) ? remove(name) : EMPTY))),
   );

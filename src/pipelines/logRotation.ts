@@ -42,7 +42,7 @@ export function logRotation(
   { runtimeStatuses: statuses }: Pick<NodeView, "runtimeStatuses">,
 ): Observable<never> {
   if (config === undefined) return EMPTY;
-  // Nobody writes to the log of a container that has ended.
+  // The log of an ended container no longer grows.
   const running = (): readonly RuntimeContainer[] =>
     statuses.values().flatMap(({ containers }) => containers.filter((c) => c.state === "running" && c.logPath !== ""));
   const some = (what: (container: RuntimeContainer) => Observable<never>) =>
@@ -73,7 +73,9 @@ export function logRotation(
   );
 }
 
-/** Which logs are to be looked at one by one: one question for all of them, since nearly all are small nearly always. */
+/**
+ * Which logs are to be looked at one by one: one question for all of them, since nearly all are small nearly always.
+ */
 function notSmall(
   containers: readonly RuntimeContainer[],
   { logFiles }: Ports,
@@ -89,7 +91,7 @@ function notSmall(
   );
 }
 
-/** One log; a failure is left to the next round. */
+/** Rotates one log; a failure is retried in the next round. */
 function rotateIfLarge(
   container: RuntimeContainer,
   ports: Ports,

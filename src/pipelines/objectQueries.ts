@@ -26,7 +26,7 @@ export function objectQueries(
   const { clock } = ports;
   const facts = createNodeFacts(state, ports, config);
   const startedAt = formatInstant(clock.wallTime());
-  /** As it was last shown, and when: conditions keep the times of their transitions, and of heartbeats for a while. */
+  /** The Node as last returned, and when: conditions keep their transition times, and heartbeats for a while. */
   let shown: { readonly node: Node; readonly at: MonotonicMs } | undefined;
   const ownNode = (): Node => {
     const [now, at] = [formatInstant(clock.wallTime()), clock.monotonicMs()];

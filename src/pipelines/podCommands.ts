@@ -1,4 +1,4 @@
-/** What an operator asks of a pod at this node: as if its source had said so, until the source says something else. */
+/** Commands of an operator for a pod of this node. They count as an update of the source until its next one. */
 import { RETRY_AT } from "../core/pod/crashLoopSteering.ts";
 import type { Registry } from "../core/pod/podRegistry.ts";
 import type { PodUpdate } from "../core/pod/podUpdate.ts";

@@ -1,4 +1,4 @@
-/** What every phase of a pod worker works with, and the one way it lets an effect loose on the runtime. */
+/** The context of all phases of a pod worker, and the only way it starts an effect on the runtime. */
 import { catchError, defer, EMPTY, finalize, map, type Observable, of, share, takeUntil, tap } from "rxjs";
 import { toKubeletError } from "../core/errors.ts";
 import { mountedLayouts, NO_VOLUMES } from "../core/volume/podVolumes.ts";
@@ -15,7 +15,7 @@ import type { PodServices } from "./podServices.ts";
 import { stage } from "./podStage.ts";
 import { eventOutput, type PodOutput } from "./podOutputs.ts";
 
-/** One pod in the hands of its worker: the services of all workers, the pod's identity, memory and runtime status. */
+/** The context of one pod: the services of all workers, and the pod's identity, memories and runtime status. */
 export interface PodContext extends PodServices {
   readonly identity: PodIdentity;
   readonly memory: PodMemories;

@@ -96,7 +96,7 @@ const statusNode = ({ nodeIps }: NodeContext, { runtimeState }: State): PodStatu
   runtimeName: runtimeState.value.runtimeName,
 });
 
-/** One line per turn in a pod's life; an update of a running pod is no turn. */
+/** Logs a line per change of phase; an update of a running pod is none. */
 function report(command: PodCommand, log: Logger): void {
   const { namespace, name, uid } = command.identity;
   const pod = { pod: `${namespace}/${name}`, podUid: uid };
@@ -121,7 +121,7 @@ function count(input: RegistryInput, { orphans, restarted }: RegistryStep, metri
   for (const { spec } of input.update.pods) metrics.observe("kubelet_containers_per_pod_count", spec.containers.length);
 }
 
-/** What is said of pods that never get a worker. */
+/** Outputs for pods that never get a worker. */
 function refusals({ rejections, dropped }: RegistryStep, ports: KubeletPorts): readonly PodOutput[] {
   const told = ({ pod, reason, message }: PodRejection): readonly PodOutput[] => {
     const { name, namespace, uid } = pod.metadata;

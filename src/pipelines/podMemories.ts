@@ -19,11 +19,15 @@ import { type Cell, createCell } from "../state/cell.ts";
 export interface NotedFailure {
   readonly error: KubeletError;
   readonly retryAt: MonotonicMs | undefined;
-  /** The `requiredSequence` of the start that ended it: what was inspected before still shows the container as it was. */
+  /**
+   * The `requiredSequence` of the start that ended it: what was inspected before still shows the container as it was.
+   */
   readonly endedAt?: number;
 }
 
-/** The pod's timeline, beside events and statuses. Owner: `podStage.ts`, `podFailures.ts` and `podRound.ts` add facts. */
+/**
+ * The pod's timeline, beside events and statuses. Owner: `podStage.ts`, `podFailures.ts` and `podRound.ts` add facts.
+ */
 export interface TimelineMemory {
   /** Stages, rounds and failures. */
   readonly facts: Subject<PodFact>;
@@ -45,7 +49,7 @@ export interface EffectMemory {
 
 /** Rounds of the phases, and syncs. Owner: `podRound.ts`, `podSync.ts`. */
 export interface RoundMemory {
-  /** What the last round did; undefined when it may be repeated at once. */
+  /** The last round; undefined when it may be repeated at once. */
   done: DoneRound | undefined;
   /** The inputs of the last sync if it found nothing to do; see `idleSync.ts`. */
   idleBasis: readonly unknown[] | undefined;
@@ -122,7 +126,7 @@ export interface AllocationMemory {
   checkpoint: string | undefined;
   /** The resized pod that was last reported as written. */
   kept: Pod | undefined;
-  /** One read or write of the allocation file at a time. */
+  /** Admits one read or write of the allocation file at a time. */
   readonly file: Semaphore;
 }
 
@@ -145,7 +149,7 @@ export interface PodMemories {
 
 export interface DoneRound {
   readonly essential: unknown;
-  /** What of it is left to do, if that is known. */
+  /** The remaining part of the round, if known. */
   readonly left: unknown;
   /** From when on it may do either again, unless the state of the runtime is another. */
   readonly againAt: MonotonicMs;
@@ -154,7 +158,7 @@ export interface DoneRound {
 
 /** A resize under way, as the PodResizeInProgress condition tells it. */
 export interface Resizing {
-  /** Of the spec it carries out. */
+  /** Generation of the spec that the resize carries out. */
   readonly generation: number | undefined;
   /** Why it could not be put in force, so far. */
   readonly error?: string;

@@ -32,7 +32,9 @@ import type { ReadonlyCell } from "../state/cell.ts";
 import type { PodMemories } from "./podMemories.ts";
 
 export interface PodObjects {
-  /** What is known of what the pod names, again whenever that changed; kept at hand while subscribed. */
+  /**
+   * Emits the known objects that the pod refers to, and again after each change; keeps them current while subscribed.
+   */
   follow(pod: Pod): Observable<ConfigObjects>;
   /** These objects as they are now: one value, waited for within the bound of the cache. For a pod that is followed. */
   read(pod: Pod, references: readonly ConfigReference[]): Observable<ConfigObjects>;
@@ -80,7 +82,9 @@ const keyed =
 const refsOf = ({ metadata: { namespace } }: Pod, references: readonly ConfigReference[]): readonly ConfigObjectRef[] =>
   references.map((reference) => ({ ...reference, namespace }));
 
-/** All snapshots read one map, which changes in place: a copy for each arrival would take time by the square of them. */
+/**
+ * All snapshots read one map, which changes in place: a copy for each arrival would take time by the square of them.
+ */
 const followAll = (cache: ObjectCache, pod: Pod): Observable<ConfigObjects> =>
   defer(() => {
     const known = new Map<ManifestObjectKey, ConfigLookup>();

@@ -1,4 +1,4 @@
-/** What a pod worker says to the rest of the node. */
+/** Outputs of a pod worker to the rest of the node. */
 import type { OverdueFor } from "../core/admission/leavingPods.ts";
 import type { Pod, PodStatus } from "../core/api.ts";
 import type { KubeletEvent } from "../core/events.ts";
@@ -10,7 +10,7 @@ export type PodOutput =
   | { readonly kind: "event"; readonly event: KubeletEvent }
   /** For the pod's timeline alone. */
   | { readonly kind: "fact"; readonly uid: PodUid; readonly fact: PodFact }
-  /** One of our own CRI calls has ended: look at the pod. */
+  /** The pod needs an inspection, since one of our CRI calls has ended. */
   | { readonly kind: "inspect"; readonly uid: PodUid }
   /** The pod has run to its end by itself. */
   | { readonly kind: "finished"; readonly uid: PodUid }
@@ -22,13 +22,13 @@ export type PodOutput =
   | { readonly kind: "resized"; readonly uid: PodUid }
   /** The size of this pod, as it was granted, is on disk. */
   | { readonly kind: "kept"; readonly uid: PodUid; readonly pod: Pod }
-  /** Nothing of the pod runs any more. */
+  /** All containers and sandboxes of the pod have stopped. */
   | { readonly kind: "stopped"; readonly uid: PodUid }
-  /** As the registry takes it: a pod whose room others wait for has not stopped in time. */
+  /** A pod whose resources others wait for has not stopped in time. */
   | { readonly kind: "overdue"; readonly uid: PodUid | undefined; readonly for: OverdueFor }
   /** A stopped pod holds nothing any more that another one may need. */
   | { readonly kind: "reclaimed"; readonly uid: PodUid }
-  /** Nothing of the pod is left on the node; the worker ends. */
+  /** The node has no more traces of the pod; the worker ends. */
   | { readonly kind: "removed"; readonly uid: PodUid };
 
 /** Wraps an event as an output. */

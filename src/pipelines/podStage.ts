@@ -17,7 +17,7 @@ export function stage<T>(timeline: TimelineMemory, about: Stage, work$: Observab
     };
     timeline.facts.next({ kind: "stageBegan", id, stage: about });
     return work$.pipe(
-      // Told before the result is passed on: the next stage begins after the end of this one.
+      // Reported before the result is passed on: the next stage begins after the end of this one.
       tap((result) => end(result.ok ? {} : { failure: result.error.message })),
       finalize(() => end({ cutOff: true })),
     );

@@ -9,7 +9,7 @@ import { sameValue } from "../core/sameValue.ts";
 import type { KeyedCell } from "../state/keyedCell.ts";
 import type { PodOutput } from "./podOutputs.ts";
 
-/** One status that changed. */
+/** A changed status. */
 export interface StatusChange {
   readonly uid: PodUid;
   readonly status: PodStatus;

@@ -99,7 +99,7 @@ function saidOf(output: PodOutput): { readonly uid: PodUid; readonly input: Time
   }
 }
 
-/** Of removed pods those that were removed long ago go, then the oldest beyond the bound. */
+/** Drops timelines of pods that were removed long ago, then the oldest beyond the bound. */
 function forgetOld(timelines: KeyedCell<PodUid, PodTimeline>, now: MonotonicMs): void {
   const gone = timelines
     .values()

@@ -1,4 +1,4 @@
-/** What is said of resizes that were granted or refused: events, metrics, log. */
+/** Events, metrics and log lines of granted and rejected resizes. */
 import { resizePendingEvent, resizeStartedEvent } from "../core/allocation/resizeMessages.ts";
 import type { ResizableParts } from "../core/allocation/podAllocation.ts";
 import { requestedResizes } from "../core/allocation/requestedResizes.ts";

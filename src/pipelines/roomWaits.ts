@@ -62,7 +62,7 @@ function told(wait: RoomWait, { clock, telemetry }: Ports, node: () => PodStatus
   ];
 }
 
-/** Nobody is told of a wait for sources: no pod is to blame. */
+/** A wait for sources is not reported, since no pod causes it. */
 function overdueOutputs(next: NextOverdue, { records }: Registry, { telemetry }: Ports): readonly PodOutput[] {
   const word: PodOutput = { kind: "overdue", uid: next.uid, for: next.for };
   const record = next.uid === undefined ? undefined : records.get(next.uid);

@@ -126,7 +126,10 @@ function childrenOf(dir: string): readonly string[] {
   return names;
 }
 
-/** Of a file that nobody writes: directories are touched by what is made in them. Milliseconds since the epoch. */
+/**
+ * Reads the creation time (ms since the epoch) from a file that is never written: entries of a directory change its
+ * times.
+ */
 function creationOf(dir: string, isV2: boolean): number | undefined {
   for (const path of [join(dir, isV2 ? "cgroup.events" : "cgroup.clone_children"), dir]) {
     const found = fs.statSync(path, { throwIfNoEntry: false });
@@ -151,7 +154,7 @@ function readV2(root: string, path: string): CgroupFiles {
   return { figures: figuresOfV2(read), io: deviceIoOfV2(read) };
 }
 
-/** Of v2 alone; undefined where the kernel does not count it. */
+/** Reads pressure on cgroup v2; undefined where the kernel does not count it. */
 function pressureOf(dir: string): HostPressure | undefined {
   const [cpu, memory, io] = ["cpu", "memory", "io"].map((of) => textOf(join(dir, `${of}.pressure`)));
   if (cpu === undefined || memory === undefined || io === undefined) return undefined;

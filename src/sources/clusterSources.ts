@@ -74,11 +74,11 @@ export function clusterSources({ nodeName, onHealth, ...options }: ClusterSource
       finalize(() => onHealth?.("csidrivers", undefined)),
       share({
         connector: () => new ReplaySubject(1),
-        // One pod may leave as the next one comes.
+        // A pod may unsubscribe in the same turn in which the next pod subscribes.
         resetOnRefCountZero: () => timer(0, options.clock.scheduler),
       }),
     ),
-    // Those of manifests are known before the server has told its own.
+    // RuntimeClasses of manifests are known before the API server has answered.
     runtimeClasses$: objects("runtimeclasses").pipe(startWith(new Map())),
   };
 }

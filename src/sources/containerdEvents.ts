@@ -12,8 +12,8 @@ import type { Envelope } from "../gen/containerd.ts";
 import type { ContainerdEventService } from "../ports/containerd.ts";
 
 /**
- * What happened: `create` and `delete` of the record, `start` and `exit` of the process, `oom` in its cgroup.
- * One end gives two `exit` hints, the second when containerd has cleaned up after the process. CRI shows the exit only
+ * Kinds of events: `create` and `delete` of the record, `start` and `exit` of the process, `oom` in its cgroup.
+ * Each end gives two `exit` hints, the second when containerd has cleaned up after the process. CRI shows the exit only
  * some 10 to 20 ms after that one, and nothing tells when: who acts on it has to look more than once.
  */
 export type ContainerdHintKind = "create" | "start" | "exit" | "oom" | "delete";

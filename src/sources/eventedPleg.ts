@@ -32,7 +32,7 @@ const PROVED_MS = 500;
 /** A runtime without events may be upgraded under us: it is asked again this often. */
 const ASK_AGAIN_MS = 60_000;
 
-/** What the source reads. */
+/** Ports of the source. */
 export interface EventedPlegPorts {
   readonly runtime: Pick<RuntimeService, "getContainerEvents">;
   /** containerd's own events, where the endpoint may be containerd. */

@@ -1,7 +1,7 @@
 /**
  * Static pods and what configures them from a directory or a file: looks at once, at every hint of a change, and at least every resync period.
- * What a look means is decided in core/pod/manifest/manifestFiles.ts; its memory lives in one subscription.
- * Bounds: one look at a time, READS_AT_ONCE files at once. Counterpart: pkg/kubelet/config/file.go.
+ * core/pod/manifest/manifestFiles.ts decides from each look; its memory lives in one subscription.
+ * Bounds: one look at a time, READS_AT_ONCE files at once. Upstream: pkg/kubelet/config/file.go.
  */
 import {
   catchError,

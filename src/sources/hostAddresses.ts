@@ -8,7 +8,9 @@ import type { MachineAddresses } from "../core/node/nodeFacts.ts";
 export interface AddressOptions {
   /** Directory that `/proc` hangs off, for tests. Default: none. */
   readonly prefix?: string;
-  /** Name of the node, to be looked up; empty is the host name. Absent: nothing is looked up, and `nameIps` is empty. */
+  /**
+   * Name of the node, to be looked up; empty is the host name. Absent: nothing is looked up, and `nameIps` is empty.
+   */
   readonly nodeName?: string;
 }
 
@@ -24,7 +26,9 @@ function defaultInterface(routes: string): string | undefined {
   return candidates.sort((a, b) => a.metric - b.metric)[0]?.name;
 }
 
-/** One address per family of the interface, or of the first that has one; none where only loopback is up. */
+/**
+ * Returns an address per family of the preferred interface, else of the first with one; none when only loopback is up.
+ */
 function primaryIps(interfaces: Interfaces, preferred: string | undefined): readonly string[] {
   const chosen = preferred === undefined ? undefined : interfaces[preferred];
   const all = chosen ?? Object.values(interfaces).flatMap((addresses) => addresses ?? []);
@@ -38,7 +42,7 @@ function primaryIps(interfaces: Interfaces, preferred: string | undefined): read
   return ips.length > 0 || chosen === undefined ? ips : primaryIps(interfaces, undefined);
 }
 
-/** As the system resolves the name: hosts file, then DNS. */
+/** Resolves the name as the system does: hosts file, then DNS. */
 const resolvedIps = (name: string): Promise<readonly string[]> =>
   lookup(name, { all: true }).then(
     (found) => found.map(({ address }) => address),

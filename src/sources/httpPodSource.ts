@@ -1,7 +1,7 @@
 /**
  * Static pods from a URL: a Pod, a PodList or several documents, asked for again and again with conditional requests.
- * What an answer means is decided in core/pod/manifest/manifestPage.ts; its memory lives in one subscription.
- * Bounds: one request at a time, `timeoutMs` each. Counterpart: pkg/kubelet/config/http.go.
+ * core/pod/manifest/manifestPage.ts decides from each answer; its memory lives in one subscription.
+ * Bounds: one request at a time, `timeoutMs` each. Upstream: pkg/kubelet/config/http.go.
  */
 import { catchError, defer, distinctUntilChanged, filter, map, type Observable, of } from "rxjs";
 import { kubeletError, toKubeletError } from "../core/errors.ts";

@@ -21,7 +21,9 @@ import { readCpuTopology } from "./cpuTopology.ts";
 export interface MachineOptions {
   /** The kubelet's root directory, whose file system is measured; it need not exist yet. Default `/`. */
   readonly rootDir?: string;
-  /** Name of the node, to be looked up; empty is the host name. Absent: nothing is looked up, and `nameIps` is empty. */
+  /**
+   * Name of the node, to be looked up; empty is the host name. Absent: nothing is looked up, and `nameIps` is empty.
+   */
   readonly nodeName?: string;
   /** Directory the absolute paths below hang off. Default: none. */
   readonly prefix?: string;
@@ -123,7 +125,10 @@ async function readPageBytes(prefix: string): Promise<number> {
   return USUAL_PAGE_BYTES;
 }
 
-/** As upstream: nothing is set aside without a user `kubelet` or without the tool `getsubids`. */
+/**
+ * Reads the subordinate IDs of the user `kubelet`. Without that user or the tool `getsubids` there are none, as
+ * upstream.
+ */
 async function readSubordinateIds(text: ReadText): Promise<Machine["subordinateIds"]> {
   const hasUser = /^kubelet:/m.test((await text("/etc/passwd")) ?? "");
   if (!hasUser) return undefined;
@@ -135,7 +140,7 @@ async function readSubordinateIds(text: ReadText): Promise<Machine["subordinateI
   return range.value;
 }
 
-/** What the tool prints; undefined when it is not installed. */
+/** Returns the output of the tool; undefined when it is not installed. */
 async function getsubids(args: readonly string[]): Promise<string | undefined> {
   try {
     return (await execute("getsubids", args, { timeout: TOOL_TIMEOUT_MS })).stdout;

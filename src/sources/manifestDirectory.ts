@@ -32,7 +32,7 @@ const isMissing = (thrown: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(e
 const ioError = (what: string, thrown: unknown): KubeletError =>
   kubeletError(isMissing(thrown) ? "NotFound" : "Io", `${what}: ${pathFault(thrown)}`, { cause: thrown });
 
-/** Told by every listing which directory is at the place now; NO_DIRECTORY when none is. */
+/** Called by each listing with the identity of the directory at the path; NO_DIRECTORY when there is none. */
 type Sighting = (identity: string) => void;
 const NO_DIRECTORY = "none";
 
@@ -119,9 +119,9 @@ const watchedOf = (details: unknown): string | undefined =>
 interface PlaceWatch {
   readonly watcher: FSWatcher;
   readonly target: string;
-  /** Of the directory that is watched; NO_DIRECTORY when it is one above the place. */
+  /** Identity of the watched directory; NO_DIRECTORY when a parent is watched. */
   readonly identity: string;
-  /** Of `target`: chokidar reports no change when another directory takes its place at once. */
+  /** Identity of `target`: chokidar reports no change when another directory replaces it at once. */
   readonly targetIdentity: string;
 }
 

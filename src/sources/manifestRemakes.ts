@@ -8,11 +8,11 @@ import type { Clock } from "../ports/clock.ts";
 /** Within this time two changes of a name are seen as one: it went and came. Longer than a removal is in doubt. */
 const REMAKE_MS = 100;
 
-/** What directories told of names, and what that means. */
+/** Tracks names in directories that were removed and created again. */
 export interface Remakes {
   /** A directory says that the name came, went, or is another file's now; which of these cannot be had from Node. */
   told(path: string): void;
-  /** Those that went and came since they were last taken. */
+  /** Returns the names that were recreated since the last call. */
   take(): ReadonlySet<string>;
 }
 

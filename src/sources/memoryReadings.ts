@@ -39,7 +39,7 @@ const heapReadings = (): Observable<MemoryReading> =>
     return () => observer.disconnect();
   });
 
-/** What was allocated since the collection is in the new spaces, and mostly garbage. */
+/** Leaves out the new spaces: objects allocated since the collection are mostly garbage. */
 const oldSpaceBytes = (): number =>
   getHeapSpaceStatistics()
     .filter(({ space_name }) => !space_name.startsWith("new_"))

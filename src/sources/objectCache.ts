@@ -8,7 +8,7 @@ export interface ObjectCacheOptions extends Omit<WatchedObjectsOptions, "idleMs"
   readonly api: Pick<ApiServer, "get" | "list" | "watch">;
   /** `syncFrequency`. */
   readonly syncPeriodMs: number;
-  /** What the node's annotation says of how long an answer is good (strategy `Cache`); undefined where it does not. */
+  /** Lifetime of an answer from the node's annotation (strategy `Cache`); undefined without the annotation. */
   readonly nodeTtlMs?: () => number | undefined;
 }
 

@@ -47,13 +47,15 @@ function followed<R extends ApiResourceName>({
     distinctUntilChanged(),
     share({
       connector: () => new ReplaySubject(1),
-      // Who changes what it asks for leaves before it comes again.
+      // A pod that changes its request unsubscribes before it subscribes again.
       resetOnRefCountZero: () => timer(0, options.clock.scheduler),
     }),
   );
 }
 
-/** A server that cannot be reached tells nothing; one that does not know the resource may do so after its next start. */
+/**
+ * A server that cannot be reached tells nothing; one that does not know the resource may do so after its next start.
+ */
 function followedOf<T>({ objects, problem }: Reflected<T>): Followed<T> | undefined {
   return objects ?? (problem?.code === "NotFound" ? "not served" : undefined);
 }

@@ -12,7 +12,7 @@ import type { Clock } from "../ports/clock.ts";
 
 const LOOK_MS = 500;
 const MAX_PROCESSES = 10_000;
-/** Of the flags of a descriptor. */
+/** Mask of the access mode in the flags of a descriptor. */
 const ACCESS_MODE = 0o3;
 const WRITE_ONLY = 0o1;
 

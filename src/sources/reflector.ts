@@ -1,6 +1,6 @@
 /**
- * One resource of the API server as an immutable map that is kept up to date: streamed or listed, then watched, resumed
- * after every break. What an answer means is decided in core/api/reflection.ts; its memory lives in one subscription.
+ * A resource of the API server as an immutable map that stays up to date: streamed or listed, then watched, resumed
+ * after every break. core/api/reflection.ts decides from each answer; its memory lives in one subscription.
  * Bounds: one request at a time, two timers, the objects selected. Counterpart: client-go's Reflector.
  */
 import {
@@ -57,7 +57,7 @@ export interface ReflectorOptions<R extends ApiResourceName> {
   readonly watchTimeoutS?: number;
 }
 
-/** What is known of a resource. */
+/** The known objects of a resource. */
 export interface Reflected<T> {
   /** By `namespace/name`, or name; undefined before the server has told them once. */
   readonly objects: ObjectsByKey<T> | undefined;
@@ -124,7 +124,9 @@ export function reflect<R extends ApiResourceName>(options: ReflectorOptions<R>)
   });
 }
 
-/** The pauses of one reflector, each about twice as long as the one before, unless the server is back before its end. */
+/**
+ * The pauses of one reflector, each about twice as long as the one before, unless the server is back before its end.
+ */
 function createPauses({
   clock,
   rng,
@@ -143,7 +145,7 @@ function createPauses({
   };
 }
 
-/** One request and everything it answers, the last of which is its end. */
+/** Sends a request and emits its answers; the last one is its end. */
 function answers<R extends ApiResourceName>(
   options: ReflectorOptions<R>,
   request: ReflectorRequest,

@@ -77,7 +77,7 @@ class Waiting {
 
 const waiting = new Waiting();
 
-/** Of work that no stage has put off. */
+/** Stage of work that was scheduled outside any stage. */
 const TIMER: Stage = { kind: "timer", text: "timer" };
 
 /** A piece of scheduled work; scheduling it again while it is pending moves it. */
@@ -88,7 +88,7 @@ class SystemAction<T> extends Subscription implements SchedulerAction<T>, Runnab
   private readonly work: Work<T>;
   private state: T | undefined = undefined;
   private immediate: NodeJS.Immediate | undefined = undefined;
-  /** Who scheduled it. */
+  /** The stage that scheduled the work. */
   private stage: Stage = TIMER;
 
   constructor(work: Work<T>) {

@@ -47,7 +47,7 @@ export interface WatchedObjectsOptions
 
 /** How long a reader waits for an object that was not told yet. */
 const SYNC_MS = 1_000;
-/** As upstream: a node has many of these watches, and each begins anew with a request. */
+/** Timeout of a watch, as upstream: a node has many of them, and each restart costs a request. */
 const WATCH_TIMEOUT_S = 1_800;
 
 interface Item {
@@ -134,13 +134,13 @@ function createItem(ref: ConfigObjectRef, options: WatchedObjectsOptions, gone: 
     ignoreElements(),
     (watched$) => concat(watched$, NEVER),
     finalize(gone),
-    // Who changes what it follows leaves before it comes again.
+    // A subscriber that changes its objects unsubscribes before it subscribes again.
     share({ resetOnRefCountZero: () => timer(0, clock.scheduler) }),
   );
   return { known, asked$, dropped$, run$ };
 }
 
-/** What the server says of one object, by the only selection the Node authorizer lets a node watch. */
+/** Watches one object by name, the only selection that the Node authorizer allows a node. */
 function watchOf({ kind, namespace, name }: ConfigObjectRef, options: WatchedObjectsOptions): Observable<ConfigLookup> {
   const { log, idleMs: _idle, shedding: _shedding, ...reflector } = options;
   const selection = { namespace, fieldSelector: `metadata.name=${name}` };

@@ -12,7 +12,7 @@ import type { Certificates } from "../../ports/certificates.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Files } from "../../ports/files.ts";
 
-/** What is on disk for one use of certificates. */
+/** The certificate files of one use on disk. */
 export interface CertificateStore {
   /** The pair in use; undefined when there is none. Errors: when what is there cannot be used. */
   current(): Call<HeldCertificate | undefined>;

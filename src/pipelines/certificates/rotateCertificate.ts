@@ -40,7 +40,7 @@ import type { Logger } from "../../ports/telemetry.ts";
 import type { CertificateStore } from "./certificateStore.ts";
 import { issueCertificate } from "./issueCertificate.ts";
 
-/** Who is asked for a certificate. */
+/** The issuer of a certificate. */
 export interface CertificateIssuer {
   readonly api: ApiServer;
   /** Its request has a name and a key that outlive a restart: somebody has to approve it, which may take long. */
@@ -49,14 +49,14 @@ export interface CertificateIssuer {
 
 export interface RotationOptions {
   readonly use: CertificateUse;
-  /** What it is to say; undefined while that is not known. */
+  /** The desired content; undefined while it is not known. */
   readonly template$: Observable<CertificateTemplate | undefined>;
   readonly store: CertificateStore;
-  /** Whom to ask; undefined: without a valid certificate there is nobody. */
+  /** Returns the issuer; undefined when a valid certificate is required to ask. */
   issuer(holdsValid: boolean): CertificateIssuer | undefined;
   /** A try failed. */
   onFailure?(): void;
-  /** One took the place of another. `ageSeconds`: of the old one. */
+  /** Called after a rotation with the age of the replaced certificate. */
   onRotated?(ageSeconds: number): void;
 }
 
@@ -152,7 +152,7 @@ function createRotation(options: RotationOptions, { certificates, clock, rng, lo
     );
   };
 
-  /** What cannot be removed is no reason to do without a certificate. */
+  /** Removes the key. A failure does not prevent the use of the certificate. */
   const forgetKey = () =>
     store.dropPendingKey().pipe(
       orElse(() => EMPTY),

@@ -1,4 +1,4 @@
-/** What a node does because it belongs to a cluster, all of it towards the API server; nothing on a node of none. */
+/** The work of a cluster node towards the API server. A standalone node has none. */
 import { EMPTY, merge, type Observable } from "rxjs";
 import type { KubeletEvent } from "../../core/events.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";

@@ -1,4 +1,4 @@
-/** What a Node's status is made from, read off the cells when it is needed. */
+/** Facts of the node status, read from the cells when needed. */
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { MachineAddresses, NodeFacts } from "../../core/node/nodeFacts.ts";
 import { nodeProblems } from "../../core/node/nodeProblems.ts";

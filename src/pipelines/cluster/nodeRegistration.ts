@@ -19,7 +19,7 @@ import type { NodeStartup } from "./nodeStartup.ts";
 
 export interface NodeWriter extends Pick<KubeletPorts, "clock" | "rng" | "telemetry"> {
   readonly api: Pick<ApiServer, "get" | "create" | "update" | "patch">;
-  /** Of every request, in milliseconds. */
+  /** Deadline of every request, in milliseconds. */
   readonly deadlineMs: number;
   readonly facts: () => NodeFacts;
   readonly startup: NodeStartup;

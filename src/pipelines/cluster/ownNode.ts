@@ -1,4 +1,4 @@
-/** What the node says of itself to the API server, part by part: its Node, the status of it, its lease, its CSINode. */
+/** The objects that a node keeps at the API server: its Node with status, its lease, its CSINode. */
 import { concat, defer, EMPTY, from, merge, type Observable } from "rxjs";
 import type { KubeletEvent } from "../../core/events.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";

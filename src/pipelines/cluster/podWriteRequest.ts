@@ -1,4 +1,7 @@
-/** One request of the pod writer: what is to be done for a name now, done, and what came of it kept in its memory. */
+/**
+ * A request of the pod writer: decides for one name, sends the request, and keeps the outcome in the memory of that
+ * name.
+ */
 import { catchError, defer, EMPTY, map, type Observable, of } from "rxjs";
 import { nextPodWrite, type PodWrite, type SyncedStatus } from "../../core/api/podWrite.ts";
 import type { ApiPod } from "../../core/api/apiPodObjects.ts";
@@ -73,7 +76,7 @@ function ask({ ref, memory }: Subject, { api }: PodWriteDeps): Observable<WorkOu
       memory.isInDoubt = false;
       memory.goneUid = undefined;
       memory.answered = object;
-      // Nothing was done yet: what failed before may fail again, and then waits longer.
+      // No request was sent yet: an earlier failure may repeat, and then waits longer.
       return { kind: "later", afterMs: 0 };
     }),
   );
@@ -132,7 +135,7 @@ function createMirror({ memory }: Subject, pod: Pod, { api, nodeName, node }: Po
 
 const notYet = (why: string): KubeletError => kubeletError("Backoff", why);
 
-/** What a failure means. */
+/** Sends a request and classifies its failure. */
 function attempt(
   what: string,
   { ref, memory, uid }: Subject,
@@ -155,6 +158,6 @@ function attempt(
   );
 }
 
-/** Whoever asks next would fare no better. */
+/** True when other requests would fail in the same way. */
 const isAway = ({ code }: KubeletError): boolean =>
   code === "Unavailable" || code === "DeadlineExceeded" || code === "TooManyRequests" || code === "Unknown";

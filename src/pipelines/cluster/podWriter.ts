@@ -28,7 +28,7 @@ const PARALLEL_WRITES = 10;
 /** A write that failed, and all of them while the server is away. */
 const BACKOFF: BackoffCurve = { initialMs: 200, maxMs: 10_000, jitter: 0.2 };
 
-/** What the writer follows. */
+/** Cells that the writer follows. */
 export type PodWriterState = Pick<NodeView, "registry" | "podStatuses" | "apiPodObjects" | "sourcesSeen" | "node">;
 
 /** Writes for as long as it is subscribed. Never emits; errors only on a broken invariant. */

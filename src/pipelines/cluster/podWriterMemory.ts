@@ -14,9 +14,9 @@ import type { Urgent } from "../../operators/byPriority.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 
-/** Of one name. */
+/** The memory of one name. */
 export interface PodWriterMemory {
-  /** What the last decision depended on: the same parts, the same decision. */
+  /** Inputs of the last decision: equal inputs lead to the same decision. */
   seen: readonly unknown[];
   /** The answer to a request: counts until the reflector has come to its version. */
   answered: ApiPod | undefined;
@@ -36,7 +36,7 @@ export interface PodWriterMemories {
   view(name: string): PodWriteView;
   /** Names of which something changed since they were looked at last. */
   changed(): readonly Urgent<string>[];
-  /** As `changed`, when nothing but what the server tells has changed: most often the answer to our own write. */
+  /** `changed` for the case that only objects of the server changed, most often by our own write. */
   changedObjects(): readonly Urgent<string>[];
   /** The name of the pod whose status changed: that one alone is looked at. */
   changedStatus(uid: PodUid): readonly Urgent<string>[];
@@ -66,7 +66,9 @@ const recordsByName = perObject(({ records }: Registry): ReadonlyMap<string, rea
   return byName;
 });
 
-/** The object of this name as last known, from whoever knows better. An answer the reflector has come to is forgotten. */
+/**
+ * The object of this name as last known, from whoever knows better. An answer the reflector has come to is forgotten.
+ */
 function knownObject(memory: PodWriterMemory, name: string, told: ApiPodObjects): ApiPod | undefined {
   const { answered, goneUid } = memory;
   const isNews = answered !== undefined && isNewerVersion(answered.metadata?.resourceVersion ?? "", told.version);
@@ -86,7 +88,7 @@ export function createPodWriterMemories(
     memories.set(name, memory);
     return memory;
   };
-  /** What the server had told when it was looked at last. */
+  /** The objects of the server at the last look. */
   let lastTold: ApiPodObjects["byName"] = new Map();
   const view = (name: string): PodWriteView => {
     const memory = of(name);

@@ -27,7 +27,7 @@ import type { ReadonlyCell } from "../../state/cell.ts";
 
 export interface LeaseWriter extends Pick<KubeletPorts, "clock" | "rng" | "telemetry"> {
   readonly api: Pick<ApiServer, "get" | "create" | "update">;
-  /** Of every request, in milliseconds. */
+  /** Deadline of every request, in milliseconds. */
   readonly deadlineMs: number;
   readonly nodeName: string;
   readonly durationSeconds: number;
@@ -36,7 +36,7 @@ export interface LeaseWriter extends Pick<KubeletPorts, "clock" | "rng" | "telem
 }
 
 const MS_PER_SECOND = 1_000;
-/** Of the duration. */
+/** Renewal interval as a fraction of the lease duration. */
 const RENEW_FRACTION = 0.25;
 /** A renewal comes up to this much of its period later. */
 const JITTER = 0.04;
@@ -61,7 +61,7 @@ export function nodeLease(writer: LeaseWriter): Observable<never> {
   });
 }
 
-/** One turn: the lease last seen is renewed without a look at the server's; where that fails it is read anew. */
+/** Renews the last known lease without reading it first; after a failure it is read again. */
 function renewOrMake(writer: LeaseWriter, kept: { lease: Lease | undefined }): Observable<unknown> {
   const { log } = writer.telemetry;
   const keep = tap((lease: Lease | undefined) => {

@@ -34,16 +34,16 @@ import type { NodeWriter } from "./nodeRegistration.ts";
 
 /** Upstream's nodeStatusUpdateRetry. */
 const ATTEMPTS = 5;
-/** What changes together is told together. */
+/** Changes within this time are reported together. */
 const SETTLE_MS = 50;
 /** Upstream's: a check comes up to this much of its period later. */
 const JITTER = 0.04;
 
-/** What was written last, and when the next word is due. */
+/** The last written status, and when the next report is due. */
 interface Written {
   node: Node | undefined;
   nextAt: number;
-  /** What was last found to say the same, and so says the same again. */
+  /** The last inputs that led to no change: the same inputs lead to no change again. */
   same: { readonly base: Node; readonly facts: NodeFacts } | undefined;
 }
 
@@ -77,7 +77,7 @@ export function nodeStatus(
   });
 }
 
-/** One report, tried a few times; from the second try on on the node as the server has it. */
+/** Sends a report with a few tries; from the second try on it reads the Node from the server first. */
 function report(writer: NodeWriter, written: Written, known: () => Node | undefined): Observable<KubeletEvent> {
   const { api, telemetry, deadlineMs } = writer;
   if (hasNothingNew(writer, written, newestOf(known(), written.node))) return EMPTY;
@@ -109,7 +109,7 @@ function newestOf(known: Node | undefined, written: Node | undefined): Node | un
   return known.metadata?.uid === written.metadata?.uid ? newerObject(known, written) : known;
 }
 
-/** As nearly every check of every node finds. */
+/** True for nearly every check of an idle node. */
 const hasNothingNew = ({ clock, facts }: NodeWriter, { same, nextAt }: Written, base: Node | undefined): boolean =>
   same !== undefined && clock.monotonicMs() < nextAt && same.base === base && same.facts === facts();
 
@@ -121,7 +121,7 @@ function write(writer: NodeWriter, written: Written, base: Node): Observable<Kub
   const { node, problem } = withNodeStatus(base, facts, formatInstant(clock.wallTime()));
   if (problem !== undefined) telemetry.log.error("Failed to set some node status fields", { error: problem });
   const hasChanged = hasNodeChanged(base, node);
-  // What could not be set is told again each time.
+  // A problem is reported at each check.
   written.same = hasChanged || problem !== undefined ? undefined : { base, facts };
   if (!hasChanged && !isDue) return EMPTY;
   const body = createStatusPatch("Node", base, node);

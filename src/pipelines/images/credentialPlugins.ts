@@ -37,12 +37,14 @@ export interface CredentialPluginsDeps {
   readonly tokens: Tokens | undefined;
 }
 
-/** What the plugins that are for this image answer, in their order; `image` without tag and digest. Never errors. */
+/**
+ * Returns the answers of the plugins that match the image, in their order; `image` has no tag or digest. Never errors.
+ */
 export type AskPlugins = (pod: Pod, image: string) => Observable<readonly RegistryCredentials[]>;
 
 const RUN_MS = 60_000;
 const MAX_KEPT = 1000;
-/** What an API server grants who does not say. */
+/** Token lifetime that an API server grants by default. */
 const TOKEN_SECONDS = 3600;
 const NOTHING: RegistryCredentials = new Map();
 

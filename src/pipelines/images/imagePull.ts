@@ -190,7 +190,7 @@ const withCredentials = (
     }),
   );
 
-/** What is pulled and how: pulls with other credentials are others. */
+/** The image of a pull and its credentials, which distinguish pulls. */
 interface Pull {
   readonly image: string;
   readonly credentials: readonly RegistryCredential[];

@@ -150,7 +150,10 @@ export const prunePullRecords = (store: PullRecordStore): Observable<never> =>
     { immediately: false },
   );
 
-/** One that was written since the images were asked for, to the second, may be of an image that came since. */
+/**
+ * Drops records of images that are gone. A record written since the images were listed (in seconds) may belong to a
+ * newer image.
+ */
 function forgetGone(store: PullRecordStore, images: readonly Image[], askedAt: number): Observable<never> {
   const { records, ports, pulledDir } = store;
   const until = Math.floor(askedAt / MS_PER_SECOND) * MS_PER_SECOND;

@@ -12,10 +12,10 @@ import { formatInstant } from "../../core/telemetry/civilTime.ts";
 import { createSemaphore } from "../../operators/semaphore.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 
-/** What the records need. */
+/** Ports of the records. */
 export type PullRecordPorts = Pick<KubeletPorts, "files" | "images" | "clock" | "telemetry">;
 
-/** Who writes them reads them here too. */
+/** The records, read and written by their one owner. */
 export interface PullRecordStore {
   readonly ports: PullRecordPorts;
   readonly verification: ImageVerification;
@@ -26,15 +26,15 @@ export interface PullRecordStore {
   readonly intents: Map<string, number>;
   /** Names of records that cannot be read: their images count as pulled by nobody knows whom. */
   readonly unreadable: Set<string>;
-  /** What is on disk is not known, and looked for again at each check: nobody uses an image without a pull. */
+  /** Set while the records on disk cannot be read. Each check tries again, and no pod uses an image without a pull. */
   broken: KubeletError | undefined;
-  /** One at a time, in order. */
+  /** Runs effects one at a time, in order. */
   inTurn(effect: () => Observable<unknown>): Observable<never>;
 }
 
 /** A call to the disk that does not answer is given up after this. */
 export const FILE_PATIENCE_MS = 5_000;
-/** Of a record. */
+/** File mode of a record. */
 export const RECORD_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 

@@ -26,9 +26,9 @@ import {
   told,
 } from "./pullRecordStore.ts";
 
-/** One use of an image that is there. */
+/** A use of a present image. */
 export interface ImageUse {
-  /** As the pod names it. */
+  /** The image as named by the pod. */
   readonly image: string;
   /** Its id. */
   readonly imageRef: string;
@@ -53,10 +53,10 @@ export interface PullRecords {
 
 export type Access = "unchecked" | "accessible" | "inaccessible";
 
-/** What a pull ends with. */
+/** The result of a pull. */
 export interface PulledImage {
   readonly found: Pick<Image, "id">;
-  /** What it worked with; undefined: without any. */
+  /** The credential that worked; undefined when the pull used none. */
   readonly used: RegistryCredential | undefined;
 }
 

@@ -22,7 +22,7 @@ import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { AskPlugins } from "./credentialPlugins.ts";
 import type { PodObjects } from "../podObjects.ts";
 
-/** What a pull may use. */
+/** Credentials that a pull may use. */
 export interface PullCredentials {
   /** To be tried in this order; empty: without any. */
   readonly credentials: readonly RegistryCredential[];
@@ -37,7 +37,7 @@ export interface RegistryCredentialsDeps {
   readonly askPlugins: AskPlugins;
 }
 
-/** One value: the credentials for the image of a container, or why the pod's secrets cannot be read. */
+/** Emits one value: the credentials for the image of a container, or why the pod's secrets cannot be read. */
 export type FindCredentials = (pod: Pod, container: Container) => Observable<Result<PullCredentials>>;
 
 const FRESH_MS = 5 * 60_000;

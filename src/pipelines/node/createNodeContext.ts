@@ -24,7 +24,7 @@ export interface AddressCells {
   readonly addresses: ReadonlyCell<MachineAddresses | undefined>;
 }
 
-/** What CRI configs need of the node; its addresses are those it has whenever they are read. */
+/** Facts of the node for CRI configs. Addresses are evaluated whenever they are read. */
 export const nodeContext = (
   config: KubeletConfig,
   machine: Machine,
@@ -53,7 +53,7 @@ export const nodeContext = (
 export const readdressed = (context: NodeContext, { node, addresses }: AddressCells): Observable<unknown> =>
   derived([node.changes$, addresses.changes$], () => context.nodeIps, sameItems).pipe(skip(1), share());
 
-/** What volumes are made of. */
+/** Facts of the node for volumes. */
 export function volumeNode(
   { directories, allocatable }: KubeletConfig,
   { kernelVersion }: Machine,

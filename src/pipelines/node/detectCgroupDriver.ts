@@ -11,7 +11,7 @@ import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 
 const TRIES = 3;
 const PAUSE_MS = 2_000;
-/** As of this version upstream works with no runtime that does not tell: 1.36 announces it by a metric. */
+/** From this version on upstream requires a runtime that reports its driver; 1.36 announces that by a metric. */
 const NEEDED_AS_OF = "1.37.0";
 
 /** Emits the driver once. Errors when the runtime cannot be asked, or names a driver nobody knows. */

@@ -17,7 +17,7 @@ type Config = Pick<KubeletConfig, "nodeName" | "cgroupDriver" | "reservedCgroups
 
 const TITLES = { "system reserved": "System Reserved", "kube reserved": "Kube Reserved" } as const;
 
-/** One event per cgroup. Errors with why a cgroup cannot be limited, in upstream's words. */
+/** Emits an event per cgroup. Errors with upstream's message when a cgroup cannot be limited. */
 export const enforceReserved = (cgroups: Cgroups, config: Config): Observable<KubeletEvent> =>
   inSequence(config.reservedCgroups, (reserved) => enforce(cgroups, config, reserved));
 

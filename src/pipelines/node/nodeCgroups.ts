@@ -104,7 +104,7 @@ export function nodeCgroups(
   );
 }
 
-/** One event: all pods together are held to the limits of the node, or why they are not. */
+/** Emits an event: the limits of all pods together are enforced, or the reason why not. */
 function enforceAllocatable(
   cgroups: NonNullable<KubeletPorts["cgroups"]>,
   config: Pick<KubeletConfig, "nodeName" | "cgroupRoot" | "cgroupDriver" | "kubepodsLimits">,

@@ -47,7 +47,7 @@ export interface UserNamespaces {
   release(uid: PodUid): Call<void>;
 }
 
-/** What giving out ids stands on. */
+/** Dependencies of the assignment of user IDs. */
 interface Registrar {
   readonly ports: Pick<KubeletPorts, "files" | "clock" | "telemetry">;
   readonly config: Pick<KubeletConfig, "directories" | "idPool">;
@@ -120,7 +120,7 @@ function record({ idRanges, written }: Registrar, pool: IdPool, uid: PodUid, con
   return ok(undefined);
 }
 
-/** What runs with ids nobody knows may have any of them; without anything in the runtime the file means nothing. */
+/** Marks a running pod whose IDs are unknown: it may use any of them. Without a running pod the file has no meaning. */
 function unusable(registrar: Registrar, uid: PodUid, error: KubeletError): void {
   const { ports, state, idRanges } = registrar;
   const { log } = ports.telemetry;

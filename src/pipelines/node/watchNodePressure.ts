@@ -23,7 +23,7 @@ type Config = Pick<
   ("evictionThresholds" | "pressureTransitionMs" | "directories") | ("cgroupsPerQos" | "cgroupRoot" | "cgroupDriver")
 >;
 
-/** As upstream's evictionMonitoringPeriod. */
+/** Upstream: evictionMonitoringPeriod. */
 const LOOK_EVERY_MS = 10_000;
 
 /** Runs while it is subscribed. Never emits, never errors: what cannot be measured is no pressure. */

@@ -24,13 +24,13 @@ import { err, ok, type Result } from "../../core/result.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import { type PodContext, volumesOf } from "../podContext.ts";
 
-/** What is to be prepared for. */
+/** The container whose files are prepared. */
 export interface ContainerFilesTask {
   readonly pod: Pod;
   readonly container: Container;
   readonly podIps: readonly string[];
   readonly terminationLog: string;
-  /** Of the config the container is made from. */
+  /** Environment of the container config. */
   readonly environment: ReadonlyMap<string, string>;
 }
 
@@ -58,7 +58,7 @@ export function prepareContainerFiles(context: PodContext, task: ContainerFilesT
   );
 }
 
-/** What is bound belongs to the volume, and goes with it. */
+/** Binds subPaths. The bind mounts belong to the volume and are removed with it. */
 function bindSubPaths(context: PodContext, task: ContainerFilesTask): Observable<never> {
   const { mounts } = context.ports;
   const { container } = task;

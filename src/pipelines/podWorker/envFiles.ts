@@ -1,4 +1,7 @@
-/** Reads the files that variables of a container come from, before its config is built. Counterpart: ParseEnv's callers. */
+/**
+ * Reads the files that variables of a container come from, before its config is built. Counterpart: ParseEnv's
+ * callers.
+ */
 import { catchError, defer, from, map, type Observable, of, reduce, tap } from "rxjs";
 import type { Container } from "../../core/api.ts";
 import { type EnvFile, type EnvFiles, envFileKey, fileKeyRefs } from "../../core/container/envFile.ts";
@@ -10,7 +13,7 @@ import { utf8Length } from "../../core/utf8Length.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import type { Files } from "../../ports/files.ts";
 
-/** Of one file; all files of a container together are bound as its variables are. */
+/** Maximum size of one file; the bound on variables covers all files of a container together. */
 const MAX_BYTES = 1024 * 1024;
 
 /** Emits once, never errors: the variable that needs a file reports why the file cannot be read. */

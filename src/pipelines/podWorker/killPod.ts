@@ -28,15 +28,21 @@ import type { PodOutput } from "../podOutputs.ts";
 import { preStop } from "./preStop.ts";
 import { findNamed } from "../../core/findNamed.ts";
 
-/** What a stop may have to heed. */
+/** Options of a stop. */
 export interface KillOptions {
   /** Completes when this container may be sent its signal; waited for within the grace period. */
   readonly turn$?: Observable<never>;
-  /** The plan has changed: hook or stop is cut off, and whoever comes next stops the container, in no more time than was left. */
+  /**
+   * The plan has changed: hook or stop is cut off, and whoever comes next stops the container, in no more time than
+   * was left.
+   */
   readonly stop?: AbortSignal;
 }
 
-/** Stops one container: preStop hook, its turn, then the signal with what is left of its grace period. A failure is added to `errors`. */
+/**
+ * Stops one container: preStop hook, its turn, then the signal with what is left of its grace period. A failure is
+ * added to `errors`.
+ */
 export function killContainer(
   context: PodContext,
   pod: Pod,
@@ -129,7 +135,7 @@ export function killRunningPod(
           killContainer(context, pod, kill, seconds, failures, options),
           defer(() => {
             errors.push(...failures);
-            // What may still run keeps the sidecars waiting, for as long as their own grace lasts.
+            // A container that may still run delays the stop of sidecars, up to their own grace period.
             if (failures.length === 0) endOne(stage);
             return EMPTY;
           }),
@@ -145,7 +151,10 @@ export function killRunningPod(
   });
 }
 
-/** Of the grace of an instance, counted from the first stop since the end of its pod began, or the one it cut off. */
+/**
+ * Returns the remaining grace of an instance, counted from its first stop since its pod began to terminate, or from
+ * the stop that shortened it.
+ */
 function secondsLeft(context: PodContext, containerId: string, graceSeconds: number): number {
   const now = context.ports.clock.monotonicMs();
   return secondsUntil(noteDeadline(context, containerId, graceSeconds, now), now);

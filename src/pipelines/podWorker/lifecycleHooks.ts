@@ -17,7 +17,7 @@ import { stage } from "../podStage.ts";
 /** A hook and where it runs. */
 export interface HookTask {
   readonly hook: "PostStartHook" | "PreStopHook";
-  /** What comes when it takes too long. */
+  /** The action after the time limit of the hook. */
   readonly due?: Due;
   readonly pod: Pod;
   readonly container: Container;

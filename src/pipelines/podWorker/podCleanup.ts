@@ -32,7 +32,7 @@ export function cleanUpPod(
       }),
       act: ({ ids, areVolumesGone: isDue }, { containers, sandboxes }, errors) =>
         concat(
-          // Nothing on disk is touched, and nobody takes this pod's place, before the runtime shows that it is gone.
+          // Files stay, and the pod keeps its record, until the runtime shows that it is gone.
           ids.length > 0
             ? removeFromRuntime(context, containers, sandboxes, errors)
             : isDue
@@ -88,7 +88,7 @@ export function reclaimPod(
   );
 }
 
-/** What containers wrote is taken away before the cgroup that pays for it, and before the directory it is in. */
+/** Volumes must go before the cgroup that pays for their memory, and before the directory that holds them. */
 const areVolumesGone = ({ state: { volumes }, identity }: PodContext): boolean =>
   isAllUnmounted(volumes.get(identity.uid) ?? NO_VOLUMES);
 

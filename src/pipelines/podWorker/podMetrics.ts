@@ -1,4 +1,7 @@
-/** What a pod's worker counts: starts, exits, durations of its runs. Counterpart: pkg/kubelet/metrics, util pod_startup_latency_tracker. */
+/**
+ * Metrics of a pod worker: starts, exits, durations of its runs. Upstream: pkg/kubelet/metrics, util
+ * pod_startup_latency_tracker.
+ */
 import { finalize, type MonoTypeOperatorFunction } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import type { PodCommand } from "../../core/pod/podRegistry.ts";

@@ -13,11 +13,11 @@ import { lookFirst, type PodContext, podFields, seesOwnEffects } from "../podCon
 import { wakeBy } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
 
-/** What a round does. */
+/** Defines a round. */
 export interface PodRound<P> {
   /** The decision, as plain data. */
   readonly plan: (runtime: PodRuntimeStatus) => P;
-  /** What of the decision makes another round a different one; by default all of it. */
+  /** The part of the decision that distinguishes rounds; by default all of it. */
   readonly essence?: (plan: P) => unknown;
   /** Carries it out. What goes wrong is added to `errors`. */
   readonly act: (plan: P, runtime: PodRuntimeStatus, errors: KubeletError[]) => Observable<PodOutput>;
@@ -68,7 +68,7 @@ export function podRound<P>(
 /** The same, or what was left of it, was just tried, and it is not time yet to try again. */
 function isTooEarly({ memory, ports, state: { runtimeState } }: PodContext, essential: unknown): boolean {
   const { done, wakeAt } = memory.rounds;
-  // What failed because the runtime was down is done again as soon as it is back.
+  // A round that failed because the runtime was down is repeated as soon as the runtime is back.
   if (done === undefined || done.under !== runtimeState.value) return false;
   const dueAt = Math.min(done.againAt, wakeAt ?? Number.POSITIVE_INFINITY);
   if (ports.clock.monotonicMs() >= dueAt) return false;

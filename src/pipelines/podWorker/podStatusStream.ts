@@ -70,7 +70,7 @@ function isEnd(context: PodContext, { status: told }: Pod): boolean {
 function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
   const { memory, ports, identity, config } = context;
   const runtime = context.runtimeStatus();
-  // What is being removed has said its last.
+  // A pod that is being removed reports no status.
   const isGoing = command.phase === "terminated" && command.remove;
   if (runtime === undefined || command.pod === undefined || isGoing) return [];
   countExits(context, runtime, command, memory.reported.status === undefined);

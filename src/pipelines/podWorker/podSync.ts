@@ -51,15 +51,17 @@ interface SyncRun {
   readonly stop: AbortSignal;
   readonly errors: KubeletError[];
   sandbox: Sandbox | undefined;
-  /** Containers that did not start, by name; but for those that wait for their image, which the next round has to tell. */
+  /**
+   * Containers that did not start, by name; but for those that wait for their image, which the next round has to tell.
+   */
   readonly failed: Set<string>;
-  /** Of the pod, by making a sandbox: it failed as soon as anything after that failed. */
+  /** The start of the pod, which begins with its sandbox and fails with the first failure after it. */
   podStart: "none" | "begun" | "failed";
   /** Set by a step that makes the following ones pointless. */
   halted: boolean;
 }
 
-/** What is to be done about the size of the pod; undefined without a live sandbox: what is made has the right size. */
+/** The resize to perform; undefined without a live sandbox, since new containers get the right size. */
 type PodResize = { readonly plan: ResizePlan | undefined } | undefined;
 
 /** Syncs once from the state as last inspected. Never errors; ends early between two effects when `stop` is aborted. */
@@ -141,7 +143,10 @@ const STEPS: readonly ((run: SyncRun) => Observable<PodOutput>)[] = [
   conclude,
 ];
 
-/** What is left once a container failed to start, and so everything before it was done: those that did not start. */
+/**
+ * Returns the remaining actions: everything before a failed start was done, so only containers that did not start
+ * remain.
+ */
 function leftBy({ actions, failed }: SyncRun): { readonly actions: PodActions; readonly resize: PodResize } {
   const isLeft = ({ name }: ContainerStart): boolean => failed.has(name);
   const { initContainersToStart, ephemeralContainersToStart, containersToStart } = actions;
@@ -227,7 +232,7 @@ function killUnwantedContainers(run: SyncRun): Observable<PodOutput> {
   );
 }
 
-/** Nothing is made before the volumes of the pod are there: the change of them is the next look. */
+/** Creates nothing before the volumes of the pod are mounted; their change triggers the next sync. */
 function awaitVolumes(run: SyncRun): Observable<PodOutput> {
   run.halted = run.unmounted.length > 0 && (run.actions.createSandbox || startsOf(run.actions).length > 0);
   return EMPTY;
@@ -280,7 +285,7 @@ const noteFailedStart = (run: SyncRun): void => {
   if (run.podStart === "begun") run.podStart = "failed";
 };
 
-/** Nothing has a size that a kubelet after this one would not know of. */
+/** Writes the allocation first, so that a later kubelet knows every size in force. */
 function keepSize(run: SyncRun): Observable<PodOutput> {
   const { context, errors } = run;
   if (isAllocationKept(context)) return EMPTY;
@@ -358,7 +363,7 @@ function startOne(run: SyncRun, start: ContainerStart, sandbox: Sandbox): Observ
         run.failed.add(container.name);
         run.errors.push(error);
       }
-      // What failed just now is looked at as after any failed sync, to show that it waits from then on.
+      // A fresh failure is retried as after any failed sync, so that its backoff shows in the status.
       else if (error.code !== "Backoff") wakeBy(memory.rounds, retrySyncAt(context, [error]));
       // A failed init container stops those after it, a failed regular one does not.
       if (start.kind === "init") run.halted = true;
@@ -371,7 +376,7 @@ function pruneOldAttempts({ context, runtime, errors }: SyncRun): Observable<Pod
   return pruneContainers(context, runtime, errors);
 }
 
-/** What is left to say: which containers are held back, and when to look again. */
+/** Concludes the sync: reports the containers that wait, and sets the next wake-up. */
 function conclude({ context, pod, actions, podStart, errors }: SyncRun): Observable<PodOutput> {
   const { memory, ports } = context;
   const outputs: PodOutput[] = [];

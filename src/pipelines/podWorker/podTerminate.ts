@@ -31,7 +31,7 @@ export function terminatePod(
       // A sandbox that was stopped is still in the plan: that nothing runs any more is another decision.
       plan: (runtime) => {
         if (isRunning(runtime)) return planPodKill(known(runtime), runtime, graceSeconds);
-        // What an abandoned sync is still starting is to be stopped as well.
+        // Containers that an abandoned sync is still starting must be stopped as well.
         return lasting.value > 0 ? "await" : "stopped";
       },
       act: (plan, runtime, errors) => {

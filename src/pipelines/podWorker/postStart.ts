@@ -24,11 +24,13 @@ export interface PostStartTask {
   readonly podIp: string | undefined;
   /** Cuts the hook off: the pod is to end. */
   readonly stop: AbortSignal;
-  /** Told after the container of a failed hook was stopped. */
+  /** Called after the container of a failed hook was stopped. */
   readonly failed: (error: KubeletError) => void;
 }
 
-/** Notes, before it is started, that an instance has a hook to run: until that has succeeded it counts as not started. */
+/**
+ * Notes, before it is started, that an instance has a hook to run: until that has succeeded it counts as not started.
+ */
 export function notePostStart({ memory }: PodContext, { name, lifecycle }: Container, containerId: string): void {
   if (lifecycle?.postStart === undefined) return;
   memory.hooks.postStarting.set(new Map(memory.hooks.postStarting.value).set(name, idOf(containerId)));
@@ -69,7 +71,7 @@ function endContainer({ context, pod, container, containerId, stop, failed }: Po
   context.ports.telemetry.log.warn("PostStart hook failed", { ...podFields(context), container: name, error });
   return concat(
     of(eventOutput(hookFailedEvent(pod, name, "postStart"))),
-    // Nobody else would try again: to the next sync it is a container that runs, as it should.
+    // The next sync would not retry: it sees a running container.
     stopped$.pipe(repeat({ delay: () => (errors.length === 0 ? EMPTY : again$) })),
     defer(() => {
       failed(withReason(error, "PostStartHookError"));

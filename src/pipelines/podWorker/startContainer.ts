@@ -46,7 +46,7 @@ import { forgetPostStart, notePostStart, postStart } from "./postStart.ts";
 import { removeFromRuntime } from "./removeFromRuntime.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** One start and where it happens. */
+/** A container start and its context. */
 export interface StartTask {
   readonly context: PodContext;
   readonly pod: Pod;
@@ -55,7 +55,7 @@ export interface StartTask {
   readonly sandbox: Sandbox;
   /** Gives up waiting for the image; what follows is short and is not interrupted. */
   readonly stop: AbortSignal;
-  /** Told why it did not start, and when another try makes sense if that is known. */
+  /** Called with the reason why the container did not start, and the time of the next try if it is known. */
   readonly failed: (error: KubeletError, retryAt: MonotonicMs | undefined) => void;
 }
 
@@ -140,7 +140,9 @@ function createAndStart(
   );
 }
 
-/** Logs remember the attempts of a container that the runtime has lost, or that were removed for a restart of the pod. */
+/**
+ * Logs remember the attempts of a container that the runtime has lost, or that were removed for a restart of the pod.
+ */
 function restartCountOf({ context, pod, container, start }: StartTask): Observable<number> {
   if (start.restartCount > 0) return of(start.restartCount);
   const { ports, config } = context;
@@ -150,7 +152,7 @@ function restartCountOf({ context, pod, container, start }: StartTask): Observab
   );
 }
 
-/** What a config is made from beside the pod. */
+/** Sources of a container config besides the pod. */
 interface ConfigSources {
   readonly envFiles: EnvFiles;
   readonly objects: ConfigObjects;
@@ -188,7 +190,7 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, sou
   });
 }
 
-/** What the runtime would not do, told in its own words alone. */
+/** An error of the runtime with its message unchanged. */
 const refusal = (error: KubeletError, reason: string): KubeletError => ({
   ...withReason(error, reason),
   message: wordsOfServer(error),

@@ -1,4 +1,4 @@
-/** One attempt of one probe: from its manifest to a call of the probers port. Upstream: prober.go runProbe. */
+/** An attempt of a probe: from its manifest to a call of the probers port. Upstream: prober.go runProbe. */
 import { defer, type Observable, retry, throwError } from "rxjs";
 import type { Container } from "../../core/api.ts";
 import { textBudget } from "../../core/container/textBudget.ts";

@@ -1,4 +1,4 @@
-/** What is counted of probes, and forgotten with the container. Upstream: ProberResults, ProberDuration. */
+/** Metrics of probes, which are removed with the container. Upstream: ProberResults, ProberDuration. */
 import { PROBE_KINDS, type ProbeKind, type ProbeOutcome } from "../../core/probe/probeTypes.ts";
 import { probeTitle } from "../../core/probe/probeEvents.ts";
 import type { MetricLabels } from "../../ports/telemetry.ts";

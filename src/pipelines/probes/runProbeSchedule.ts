@@ -21,7 +21,7 @@ import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { attemptProbe } from "./probeAttempt.ts";
 import { countAttempt } from "./probeMetrics.ts";
 
-/** One running instance of a container that has probes. */
+/** A running instance of a container with probes. */
 export interface ProbedInstance {
   readonly pod: Pod;
   readonly container: Container;
@@ -43,7 +43,7 @@ export interface ScheduledProbe extends ProbedInstance {
   readonly looksEarly: boolean;
 }
 
-/** What one attempt changed. */
+/** The changes of one attempt. */
 export interface AttemptStep {
   readonly outputs: readonly PodOutput[];
   /** Absent when the attempt counts for nothing. */

@@ -1,4 +1,7 @@
-/** One projection's certificate, from the first request to the last renewal. Keeps how often it failed in a row. */
+/**
+ * The certificate of one projection, from the first request to the last renewal. Keeps the number of failures in a
+ * row.
+ */
 import {
   catchError,
   concat,
@@ -43,7 +46,7 @@ export interface PodCertificateIssueDeps extends NonNullable<Projections["podCer
   readonly log: Logger;
 }
 
-/** What the signer has decided. */
+/** The decision of the signer. */
 export type Decision = Exclude<Credentials, { readonly kind: "none" }>;
 
 /** A request that is not seen for so long was deleted. */

@@ -21,7 +21,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import { type Decision, issueRepeatedly, type PodCertificateIssueDeps } from "./podCertificateIssue.ts";
 
-/** What a volume hears of its certificate. */
+/** News about a volume's certificate. */
 export type CertificateNews =
   | { readonly kind: "changed" }
   | { readonly kind: "warning"; readonly reason: string; readonly message: string };
@@ -29,7 +29,7 @@ export type CertificateNews =
 export interface PodCertificates {
   /** Has the certificate issued and renewed while subscribed. Never errors, never completes. */
   follow(wish: PodCertificateWish): Observable<CertificateNews>;
-  /** What can be written now, of a projection that is followed. */
+  /** Returns the current credentials of a followed projection. */
   get(wish: PodCertificateWish): Result<IssuedCredentials>;
 }
 

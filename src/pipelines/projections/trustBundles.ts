@@ -16,7 +16,7 @@ import type { Followed } from "../../ports/projections.ts";
 export interface TrustBundles {
   /** Keeps the bundles at hand while subscribed; emits when they are told or changed. Never errors. */
   readonly changes$: Observable<unknown>;
-  /** One value, waited for if the server has not told yet, for who follows the changes. Never errors. */
+  /** Emits one value, after the server's first answer; for subscribers that follow the changes. Never errors. */
   get(wish: AnchorsWish): Observable<Result<string>>;
 }
 

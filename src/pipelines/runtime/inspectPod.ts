@@ -20,7 +20,7 @@ import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { Sequence } from "../../state/sequence.ts";
 import { readTerminationMessages } from "./terminationMessages.ts";
 
-/** What an inspection needs besides the pod's UID. */
+/** Inputs of an inspection besides the UID of the pod. */
 export interface InspectionContext {
   readonly ports: Pick<KubeletPorts, "runtime" | "clock" | "files" | "logFiles">;
   readonly sequence: Sequence;
@@ -71,7 +71,7 @@ type Listed<Method extends "listPodSandbox" | "listContainers"> = Awaited<
 type ListedSandbox = Listed<"listPodSandbox">["items"][number];
 type ListedContainer = Listed<"listContainers">["containers"][number];
 
-/** What is listed of a pod. */
+/** The listed sandboxes and containers of a pod. */
 interface ListedParts {
   readonly sandboxes: readonly ListedSandbox[];
   readonly containers: readonly ListedContainer[];

@@ -68,7 +68,7 @@ export type PlegOutput =
   /** An inspection failed a while ago, or missed what a hint told meanwhile: to be requested again. */
   | { readonly kind: "inspectAgain"; readonly uid: PodUid };
 
-/** What one signal or request asks for. */
+/** The inspections that one signal or request asks for. */
 interface Look {
   readonly uids: readonly PodUid[];
   readonly tells: "streamChanged" | "relisted" | undefined;

@@ -19,7 +19,7 @@ import { findIdentified } from "../../core/findNamed.ts";
 /** Pauses between looks for an exit that was announced but does not show yet. */
 const EXIT_LOOKS_MS = [20, 10, 10, 20, 40, 100, 200];
 
-/** What is known of the runtime. */
+/** The known pods of the runtime. */
 interface KnownPods {
   readonly listing: ReadonlyCell<RuntimeListing | undefined>;
   readonly runtimeStatuses: ReadonlyKeyedCell<PodUid, PodRuntimeStatus>;

@@ -38,7 +38,7 @@ export function readTerminationMessages(
 function messageOf(container: RuntimeContainer, ports: Ports): Observable<string> {
   const { terminationMessageFile: file, annotations, exitCode, reason, logPath } = container;
   const policy = annotations["io.kubernetes.container.terminationMessagePolicy"];
-  // What never ran has no log of its own.
+  // A container that never ran has no log.
   const asksLog = policy === "FallbackToLogsOnError" && exitCode !== 0 && reason !== "ContainerCannotRun";
   const fromFile$ =
     file === undefined

@@ -26,7 +26,7 @@ export function runtimeState(
   const look = (): Observable<RuntimeState> =>
     ports.runtime.status({ verbose: false }).pipe(
       switchMap((answer) => {
-        // One that was away may have come back as another version.
+        // A runtime that was down may return as another version.
         const isKnown = state.value.runtimeName !== "" && state.value.downSince === undefined;
         const version$: Observable<NamedVersion> = isKnown ? of(state.value) : ports.runtime.version({ version: "v1" });
         return version$.pipe(map((version) => runtimeStateOf(answer, version)));
@@ -36,7 +36,7 @@ export function runtimeState(
       ),
     );
   const isReady = (): boolean => state.value.runtimeProblems.length + state.value.networkProblems.length === 0;
-  // Nobody tells when the network comes up.
+  // No event reports that the network came up.
   const periodMs = (): number => Math.min(config.runtimeStatusPeriodMs, isReady() ? Infinity : NOT_READY_PERIOD_MS);
   const due$ = pollAfter(ports.clock, periodMs, () => of(undefined));
   return merge(due$, inputs.lookAgain$).pipe(

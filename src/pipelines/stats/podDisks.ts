@@ -21,7 +21,7 @@ import type { TreeCounts } from "./treeCounts.ts";
 /** They share the thread that counts evenly. */
 const PODS_AT_ONCE = 256;
 
-/** What measuring needs. */
+/** Ports of the measurement. */
 export interface DiskPorts extends Pick<KubeletPorts, "clock" | "hostUsage" | "quotas" | "telemetry"> {
   readonly counts: TreeCounts;
 }
@@ -32,7 +32,7 @@ type Config = Pick<KubeletConfig, "directories">;
 const running = ({ runtimeStatuses: statuses }: DiskState): readonly PodRuntimeStatus[] =>
   statuses.values().filter(({ sandboxes }) => sandboxes.some(({ ready }) => ready));
 
-/** Of all pods with a sandbox that is up. Never errors. */
+/** Measures the logs of all pods with a ready sandbox. Never errors. */
 export const measureLogs = (state: DiskState, ports: DiskPorts, config: Config): Observable<LogMeasurement> =>
   defer(() => logsWithin(roundOf(ports), state, config));
 

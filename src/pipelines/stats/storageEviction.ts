@@ -17,7 +17,7 @@ import type { PodOutput } from "../podOutputs.ts";
 
 type Ports = Pick<KubeletPorts, "clock" | "telemetry">;
 
-/** As upstream's evictionMonitoringPeriod. */
+/** Upstream: evictionMonitoringPeriod. */
 const LOOK_EVERY_MS = 10_000;
 
 /** Says which pods have to go. Never errors: what cannot be measured evicts nobody. */

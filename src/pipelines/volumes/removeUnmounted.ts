@@ -7,7 +7,7 @@ import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { Mounts } from "../../ports/mounts.ts";
 import { type UnmountOutcome, unmountOrDetach } from "./unmountOrDetach.ts";
 
-/** What taking away needs. */
+/** Ports of removal. */
 export type RemovalPorts = Pick<KubeletPorts, "files" | "mounts" | "telemetry">;
 
 /** Removes a tree once nothing is mounted in it any more. Errors while something is. */

@@ -19,7 +19,7 @@ export interface VolumeClaimsDeps {
   readonly clock: Clock;
 }
 
-/** What came of each try; the last one is the volume. Never errors. */
+/** Emits the result of each try; the last result is the volume. Never errors. */
 export function followClaim(
   pod: Pod,
   reference: ClaimReference,

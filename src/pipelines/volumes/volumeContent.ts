@@ -23,7 +23,7 @@ import type { PodObjects } from "../podObjects.ts";
 import type { Tokens } from "../projections/tokens.ts";
 import type { TrustBundles } from "../projections/trustBundles.ts";
 
-/** What a volume is made of at one moment. */
+/** The content of a volume at one moment. */
 export interface VolumeContent {
   readonly inputs: VolumeInputs;
   /** Made when it is needed: most looks find the inputs unchanged. */
@@ -49,7 +49,7 @@ const NO_TOKENS = err(
   kubeletError("Unimplemented", "failed to fetch token: cannot use TokenManager when kubelet is in standalone mode"),
 );
 
-/** One value. Never errors: what is missing is told by the payload. */
+/** Emits one value. Never errors: the payload names missing content. */
 export function gatherContent(pod: Pod, volume: Volume, sources: ContentSources): Observable<VolumeContent> {
   const { objects, tokens, trustBundles, podCertificates, allocatable } = sources;
   const wanted = anchorsWishes(volume);

@@ -63,7 +63,7 @@ const silently = (step: () => Observable<unknown>) => (): Observable<never> => {
   return made$ === EMPTY ? EMPTY : made$.pipe(ignoreElements());
 };
 
-/** Nobody but root looks into the directory of all volumes of a pod, whatever the modes in it. */
+/** Only root may enter the directory of all volumes of a pod, whatever the modes below it. */
 const makeOwn = ({ files }: VolumePorts, layout: VolumeLayout): Observable<void> =>
   concat(
     files.makeDirectory(layout.path.split("/").slice(0, -2).join("/"), PRIVATE_MODE),
@@ -90,7 +90,7 @@ function provideHostPath({ files }: VolumePorts, path: string, wanted: string): 
   );
 }
 
-/** What is not there any more was given to nobody. */
+/** Ignores a path that no longer exists: nothing was given to a group. */
 const forgetGone = ({ files }: VolumePorts, path: string, readyDir: string): Observable<void> =>
   files.kindOf(path).pipe(switchMap((found) => (found === undefined ? files.remove(readyDir) : EMPTY)));
 
@@ -122,7 +122,8 @@ function mountOnce(
   const { files, mounts } = ports;
   if (fileSystem === undefined && bound === undefined) return EMPTY;
   if (mounts === undefined) {
-    // Differs from upstream: a kubelet that may not mount keeps Secrets in the pod's own directory, which is closed to others.
+    // Differs from upstream: a kubelet that may not mount keeps Secrets in the pod's own directory, which is closed to
+    // others.
     if (hasContent) return EMPTY;
     return throwError(() => kubeletError("PermissionDenied", "the kubelet may not mount file systems"));
   }
@@ -142,7 +143,7 @@ function mountOnce(
           if (readyDir === undefined) return concat(provided$.pipe(ignoreElements()), bound$);
           return mounts.realPath(source).pipe(
             switchMap((real) => {
-              // As long as other pods have it, it is their group's.
+              // While other pods use the volume, it belongs to their group.
               const isTaken = seenBelow(entries, real, podsDir).length > 0;
               return concat(
                 concat(provided$, isTaken ? setReady(files, readyDir) : anew$).pipe(ignoreElements()),
@@ -169,7 +170,7 @@ function otherGroup(
   return volumeFiles.groupOf(source).pipe(switchMap((found) => alreadyMounted(name, ownership.fsGroup, found)));
 }
 
-/** What of a volume is to go. */
+/** The parts of a volume to remove. */
 export interface VolumeRemains {
   readonly path: string;
   /** Whether `path` itself goes. */

@@ -19,7 +19,7 @@ export interface VolumeOriginDeps extends VolumeClaimsDeps {
 /** How long a volume waits for the drivers before it is refused without a word on its own. */
 const SYNC_MS = 1_000;
 
-/** What is known, again whenever that changed; drivers are followed while it is subscribed. Never errors. */
+/** Emits the origin, and again after each change; follows drivers while subscribed. Never errors. */
 export function followOrigin(pod: Pod, volume: Volume, deps: VolumeOriginDeps): Observable<Result<VolumeOrigin>> {
   const reference = claimOf(pod, volume);
   if (reference !== undefined) {

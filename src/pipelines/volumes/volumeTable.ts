@@ -10,7 +10,7 @@ import type { ActualVolume } from "../../core/volume/volumePlan.ts";
 import type { KeyedCell } from "../../state/keyedCell.ts";
 import type { VolumeRecord, Wanted } from "./volumeWorker.ts";
 
-/** What is known of a volume that the pod wants; with what its worker needs once that is enough. */
+/** The known facts about a volume of the pod, with the inputs of its worker once they are complete. */
 export interface WantedWish {
   readonly wish: VolumeWish;
   readonly wanted: Wanted | undefined;
@@ -25,7 +25,7 @@ export interface VolumeTable {
   has(name: string): boolean;
   /** The key of a volume by its name; undefined while that is not known. */
   keyOf(name: string): string | undefined;
-  /** What the pod wants of the volume with that key. */
+  /** Returns the desired state of the volume with that key. */
   wanted(key: string): Wanted | undefined;
   /** The keys of what is wanted, in the order of the wishes. */
   wantedKeys(): readonly string[];

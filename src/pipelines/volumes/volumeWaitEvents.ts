@@ -16,7 +16,7 @@ import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { ReadonlyKeyedCell } from "../../state/keyedCell.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 
-/** What the waits are read from. */
+/** Sources of the waits. */
 export interface VolumeWaitDeps {
   readonly volumes: ReadonlyKeyedCell<PodUid, PodVolumes>;
   readonly ports: Pick<KubeletPorts, "clock">;

@@ -51,7 +51,7 @@ import { setUpVolume, tearDownVolume, type VolumePorts } from "./volumeEffects.t
 import { observeWait, timed, type Wait } from "./reportVolumeMetrics.ts";
 import { hasNews, volumeNews } from "./volumeNews.ts";
 
-/** What the pod wants of the volume now. */
+/** The desired state of the volume. */
 export interface Wanted {
   readonly pod: Pod;
   readonly volume: Volume;
@@ -92,7 +92,7 @@ export function volumeWorker(wishes$: Observable<Wanted | undefined>, deps: Volu
         now?.layout.hasContent === true ? gatherContent(now.pod, now.volume, deps.sources) : of(NO_CONTENT);
       return gathered$.pipe(
         tap((gathered) => (content = gathered)),
-        // Nothing is begun any more of what nobody wants since.
+        // Skip if the volume was unwanted while its content was gathered.
         switchMap((gathered) => carryOut(wanted && now, gathered, wait, deps)),
       );
     });
@@ -196,7 +196,7 @@ function setUp(
   ).pipe(catchError((thrown: unknown) => fail(toKubeletError(thrown))));
 }
 
-/** What a volume of this plugin has of the node beside its own directory. */
+/** Releases the resources that a volume of this plugin holds beside its own directory. */
 function releaseShared({ plugin, name, path }: ActualVolume, deps: VolumeWorkerDeps): Observable<unknown> | undefined {
   const { ports, rootDir, turns } = deps;
   if (plugin === LOCAL_PLUGIN) return releaseDevice(ports, { rootDir }, name, turns);

@@ -102,7 +102,7 @@ type Deps = VolumesDeps & { readonly turns: DeviceTurns };
 
 const volumesOf = (deps: Deps): Volumes => ({
   load: () => restoreVolumes(deps.ports, deps.config, deps.volumes),
-  // Of a pod without volumes nothing is followed.
+  // A pod without volumes subscribes to nothing.
   run: (uid, commands$, memory) =>
     commands$.pipe(
       switchOnNews({
@@ -170,7 +170,7 @@ function podToServe(command: PodCommand, { reported: { finished } }: VolumeMemor
   return command.pod;
 }
 
-/** What was found out about the volumes of a pod, by their names. */
+/** The origins of a pod's volumes, by volume name. */
 type Origins = KeyedCell<string, Result<VolumeOrigin>>;
 
 /** Looks up what the volumes of the pod name for as long as it may need them. */
@@ -199,7 +199,7 @@ function followOrigins(
   );
 }
 
-/** What is known of one volume. */
+/** Returns the known facts about one volume. */
 function wishOf(pod: Pod, volume: Volume, origins: Origins, node: VolumeNode): VolumeWish {
   const origin = origins.get(volume.name);
   if (isLookedUp(pod, volume) && origin === undefined) return { kind: "pending" };

@@ -56,7 +56,7 @@ async function open(
 function streamOf(bytes: AsyncGenerator<Uint8Array>, opened: OpenLog, ended: () => void): ReadableStream<Uint8Array> {
   const end = async (): Promise<void> => {
     ended();
-    // What it is busy with ends first.
+    // The current read ends first.
     await bytes.return(undefined);
     await opened.close();
   };

@@ -1,6 +1,6 @@
 /**
- * What is written to a log from now on, through rotations, until its container has ended. Looks when the directory has
- * changed, and no more often than every 20 ms, so that a fast writer costs large reads and not many. Bound: two files.
+ * Follows a log from its current end through rotations until its container has ended. Reads after a change of the
+ * directory, at most every 20 ms, so that a fast writer causes few large reads. Bound: two open files.
  * Upstream: ReadLogs with follow.
  */
 import { type MonotonicMs, monotonicMs } from "../../core/ids.ts";
@@ -60,7 +60,7 @@ export async function* followLog(context: LogContext, ended: AbortSignal, offset
         if (next === undefined) continue;
         if (succession.isAfterGap) warnOfGap(context);
         await endTrail();
-        // Nobody writes to a compressed file any more, and what is in it are no lines.
+        // A compressed file no longer grows, and its content is not lines.
         if (opened.current.isCompressed) await opened.current.handle.close();
         else trail = { file: opened.current, position, until: monotonicMs(lookedAt + TRAIL_MS) };
         opened.current = next;
@@ -84,7 +84,7 @@ export async function* followLog(context: LogContext, ended: AbortSignal, offset
   }
 }
 
-/** Who reads more slowly than the log is rotated may miss whole files; an end of the stream would not tell him more. */
+/** A client slower than the rotation may miss whole files. Ending its stream would not help, so the gap is logged. */
 const warnOfGap = ({ log, reading: { path } }: LogContext): void =>
   log.warn("A container log is rotated faster than a follower reads it: files removed unread are lost to him", {
     logger: "containerLogs",

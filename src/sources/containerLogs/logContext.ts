@@ -1,4 +1,4 @@
-/** What the steps of one reading of a log have in common. */
+/** The context that all steps of reading a log share. */
 import { toKubeletError } from "../../core/errors.ts";
 import type { LogFormatter } from "../../core/logs/logFormatter.ts";
 import type { SinceBound } from "../../core/logs/sinceBound.ts";
@@ -9,7 +9,7 @@ import type { LogFile, LogPlace } from "../../fileSystem/logFile.ts";
 import type { LogPieces } from "./logPieces.ts";
 import type { OpenLog } from "./openLog.ts";
 
-/** What one reading is made of. */
+/** Parts of one reading. */
 export interface LogContext {
   readonly place: LogPlace;
   readonly opened: OpenLog;

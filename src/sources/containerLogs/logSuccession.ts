@@ -1,4 +1,4 @@
-/** What comes after a file of a log that was read to its end. */
+/** Finds the successor of a log file that was read to its end. */
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { rotationOf } from "../../core/logs/logFileNames.ts";

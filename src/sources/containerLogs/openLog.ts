@@ -14,7 +14,7 @@ import {
   openRotated,
 } from "../../fileSystem/logFile.ts";
 
-/** Whoever opened it closes it; closing twice is fine. */
+/** An open log file. Its opener closes it; closing twice is allowed. */
 export interface OpenLog {
   /** Names of the rotated files, oldest first. */
   readonly older: readonly string[];

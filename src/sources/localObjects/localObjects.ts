@@ -1,6 +1,6 @@
 /**
- * What this node has, read as an API server would answer: its pods, itself, their namespaces and events. Objects are
- * looked at when somebody asks, and while somebody watches after each change, so that an idle node pays nothing.
+ * Objects of this node as an API server would return them: its pods, the Node, their namespaces and events. They are
+ * read on request, and after each change while a client watches, so that an idle node pays nothing.
  */
 import {
   concat,
@@ -116,7 +116,7 @@ const bookmark = (revision: number): WatchLine => ({
 const timeIsOver = ({ timeoutSeconds = 0 }: ApiWatchOptions, clock: Clock): Observable<unknown> =>
   timeoutSeconds > 0 ? longTimer(clock, timeoutSeconds * MS_PER_SECOND) : NEVER;
 
-/** Those of the pods; the default one is always there. */
+/** Returns the namespaces of the pods; the default namespace always exists. */
 function namespacesOf(pods: readonly Pod[], creationTimestamp: string): readonly ApiObject[] {
   const names = new Set(["default", ...pods.map(({ metadata }) => metadata.namespace)]);
   return [...names].map((name) => ({

@@ -96,7 +96,7 @@ describe("a volume with a quota", () => {
         actual: new Map([["kubernetes.io/empty-dir/v", actual]]),
       };
       const state = {
-        statuses: { values: () => [{ podUid: uid, sandboxes: [{ ready: true }] }] },
+        runtimeStatuses: { values: () => [{ podUid: uid, sandboxes: [{ ready: true }] }] },
         registry: { value: { records: new Map<PodUid, object>([[uid, { pod }]]) } },
         volumes: { get: () => known },
       } as unknown as DiskState;

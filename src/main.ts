@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Composition root: what the command line asks for is subscribed once here, and its end becomes the exit code. */
 import "./commands/threadPoolSize.ts";
-import { fromEvent, map, merge, type Observable, race, take, takeUntil, tap } from "rxjs";
+import { concat, fromEvent, map, merge, Observable, race, take, takeUntil, tap } from "rxjs";
 import { startingLine } from "./cli/devBanner.ts";
 import type { Invocation } from "./cli/invocation.ts";
 import { runProgram } from "./cli/program.ts";
@@ -69,12 +69,12 @@ async function main(invocation: Invocation): Promise<void> {
     }
     case "get": {
       const { getPods } = await import("./commands/getPods.ts");
-      run(getPods(invocation, process.stdout, process.stderr).pipe(takeUntil(ended$)));
+      run(written(getPods(invocation, process.stdout, process.stderr)).pipe(takeUntil(ended$)));
       break;
     }
     case "logs": {
       const { logs } = await import("./commands/logs.ts");
-      run(logs(invocation, process.stdout, process.stderr).pipe(takeUntil(ended$)));
+      run(written(logs(invocation, process.stdout, process.stderr)).pipe(takeUntil(ended$)));
       break;
     }
     case "exec": {
@@ -113,8 +113,21 @@ async function main(invocation: Invocation): Promise<void> {
 /** Ends with the exit code of a command in a container, or as the signal that ended this one. */
 function runCommand(exitCode$: Observable<number>): void {
   const signalled$ = ended$.pipe(map(() => EXIT_SIGNALLED));
-  run(race(exitCode$, signalled$).pipe(tap((code) => (process.exitCode = code))));
+  run(race(written(exitCode$), signalled$).pipe(tap((code) => (process.exitCode = code))));
 }
+
+/** Completes after a command has completed and its reader, however slow, has taken the whole output. */
+const written = <T>(command$: Observable<T>): Observable<T> =>
+  concat(command$, ...[process.stdout, process.stderr].map(flushed));
+
+/** Completes when everything written so far has left this process, or its reader has gone. */
+const flushed = (output: NodeJS.WriteStream): Observable<never> =>
+  new Observable((done) => {
+    const end = () => done.complete();
+    // Stays until the process ends: the event comes after the callback of the write.
+    output.once("error", end);
+    output.write("", end);
+  });
 
 function run(command$: Observable<unknown>): void {
   command$.subscribe({

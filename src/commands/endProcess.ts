@@ -49,7 +49,7 @@ export function endNow(code: number): never {
   process.exit(code);
 }
 
-/** Work that `process.exit` would wait for, for example `2 file system calls`. */
+/** Work that `process.exit` would wait for (`2 file system calls`), and output that it would drop. */
 function openWork(): readonly string[] {
   const counts = new Map<string, number>();
   for (const name of process.getActiveResourcesInfo()) {
@@ -57,6 +57,10 @@ function openWork(): readonly string[] {
     if (kind !== undefined) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
   if (threads.size > 0) counts.set("thread", threads.size);
+  for (const output of [process.stdout, process.stderr]) {
+    if (!output.destroyed && output.writableLength > 0)
+      counts.set("unread output", (counts.get("unread output") ?? 0) + 1);
+  }
   return [...counts].map(([kind, count]) => `${count} ${kind}${count === 1 ? "" : "s"}`);
 }
 

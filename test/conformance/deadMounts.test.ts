@@ -2,7 +2,7 @@
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { from, lastValueFrom, type Observable } from "rxjs";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createFiles } from "../../src/sinks/files.ts";
 import { createRemoteFiles } from "../../src/sinks/remote/remoteFiles.ts";
 import { createTrees } from "../../src/sinks/trees/trees.ts";
@@ -61,12 +61,14 @@ describe.skipIf(mustSkip("mounts that do not answer", missingForDeadMounts()))("
   });
 
   it("is not waited for by other volumes that get their group", async () => {
-    const share = await mountDead("share");
+    const share = await mountDead("share", { answersForRoot: true });
     await fs.mkdir(at("local"));
     const stuck = lastValueFrom(volumes.setOwnership(share, { fsGroup: 4_711 }));
     const left = expect(stuck).rejects.toMatchObject({ code: "Io" });
     expect(await ending(volumes.setOwnership(at("local"), { fsGroup: 4_711 }))).toBe("done");
     expect((await fs.stat(at("local"))).gid).toBe(4_711);
+    // A job that starts after the close finds the empty directory under the mount, and succeeds.
+    await vi.waitFor(() => expect(dead[0]?.isWaitedFor()).toBe(true), 30_000);
     dead[0]?.close();
     await left;
   });

@@ -13,6 +13,8 @@ export const missingForDeadMounts = (): readonly string[] => [
 ];
 
 export interface DeadMount {
+  /** Whether a caller waits for an answer that never comes; known only with `answersForRoot`. */
+  isWaitedFor(): boolean;
   close(): void;
 }
 
@@ -22,8 +24,14 @@ export function deadMount(at: string, { answersForRoot = false } = {}): DeadMoun
   const options = "fd=3,rootmode=40000,user_id=0,group_id=0,allow_other";
   execFileSync("mount", ["-i", "-t", "fuse", "-o", options, "dead", at], { stdio: ["ignore", "pipe", "pipe", server] });
   let isOpen = true;
-  const serving = answersForRoot ? setInterval(() => answerAll(server), 5) : undefined;
+  let isWaitedFor = false;
+  const serving = answersForRoot
+    ? setInterval(() => {
+        if (answerAll(server) > 0) isWaitedFor = true;
+      }, 5)
+    : undefined;
   return {
+    isWaitedFor: () => isWaitedFor,
     close() {
       if (!isOpen) return;
       isOpen = false;
@@ -38,16 +46,21 @@ export function deadMount(at: string, { answersForRoot = false } = {}): DeadMoun
 const FUSE = { getAttributes: 3, init: 26, major: 7, minor: 31, headIn: 40, headOut: 16, maxRequest: 128 * 1024 };
 const ROOT_MODE = 0o040755;
 
-function answerAll(server: number): void {
+/** Answers the requests of the moment; returns how many it left without an answer. */
+function answerAll(server: number): number {
   const request = Buffer.alloc(FUSE.maxRequest);
+  let unanswered = 0;
   for (;;) {
     try {
       readSync(server, request);
     } catch {
-      return; // nobody asks
+      return unanswered; // no further request
     }
     const answer = answerTo(request.readUInt32LE(4));
-    if (answer === undefined) continue;
+    if (answer === undefined) {
+      unanswered += 1;
+      continue;
+    }
     const head = Buffer.alloc(FUSE.headOut);
     head.writeUInt32LE(FUSE.headOut + answer.length, 0);
     request.copy(head, 8, 8, 16);

@@ -71,7 +71,8 @@ function mutate(node: ts.Node, add: (node: ts.Node, replacement: string) => void
   if (ts.isBinaryExpression(node)) {
     const operator = OPERATORS.get(node.operatorToken.kind);
     const joinsText = operator === "-" && [node.left, node.right].some(isText);
-    if (operator !== undefined && !joinsText) add(node.operatorToken, operator);
+    const isMoot = isComparison(node) && (isOfUnequal(node) || isOrdering(node.parent));
+    if (operator !== undefined && !joinsText && !isMoot) add(node.operatorToken, operator);
     if (node.operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken) add(node, node.right.getText());
   } else if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken) {
     add(node, node.operand.getText());
@@ -83,6 +84,7 @@ function mutate(node: ts.Node, add: (node: ts.Node, replacement: string) => void
   } else if (node.kind === ts.SyntaxKind.FalseKeyword) {
     add(node, "true");
   } else if (ts.isNumericLiteral(node)) {
+    if (isOrdering(ts.isPrefixUnaryExpression(node.parent) ? node.parent.parent : node.parent)) return;
     add(node, isUnitFactor(node) ? `(${node.text} * 2)` : `(${node.text} + 1)`);
   } else if (ts.isStringLiteral(node) && !isMessage(node) && node.text !== "" && !isName(node)) {
     add(node, '"mutated"');
@@ -99,3 +101,33 @@ const isUnitFactor = (node: ts.NumericLiteral): boolean =>
 
 /** A property's name is no value. */
 const isName = (node: ts.StringLiteral): boolean => ts.isPropertyAssignment(node.parent) && node.parent.name === node;
+
+const isComparison = ({ operatorToken }: ts.BinaryExpression): boolean =>
+  [
+    ts.SyntaxKind.LessThanToken,
+    ts.SyntaxKind.LessThanEqualsToken,
+    ts.SyntaxKind.GreaterThanToken,
+    ts.SyntaxKind.GreaterThanEqualsToken,
+  ].includes(operatorToken.kind);
+
+/**
+ * `a < b ? -1 : 1` orders things that are never equal, so the bound is moot, and a sort reads only the sign of its
+ * numbers. The negated condition is a mutation all the same.
+ */
+const isOrdering = (node: ts.Node): boolean =>
+  ts.isConditionalExpression(node) &&
+  ["-1 1", "1 -1"].includes(`${node.whenTrue.getText()} ${node.whenFalse.getText()}`);
+
+/** `a > b` where `a === b` was ruled out just before: `a >= b` is the same. */
+function isOfUnequal({ left, right, parent }: ts.BinaryExpression): boolean {
+  const [a, b] = [left.getText(), right.getText()];
+  const compares = (condition: ts.Node, operator: string): boolean =>
+    [`${a} ${operator} ${b}`, `${b} ${operator} ${a}`].includes(condition.getText());
+  const statement = parent.parent;
+  const place = ts.isBlock(statement) ? statement.statements.findIndex((child) => child === parent) : -1;
+  const before = place > 0 && ts.isBlock(statement) ? statement.statements[place - 1] : undefined;
+  if (before !== undefined && ts.isIfStatement(before) && ts.isReturnStatement(before.thenStatement)) {
+    return compares(before.expression, "===");
+  }
+  return ts.isIfStatement(statement) && statement.thenStatement === parent && compares(statement.expression, "!==");
+}

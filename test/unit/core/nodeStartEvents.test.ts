@@ -9,6 +9,8 @@ describe("start-up events of a node", () => {
     [0n, "5.10.0", ["Normal Starting"]],
     [1n, "6.4.0-rc1", ["Normal Starting"]],
     [1n, "10.0", ["Normal Starting"]],
+    [1n, "6", ["Normal Starting", "Warning PossibleMemoryBackedVolumesOnDisk"]],
+    [1n, "unknown", ["Normal Starting", "Warning PossibleMemoryBackedVolumesOnDisk"]],
     [1n, "6.3.13", ["Normal Starting", "Warning PossibleMemoryBackedVolumesOnDisk"]],
   ])("with %d bytes of swap and kernel %s", (swapBytes, kernelVersion, expected) => {
     expect(reasons(swapBytes, kernelVersion)).toEqual(expected);

@@ -46,6 +46,11 @@ describe("the payload of a volume", () => {
     expect(clean("a/..b")).toEqual(["a/..b"]);
   });
 
+  it("accepts names of at most 255 bytes", () => {
+    expect(clean("a".repeat(255))).toHaveLength(1);
+    expect(clean("a".repeat(256))).toContain("filenames must be less than or equal to 255 characters");
+  });
+
   it("counts names and paths in bytes", () => {
     expect(clean("é".repeat(127))).toHaveLength(1);
     expect(clean("é".repeat(128))).toContain("filenames must be less than or equal to 255 characters");

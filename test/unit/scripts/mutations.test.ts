@@ -32,6 +32,27 @@ describe("mutations of a source", () => {
     expect(mutantsOf("const MS_PER_SECOND = 1_000;")).toEqual(["const MS_PER_SECOND = (1000 * 2);"]);
   });
 
+  it.each([
+    ["if (a !== b) return a > b;", "if (a !== b) return a >= b;"],
+    ["{ if (a === b) return; return b > a; }", "{ if (a === b) return; return b >= a; }"],
+    ["sort((a, b) => (a < b ? -1 : 1));", "sort((a, b) => (a <= b ? -1 : 1));"],
+  ])("leave the bound where both sides are never equal: %s", (text, equivalent) => {
+    expect(mutantsOf(text)).not.toContain(equivalent);
+  });
+
+  it.each([
+    ["if (a !== c) return a > b;", "if (a !== c) return a >= b;"],
+    ["{ if (a === c) return; return b > a; }", "{ if (a === c) return; return b >= a; }"],
+    ["x = a < b ? -1 : 0;", "x = a <= b ? -1 : 0;"],
+    ["x = a < b ? -1 : 0;", "x = a < b ? -1 : (0 + 1);"],
+  ])("move the bound where both sides can be equal: %s", (text, other) => {
+    expect(mutantsOf(text)).toContain(other);
+  });
+
+  it("leave the size of numbers whose sign alone matters", () => {
+    expect(mutantsOf("sort((a, b) => (a < b ? -1 : 1));")).toEqual([";", "sort((a, b) => (!(a < b) ? -1 : 1));"]);
+  });
+
   it("never subtract texts", () => {
     expect(mutantsOf("x = `a` + y;")).toEqual([]);
   });

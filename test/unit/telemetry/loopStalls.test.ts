@@ -43,6 +43,33 @@ it.each<[title: string, window: Partial<LoopWindow>, stalls: readonly LoopStall[
     [worker(80)],
   ],
   ["a long pause outside of any long turn", { collections: [{ startMs: 0, durationMs: 55 }] }, [collection(55)]],
+  [
+    "a pause of the collector just below the limit is not a stall",
+    { collections: [{ startMs: 0, durationMs: 49.9 }] },
+    [],
+  ],
+  ["a pause of the collector at the limit is one", { collections: [{ startMs: 0, durationMs: 50 }] }, [collection(50)]],
+  [
+    "a long pause that only touches a long turn is its own stall",
+    { turns: [turn(0, 60)], collections: [{ startMs: 60, durationMs: 50 }] },
+    [worker(60), collection(50)],
+  ],
+  [
+    "a turn is its own stall when the collector took just below half of it",
+    { turns: [turn(0, 80)], collections: [{ startMs: 20, durationMs: 39.9 }] },
+    [worker(80)],
+  ],
+  ["a stall of half of the delay explains it", { turns: [turn(0, 60)], lagMs: 120 }, [worker(60)]],
+  [
+    "a delay at the limit is a stall",
+    { lagMs: 50 },
+    [{ kind: "unknown", stage: "unknown", durationMs: 50, cpuMs: 900, recent: [] }],
+  ],
+  [
+    "a delay half of which the thread ran has an unknown stage",
+    { lagMs: 300, cpuMs: 150 },
+    [{ kind: "unknown", stage: "unknown", durationMs: 300, cpuMs: 150, recent: [] }],
+  ],
   ["a stall explains the delay it makes", { turns: [turn(0, 100)], lagMs: 120 }, [worker(100)]],
   [
     "a delay that nothing explains is unknown, and names the longest turns around it",

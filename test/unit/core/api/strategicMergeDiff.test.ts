@@ -63,6 +63,30 @@ const CASES: readonly (readonly [string, JsonMap, JsonMap, JsonMap])[] = [
     },
   ],
   [
+    "names no keys of a volume that stays",
+    { spec: { volumes: [{ name: "v", emptyDir: {} }] } },
+    { spec: { volumes: [{ name: "v", emptyDir: {} }], hostname: "h" } },
+    { spec: { hostname: "h" } },
+  ],
+  [
+    "names no keys of a volume that stays beside another",
+    { spec: { volumes: [{ name: "v", emptyDir: {} }] } },
+    {
+      spec: {
+        volumes: [
+          { name: "v", emptyDir: {} },
+          { name: "w", emptyDir: {} },
+        ],
+      },
+    },
+    {
+      spec: {
+        "$setElementOrder/volumes": [{ name: "v" }, { name: "w" }],
+        volumes: [{ name: "w", emptyDir: {} }],
+      },
+    },
+  ],
+  [
     "names the keys that stay in a volume",
     { spec: { volumes: [{ name: "v", emptyDir: {} }] } },
     { spec: { volumes: [{ name: "v", hostPath: { path: "/x" } }] } },

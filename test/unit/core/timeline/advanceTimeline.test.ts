@@ -33,7 +33,7 @@ const ended = (id: number, how: { failure?: string; cutOff?: boolean } = {}): Ti
   ...how,
 });
 const record = (
-  state: "waiting" | "syncing" | "terminating",
+  state: (TimelineInput & { readonly kind: "record" })["state"],
   more: Partial<TimelineInput & { readonly kind: "record" }> = {},
 ): TimelineInput => ({
   kind: "record",
@@ -117,7 +117,10 @@ describe("bounds", () => {
     expect([entries.length, entries[0]?.message, dropped]).toEqual([MAX_ENTRIES, "5", 5]);
   });
   it("cut long texts", () => {
-    expect(after(event("Unhealthy", "x".repeat(100_000))).entries[0]?.message).toHaveLength(MAX_MESSAGE);
+    const shown = (length: number) => after(event("Unhealthy", "x".repeat(length))).entries[0]?.message;
+    expect(shown(MAX_MESSAGE)).toBe("x".repeat(MAX_MESSAGE));
+    expect(shown(MAX_MESSAGE + 1)).toBe(`${"x".repeat(MAX_MESSAGE - 3)}...`);
+    expect(shown(100_000)).toHaveLength(MAX_MESSAGE);
   });
 });
 
@@ -138,6 +141,15 @@ describe("the record", () => {
       ["Terminating", "within 30 s"],
       ["Removed", undefined],
     ]);
+  });
+  it.each([
+    ["waiting", "Waiting"],
+    ["rejected", "Rejected"],
+    ["syncing", "Accepted"],
+    ["terminating", "Terminating"],
+    ["terminated", "Terminated"],
+  ] as const)("calls the state %s %s", (state, what) => {
+    expect(after(record(state)).entries).toEqual([{ at: wall(1000), what }]);
   });
   it("of a new phase clears previous failures", () => {
     const failures = new Map([["main", { reason: "CrashLoopBackOff", message: "m", retryAt: monotonicMs(9) }]]);

@@ -37,8 +37,16 @@ export interface ClientSettings {
 
 type Parts = Partial<Pick<ApiAttributes, "ref" | "selection" | "subresource">> & { readonly body?: unknown };
 
-/** Makes the port of a client. */
+/** Creates the port of a client. */
 export function createApiClient(world: ApiWorld, settings: ClientSettings, identity: ApiIdentity): ApiServer {
+  const caller = callerOf(world, settings, identity);
+  return { ...readVerbs(world, settings, caller), ...writeVerbs(world, settings, identity, caller) };
+}
+
+type Caller = ReturnType<typeof callerOf>;
+
+/** Makes the requests of one client, each authorized when it reaches the server. */
+function callerOf(world: ApiWorld, settings: ClientSettings, identity: ApiIdentity) {
   const requestOf = (verb: ApiVerb, resource: ApiResourceName, parts: Parts): SimApiRequest => ({
     verb,
     resource,
@@ -66,6 +74,14 @@ export function createApiClient(world: ApiWorld, settings: ClientSettings, ident
     };
     return apiCall(settings.calls, request, checked, options);
   };
+  return { requestOf, check, call };
+}
+
+function readVerbs(
+  world: ApiWorld,
+  settings: ClientSettings,
+  { requestOf, check, call }: Caller,
+): Pick<ApiServer, "get" | "list" | "watch"> {
   return {
     get: <R extends ApiResourceName>(resource: R, ref: ObjectRef, options: ApiGetOptions = {}) =>
       call("get", resource, { ref }, () => typed<R>(getObject(world, resource, ref, options.resourceVersion)), options),
@@ -87,6 +103,16 @@ export function createApiClient(world: ApiWorld, settings: ClientSettings, ident
         });
       return apiRequest(settings.calls, request, start) as unknown as Observable<ApiWatchEvent<ApiObjects[R]>>;
     },
+  };
+}
+
+function writeVerbs(
+  world: ApiWorld,
+  settings: ClientSettings,
+  identity: ApiIdentity,
+  { call }: Caller,
+): Pick<ApiServer, "create" | "update" | "patch" | "delete" | "createSubresource"> {
+  return {
     create: <R extends ApiResourceName>(resource: R, object: ApiObjects[R], options?: CallOptions) => {
       const body = untyped(object);
       const effect = () => typed<R>(createAny(world, settings, identity, resource, body));

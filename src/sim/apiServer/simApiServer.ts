@@ -11,7 +11,7 @@ import type { Clock } from "../../ports/clock.ts";
 import { createPrng, type Prng } from "../prng.ts";
 import type { SimApiIntercept, SimApiLatency } from "./apiCall.ts";
 import { createApiWorld } from "./apiWorld.ts";
-import { createApiClient } from "./apiClient.ts";
+import { type ClientSettings, createApiClient } from "./apiClient.ts";
 import { deleteObject } from "./deletion.ts";
 import { ADMIN, type ApiIdentity } from "./identity.ts";
 import { createNetwork, type NetworkState } from "./network.ts";
@@ -104,32 +104,12 @@ export function createSimApiServer(options: SimApiServerOptions): SimApiServer {
   const world = createApiWorld(clock, prng.fork("ids"), windowSize);
   const network = createNetwork();
   const open = new Set<OpenWatch>();
-  const latency = options.latency ?? usualApiLatency(prng.fork("latency"));
-  const shared = {
-    calls: {
-      clock,
-      network,
-      latency,
-      intercept: options.intercept ?? (() => ({ kind: "proceed" }) as const),
-      defaultDeadlineMs: options.defaultDeadlineMs ?? 30_000,
-    },
-    watches: {
-      network,
-      rng: prng.fork("watches"),
-      latencyMs: () => Math.ceil(latency("watch", "pods") / 2),
-      interceptEvent: options.interceptEvent ?? (() => ({ kind: "deliver" }) as const),
-      buffer: options.watchBuffer ?? DEFAULT_WATCH_BUFFER,
-      bookmarkPeriodMs: options.bookmarkPeriodMs ?? 60_000,
-      open,
-    },
-    maxWatches: options.maxWatches ?? DEFAULT_MAX_WATCHES,
-    mayAccess: options.mayAccess ?? mayUsually,
-  };
+  const settings = clientSettings(options, prng, network, open);
   const endWatches = (how: Parameters<OpenWatch["end"]>[0], resource?: ApiResourceName) => {
     for (const watch of [...open]) if (resource === undefined || watch.resource === resource) watch.end(how);
   };
   return {
-    client: (identity = ADMIN) => createApiClient(world, shared, identity),
+    client: (identity = ADMIN) => createApiClient(world, settings, identity),
     changes$: world.changes$.asObservable(),
     get revision() {
       return world.store.revision;
@@ -169,6 +149,36 @@ export function createSimApiServer(options: SimApiServerOptions): SimApiServer {
     },
     setNetwork: (state) => network.set(state),
     network$: network.state$,
+  };
+}
+
+/** Returns the settings that all clients of a server share; `open` receives their watches. */
+function clientSettings(
+  options: SimApiServerOptions,
+  prng: Prng,
+  network: ReturnType<typeof createNetwork>,
+  open: Set<OpenWatch>,
+): ClientSettings {
+  const latency = options.latency ?? usualApiLatency(prng.fork("latency"));
+  return {
+    calls: {
+      clock: options.clock,
+      network,
+      latency,
+      intercept: options.intercept ?? (() => ({ kind: "proceed" }) as const),
+      defaultDeadlineMs: options.defaultDeadlineMs ?? 30_000,
+    },
+    watches: {
+      network,
+      rng: prng.fork("watches"),
+      latencyMs: () => Math.ceil(latency("watch", "pods") / 2),
+      interceptEvent: options.interceptEvent ?? (() => ({ kind: "deliver" }) as const),
+      buffer: options.watchBuffer ?? DEFAULT_WATCH_BUFFER,
+      bookmarkPeriodMs: options.bookmarkPeriodMs ?? 60_000,
+      open,
+    },
+    maxWatches: options.maxWatches ?? DEFAULT_MAX_WATCHES,
+    mayAccess: options.mayAccess ?? mayUsually,
   };
 }
 

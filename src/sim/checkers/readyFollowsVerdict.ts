@@ -2,6 +2,7 @@
  * A container is not ready while its readiness probe says no: before it passed for the first time on this instance, and
  * from the failure that was one too many until it passes again. A restarted kubelet counts failures anew.
  */
+import type { Container } from "../../core/api.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { liveContainers } from "./liveContainers.ts";
 import { probeAnswers } from "./probeAnswers.ts";
@@ -18,6 +19,15 @@ interface Verdict {
   readonly last: boolean | undefined;
   readonly run: number;
   readonly sinceMs: number;
+}
+
+/** Returns the verdict after one more answer of the probe. */
+function verdictAfter(before: Verdict, probe: Container["readinessProbe"], isSuccess: boolean, atMs: number): Verdict {
+  const { successThreshold = 1, failureThreshold = 3 } = probe ?? {};
+  const run = before.last === isSuccess ? before.run + 1 : 1;
+  const isReady = run >= (isSuccess ? successThreshold : failureThreshold + EARLY_LOOKS) ? isSuccess : before.isReady;
+  const sinceMs = isReady === before.isReady ? before.sinceMs : atMs;
+  return { isReady, hasPassed: before.hasPassed || isReady, last: isSuccess, run, sinceMs };
 }
 
 export function readyFollowsVerdict(live = liveContainers()): SimChecker {
@@ -44,11 +54,7 @@ export function readyFollowsVerdict(live = liveContainers()): SimChecker {
     const before = verdicts.get(id);
     const container = live.get(id);
     if (before === undefined || container === undefined) return;
-    const { successThreshold = 1, failureThreshold = 3 } = live.spec(container)?.readinessProbe ?? {};
-    const run = before.last === isSuccess ? before.run + 1 : 1;
-    const isReady = run >= (isSuccess ? successThreshold : failureThreshold + EARLY_LOOKS) ? isSuccess : before.isReady;
-    const sinceMs = isReady === before.isReady ? before.sinceMs : atMs;
-    judge(id, { isReady, hasPassed: before.hasPassed || isReady, last: isSuccess, run, sinceMs });
+    judge(id, verdictAfter(before, live.spec(container)?.readinessProbe, isSuccess, atMs));
   };
   const broken = (atMs: number): string | undefined => {
     for (const id of suspects) {

@@ -41,6 +41,37 @@ interface PodLoops {
 
 const containerOf = (subject: string): string => subject.split("#")[0] ?? "";
 
+/** Counts a container made anew; returns the violation if it came before its backoff ended. */
+function containerMade(
+  { policy, loops, counted, changedAtMs }: PodLoops,
+  subject: string,
+  atMs: number,
+): string | undefined {
+  if (atMs - changedAtMs > SETTLING_MS) counted.add(subject);
+  const loop = loops.get(containerOf(subject));
+  if (loop?.exitedAtMs === undefined) return undefined;
+  const { exitedAtMs, entry } = loop;
+  const exitedAt = monotonicMs(exitedAtMs);
+  const isFree = entry === undefined || exitedAt - entry.updatedAt > policy.resetAfterMs;
+  const mayAt = monotonicMs(isFree ? exitedAt : exitedAt + entry.delayMs);
+  loops.set(containerOf(subject), { ...loop, entry: nextBackoff(entry, exitedAt, policy, mayAt) });
+  if (atMs + ROUNDING_MS + (atMs - exitedAtMs) * FASTEST >= mayAt) return undefined;
+  return `${subject} was made ${(mayAt - atMs) / 1000} s before its crash loop allows`;
+}
+
+/** Notes the exit of a container. */
+function containerExited({ loops, counted }: PodLoops, subject: string, atMs: number): void {
+  const exitedAtMs = counted.delete(subject) ? atMs : undefined;
+  loops.set(containerOf(subject), { instance: subject, exitedAtMs, entry: loops.get(containerOf(subject))?.entry });
+}
+
+/** Notes a StopContainer call. An unseen exit just before it counts as the kubelet's too, which then restarts at once. */
+function containerStopped({ loops, counted }: PodLoops, subject: string): void {
+  counted.delete(subject);
+  const loop = loops.get(containerOf(subject));
+  if (loop?.instance === subject) loops.set(containerOf(subject), { ...loop, exitedAtMs: undefined });
+}
+
 /** `nodePolicy` is the curve of pods that do not ask for another. */
 export function restartsKeepTheCurve(nodePolicy: BackoffPolicy): SimChecker {
   const pods = new Map<string, PodLoops>();
@@ -51,32 +82,6 @@ export function restartsKeepTheCurve(nodePolicy: BackoffPolicy): SimChecker {
     const changedAtMs = before === undefined ? -Infinity : atMs;
     const { policy } = steerCrashLoop(metadata.annotations, nodePolicy);
     pods.set(metadata.uid, { wish, policy, changedAtMs, loops: new Map(), counted: new Set() });
-  };
-  const made = (
-    { policy, loops, counted, changedAtMs }: PodLoops,
-    subject: string,
-    atMs: number,
-  ): string | undefined => {
-    if (atMs - changedAtMs > SETTLING_MS) counted.add(subject);
-    const loop = loops.get(containerOf(subject));
-    if (loop?.exitedAtMs === undefined) return undefined;
-    const { exitedAtMs, entry } = loop;
-    const exitedAt = monotonicMs(exitedAtMs);
-    const isFree = entry === undefined || exitedAt - entry.updatedAt > policy.resetAfterMs;
-    const mayAt = monotonicMs(isFree ? exitedAt : exitedAt + entry.delayMs);
-    loops.set(containerOf(subject), { ...loop, entry: nextBackoff(entry, exitedAt, policy, mayAt) });
-    if (atMs + ROUNDING_MS + (atMs - exitedAtMs) * FASTEST >= mayAt) return undefined;
-    return `${subject} was made ${(mayAt - atMs) / 1000} s before its crash loop allows`;
-  };
-  const ended = ({ loops, counted }: PodLoops, subject: string, atMs: number): void => {
-    const exitedAtMs = counted.delete(subject) ? atMs : undefined;
-    loops.set(containerOf(subject), { instance: subject, exitedAtMs, entry: loops.get(containerOf(subject))?.entry });
-  };
-  /** One that ended unseen just before counts as ended by the kubelet too: so it makes the next one at once. */
-  const stopped = ({ loops, counted }: PodLoops, subject: string): void => {
-    counted.delete(subject);
-    const loop = loops.get(containerOf(subject));
-    if (loop?.instance === subject) loops.set(containerOf(subject), { ...loop, exitedAtMs: undefined });
   };
   const forgetLoops = (): void => {
     for (const { loops } of pods.values()) loops.clear();
@@ -103,15 +108,15 @@ export function restartsKeepTheCurve(nodePolicy: BackoffPolicy): SimChecker {
           return undefined;
         case "call": {
           const pod = pods.get(observation.podUid);
-          if (observation.rpc === "StopContainer" && pod !== undefined) stopped(pod, observation.subject);
+          if (observation.rpc === "StopContainer" && pod !== undefined) containerStopped(pod, observation.subject);
           return undefined;
         }
         case "change": {
           const { kind, podUid, name } = observation.change;
           const pod = pods.get(podUid);
           if (kind === "sandbox created") pod?.loops.clear();
-          if (kind === "container created" && pod !== undefined) return made(pod, name, observation.atMs);
-          if (kind === "container exited" && pod !== undefined) ended(pod, name, observation.atMs);
+          if (kind === "container created" && pod !== undefined) return containerMade(pod, name, observation.atMs);
+          if (kind === "container exited" && pod !== undefined) containerExited(pod, name, observation.atMs);
           return undefined;
         }
         default:

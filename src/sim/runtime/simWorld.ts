@@ -78,6 +78,16 @@ function stamps(clock: Clock): () => bigint {
   };
 }
 
+/** Returns the lowest address of the range that is not taken; empty if there is none. */
+function freeAddress(podAddresses: string, taken: ReadonlySet<string>): string {
+  const [network = 10, subnet = 0, block = 0] = podAddresses.split(".").map(Number);
+  for (let host = 2; host < (256 - block) * 256; host += 1) {
+    const address = `${network}.${subnet}.${block + (host >> 8)}.${host & 255}`;
+    if (!taken.has(address)) return address;
+  }
+  return "";
+}
+
 const INODES_PER_IMAGE = 500;
 
 /** Returns the disk usage of images. */
@@ -116,7 +126,6 @@ export function createSimWorld(
   });
   const images = new Map<string, SimImage>();
   const stampNs = stamps(clock);
-  const [network = 10, subnet = 0, block = 0] = podAddresses.split(".").map(Number);
   const tell = (change: Omit<SimChange, "atMs">) => changes.next({ atMs: clock.monotonicMs(), ...change });
   const tellEvent = (containerId: string, sandboxId: string, containerEventType: ContainerEventType) => {
     const sandbox = sandboxes.get(sandboxId);
@@ -151,12 +160,7 @@ export function createSimWorld(
     stampNs,
     newAddress(sandbox) {
       if (isOnHostNetwork(sandbox)) return "";
-      const taken = new Set([...sandboxes.values()].map(({ ip }) => ip));
-      for (let host = 2; host < (256 - block) * 256; host += 1) {
-        const address = `${network}.${subnet}.${block + (host >> 8)}.${host & 255}`;
-        if (!taken.has(address)) return address;
-      }
-      return "";
+      return freeAddress(podAddresses, new Set([...sandboxes.values()].map(({ ip }) => ip)));
     },
     sandboxChanged(kind, sandbox, ...types) {
       const [userIds] = sandbox.config.linux?.securityContext?.namespaceOptions?.usernsOptions?.uids ?? [];

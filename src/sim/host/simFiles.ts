@@ -9,7 +9,8 @@ import type { Files } from "../../ports/files.ts";
 import { later } from "../runtime/simCall.ts";
 import { isOfOther } from "./simMountTable.ts";
 import { normalized, parentOf, type SimNode } from "./simPaths.ts";
-import { type CountStored, createSimTree, type SimTree } from "./simTree.ts";
+import { createSimTree, type SimTree } from "./simTree.ts";
+import type { CountStored } from "./simTreeNodes.ts";
 
 /** The port, and the host's view of the same tree. */
 export interface SimFiles extends Files {

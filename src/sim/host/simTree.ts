@@ -4,68 +4,33 @@
  */
 import { type ErrorCode, kubeletError } from "../../core/errors.ts";
 import { parentOf, type SimNode } from "./simPaths.ts";
-import { createSimMountTable, isOfOther, rootOf, type SimMount, type SimWhere } from "./simMountTable.ts";
-
-/** The directory something is in, and its name there. */
-const split = (place: string): readonly [directory: string, name: string] => {
-  const cut = place.lastIndexOf("/");
-  return [cut === 0 ? "/" : place.slice(0, cut), place.slice(cut + 1)];
-};
+import { type CountStored, createTreeNodes } from "./simTreeNodes.ts";
+import { createSimMountTable, isOfOther, rootOf } from "./simMountTable.ts";
+import type { SimMount, SimWhere } from "./simPathLookup.ts";
 
 const failure = (code: ErrorCode, action: string, path: string, why: string) =>
   kubeletError(code, `cannot ${action} ${path}: ${why}`);
 
-/** Told of everything that comes, goes or changes its size: by how many characters, and whether it is one more or less. */
-export type CountStored = (place: string, bytes: number, inodes: number) => void;
+/** Returns the place to write to; throws on a read-only mount. */
+function writable(action: string, path: string, { mount, place }: SimWhere): string {
+  if (mount?.isReadOnly === true) throw failure("PermissionDenied", action, path, "EROFS");
+  return place;
+}
 
-const bytesOf = (node: SimNode | undefined): number => (node?.kind === "file" ? node.content.length : 0);
-const entries = (node: SimNode | undefined): number => (node === undefined ? 0 : 1);
+function needDirectory(node: SimNode | undefined, action: string, path: string): void {
+  if (node === undefined) throw failure("NotFound", action, path, "ENOENT");
+  if (node.kind !== "directory") throw failure("Io", action, path, "ENOTDIR");
+}
 
 /** A file tree. */
 export type SimTree = ReturnType<typeof createSimTree>;
 
 /** The tree and its rules; throws KubeletErrors as the real adapter answers them. */
 export function createSimTree(count: CountStored = () => undefined) {
-  const nodes = new Map<string, SimNode>();
-  /** Keeps the count: what is in a file system that was mounted since takes no room on a disk. */
-  const replace = (place: string, node: SimNode | undefined): void => {
-    const before = nodes.get(place);
-    if (node === undefined) nodes.delete(place);
-    else nodes.set(place, node);
-    if (!isOfOther(place)) count(place, bytesOf(node) - bytesOf(before), entries(node) - entries(before));
-  };
-  replace("/", { kind: "directory", mode: 0o755 });
-  /** What is in each directory that has anything in it. */
-  const names = new Map<string, Set<string>>();
-  /** The same in order, of directories that were listed since. */
-  const sorted = new Map<string, readonly string[]>();
+  const store = createTreeNodes(count, (place) => mounts.linkChanged(place));
+  const { nodes, put } = store;
   const mounts = createSimMountTable(nodes);
-  const put = (place: string, node: SimNode): void => {
-    if (node.kind === "symlink" || nodes.get(place)?.kind === "symlink") mounts.linkChanged(place);
-    replace(place, node);
-    const [directory, name] = split(place);
-    const inside = names.get(directory);
-    if (inside === undefined) names.set(directory, new Set([name]));
-    else inside.add(name);
-    sorted.delete(directory);
-  };
-  const dropBelow = (place: string): void => {
-    for (const name of names.get(place) ?? []) dropBelow(`${place}/${name}`);
-    names.delete(place);
-    sorted.delete(place);
-    if (nodes.get(place)?.kind === "symlink") mounts.linkChanged(place);
-    replace(place, undefined);
-  };
   const resolve = (path: string): string => mounts.walk(path).place;
-  const writable = (action: string, path: string, where: SimWhere): string => {
-    if (where.mount?.isReadOnly === true) throw failure("PermissionDenied", action, path, "EROFS");
-    return where.place;
-  };
-  const needDirectory = (action: string, path: string, place: string) => {
-    const node = nodes.get(place);
-    if (node === undefined) throw failure("NotFound", action, path, "ENOENT");
-    if (node.kind !== "directory") throw failure("Io", action, path, "ENOTDIR");
-  };
   const makeDirectory = (path: string, mode: number) => {
     const where = mounts.walk(path);
     let here = "";
@@ -85,7 +50,7 @@ export function createSimTree(count: CountStored = () => undefined) {
     makeDirectory,
     writeFile(path: string, content: string, mode: number) {
       const place = writable("write", path, mounts.walk(path));
-      needDirectory("write", path, parentOf(place));
+      needDirectory(nodes.get(parentOf(place)), "write", path);
       if (nodes.get(place)?.kind === "directory") throw failure("Io", "write", path, "EISDIR");
       put(place, { kind: "file", content, mode });
     },
@@ -99,23 +64,15 @@ export function createSimTree(count: CountStored = () => undefined) {
     list(path: string): readonly string[] {
       const place = resolve(path);
       if (!nodes.has(place)) return [];
-      needDirectory("list", path, place);
-      const known = sorted.get(place);
-      if (known !== undefined) return known;
-      const listed = [...(names.get(place) ?? [])].sort();
-      sorted.set(place, listed);
-      return listed;
+      needDirectory(nodes.get(place), "list", path);
+      return store.namesIn(place);
     },
     remove(path: string) {
       const where = mounts.walkToName(path);
       const busy = mounts.atOrBelow(where.path);
       if (busy !== undefined) throw failure("Io", "remove", path, `${busy.path} is a mount point`);
       if (!nodes.has(where.place)) return;
-      const place = writable("remove", path, where);
-      const [directory, name] = split(place);
-      names.get(directory)?.delete(name);
-      sorted.delete(directory);
-      dropBelow(place);
+      store.remove(writable("remove", path, where));
     },
     mounts,
     /** What is at that path itself: no link is followed at its end, and no mount entered. */
@@ -130,11 +87,11 @@ export function createSimTree(count: CountStored = () => undefined) {
     unmount(mount: SimMount): void {
       mounts.drop(mount);
       const isLast = !mounts.all().some(({ fileSystem }) => fileSystem === mount.fileSystem);
-      if (isLast && isOfOther(mount.root)) dropBelow(rootOf(mount.fileSystem));
+      if (isLast && isOfOther(mount.root)) store.dropBelow(rootOf(mount.fileSystem));
     },
     symlink(target: string, path: string) {
       const place = writable("link", path, mounts.walkToName(path));
-      needDirectory("link", path, parentOf(place));
+      needDirectory(nodes.get(parentOf(place)), "link", path);
       if (nodes.get(place)?.kind === "directory") throw failure("Io", "link", path, "EISDIR");
       put(place, { kind: "symlink", target });
     },

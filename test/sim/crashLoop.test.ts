@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { crashLoopPolicy } from "../../src/core/backoff.ts";
 import { imageNotFound, simImage } from "../../src/sim/runtime/simImageCalls.ts";
 import { exitsWith } from "../../src/sim/runtime/simProgram.ts";
-import type { SimNode, SimNodeOptions } from "../../src/sim/simNode.ts";
+import type { SimNode } from "../../src/sim/simNode.ts";
+import type { SimNodeOptions } from "../../src/sim/simNodeOptions.ts";
 import { podNode } from "../support/podNode.ts";
 import { podOf } from "../support/pods.ts";
 

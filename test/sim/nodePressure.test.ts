@@ -6,7 +6,8 @@ import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
 import { DEFAULT_MAX_PIDS } from "../../src/sim/host/simProcesses.ts";
 import { createSimClock } from "../../src/sim/time/simClock.ts";
 import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
-import { createSimNode, type SimNodeOptions } from "../../src/sim/simNode.ts";
+import { createSimNode } from "../../src/sim/simNode.ts";
+import type { SimNodeOptions } from "../../src/sim/simNodeOptions.ts";
 import { containerOf } from "../support/pods.ts";
 import { newPod } from "../support/simApi.ts";
 

@@ -1,7 +1,8 @@
 /** Probes on a whole simulated node: what they do to containers, conditions and what survives a crash of the kubelet. */
 import { describe, expect, it } from "vitest";
 import type { Container, Pod } from "../../src/core/api.ts";
-import { createSimNode, type SimNode, type SimNodeOptions } from "../../src/sim/simNode.ts";
+import { createSimNode, type SimNode } from "../../src/sim/simNode.ts";
+import type { SimNodeOptions } from "../../src/sim/simNodeOptions.ts";
 import type { SimExec } from "../../src/sim/runtime/simProgram.ts";
 import { containerOf, podOf } from "../support/pods.ts";
 import { simStory } from "../support/simStory.ts";

@@ -6,7 +6,8 @@ import { type ResourceList, resourceMilli, resourceValue } from "../../src/core/
 import { sameValue } from "../../src/core/sameValue.ts";
 import { replayedPods } from "../../src/sim/simReplay.ts";
 import { simulateSeed } from "../../src/sim/simulateSeed.ts";
-import { drawWorkload, POD_KINDS, podManifest, readsPage } from "../../src/sim/workload/workload.ts";
+import { POD_KINDS } from "../../src/sim/workload/podKinds.ts";
+import { drawWorkload, podManifest, readsPage } from "../../src/sim/workload/workload.ts";
 import { resizedSpec } from "../../src/sim/workload/workloadSizes.ts";
 
 const MINUTE_MS = 60_000;

@@ -4,7 +4,8 @@ import { usualCheckers } from "../../src/sim/checkers/usualCheckers.ts";
 import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
 import { simKubeletConfig } from "../../src/sim/simKubeletConfig.ts";
 import { simMachine } from "../../src/sim/host/simMachine.ts";
-import { createSimNode, type SimNode, type SimNodeOptions } from "../../src/sim/simNode.ts";
+import { createSimNode, type SimNode } from "../../src/sim/simNode.ts";
+import type { SimNodeOptions } from "../../src/sim/simNodeOptions.ts";
 import type { SimObservation } from "../../src/sim/simObservation.ts";
 
 /** Another image than that of `containerOf`; both are present on every node made here. */

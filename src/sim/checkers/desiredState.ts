@@ -2,7 +2,8 @@
 import type { Pod } from "../../core/api.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { SimNode } from "../simNode.ts";
-import { POD_KINDS, SIM_NAMESPACE, type WantedPod } from "../workload/workload.ts";
+import { POD_KINDS } from "../workload/podKinds.ts";
+import { SIM_NAMESPACE, type WantedPod } from "../workload/workload.ts";
 
 /** What of a node is looked at. */
 export interface DesiredNode extends Pick<SimNode, "pods"> {

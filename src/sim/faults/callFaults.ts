@@ -3,7 +3,7 @@ import type { CriRpc } from "../../core/criOperations.ts";
 import { type KubeletError, kubeletError } from "../../core/errors.ts";
 import type { Prng } from "../prng.ts";
 import type { SimAbandon } from "../runtime/simCall.ts";
-import type { SimCallFault } from "../simNode.ts";
+import type { SimCallFault } from "../simNodeOptions.ts";
 import type { FaultDice } from "./faultDice.ts";
 
 /** Calls with side effects. */

@@ -54,6 +54,12 @@ const podUidOf = (sandbox: SimSandbox | undefined): string => sandbox?.config.me
 const isOnHostNetwork = ({ config }: Pick<SimSandbox, "config">): boolean =>
   config.linux?.securityContext?.namespaceOptions?.network === NamespaceMode.NODE;
 
+/** Returns the range of user IDs of a sandbox with its own user namespace. */
+function userIdsOf({ config }: SimSandbox): Pick<SimChange, "userIds"> {
+  const [ids] = config.linux?.securityContext?.namespaceOptions?.usernsOptions?.uids ?? [];
+  return ids === undefined ? {} : { userIds: { firstId: ids.hostId, length: ids.length } };
+}
+
 const podLabelOf = ({ labels }: Pick<SimSandbox["config"], "labels">): string => labels[POD_UID_LABEL] ?? "";
 
 /** Returns the candidates for a label selector: one pod's records if it selects that pod. */
@@ -163,9 +169,7 @@ export function createSimWorld(
       return freeAddress(podAddresses, new Set([...sandboxes.values()].map(({ ip }) => ip)));
     },
     sandboxChanged(kind, sandbox, ...types) {
-      const [userIds] = sandbox.config.linux?.securityContext?.namespaceOptions?.usernsOptions?.uids ?? [];
-      const ids = userIds === undefined ? {} : { userIds: { firstId: userIds.hostId, length: userIds.length } };
-      tell({ kind, id: sandbox.id, podUid: podUidOf(sandbox), name: sandboxName(sandbox), ...ids });
+      tell({ kind, id: sandbox.id, podUid: podUidOf(sandbox), name: sandboxName(sandbox), ...userIdsOf(sandbox) });
       for (const type of types) tellEvent(sandbox.id, sandbox.id, type);
     },
     containerChanged(kind, container, type) {

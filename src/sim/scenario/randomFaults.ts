@@ -6,7 +6,8 @@ import { createFaultDice } from "../faults/faultDice.ts";
 import { type FaultKind, type FaultRates, readFaultRates } from "../faults/faultKinds.ts";
 import { createMountFaults, type MountFaults } from "../faults/mountFaults.ts";
 import { withProgramFaults, withPullFaults } from "../faults/programFaults.ts";
-import type { SimNode, SimNodeOptions } from "../simNode.ts";
+import type { SimNode } from "../simNode.ts";
+import type { SimNodeOptions } from "../simNodeOptions.ts";
 import { ScenarioError } from "./scenarioTime.ts";
 
 /** Faults of what a scenario does not have: an API server, a page of manifests, owners who change their minds. */

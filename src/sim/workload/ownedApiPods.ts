@@ -1,0 +1,109 @@
+/**
+ * The API pods that the owners of a workload have made. Creates, edits, resizes and deletes them through the API server,
+ * and makes a deleted pod again under its name once it is gone. Owns the record of them; the server's rules decide when
+ * an object is gone.
+ */
+import type { Container, PodSpec, Wire } from "../../core/api.ts";
+import type { V1Pod } from "@kubernetes/client-node";
+import type { SimApiServer } from "../apiServer/simApiServer.ts";
+import type { Prng } from "../prng.ts";
+import type { SimNode } from "../simNode.ts";
+import { podManifest, SIM_NAMESPACE, type SimPodPlan } from "./workload.ts";
+import { resizedSpec, resizeText, type SimResizeStep } from "./workloadSizes.ts";
+
+type ApiPod = Wire<V1Pod>;
+
+/** A pod that an owner has made. */
+export interface MadePod {
+  readonly plan: SimPodPlan;
+  readonly revision: number;
+  /** Revision of the pod that replaces it under the same name once it is gone. */
+  readonly successor: number | undefined;
+}
+
+const NO_SPEC: PodSpec = { containers: [] };
+
+/** Returns the reference of an object of the workload. */
+export const refOf = (name: string) => ({ namespace: SIM_NAMESPACE, name });
+
+export const isDeleting = (pod: ApiPod | undefined): boolean => pod?.metadata?.deletionTimestamp !== undefined;
+
+const manifestOf = (plan: SimPodPlan, revision: number): ApiPod => podManifest(plan, revision);
+
+/** The pods and the operations on them. */
+export type OwnedApiPods = ReturnType<typeof createOwnedApiPods>;
+
+/** Creates the record, which is empty, of pods on a node. */
+export function createOwnedApiPods(node: SimNode, server: SimApiServer) {
+  const { nodeName } = node.config;
+  const made = new Map<string, MadePod>();
+  const podOf = (name: string): ApiPod | undefined => server.object("pods", refOf(name));
+  const create = (plan: SimPodPlan, revision: number): void => {
+    node.note(`create pod ${plan.name}`);
+    made.set(plan.name, { plan, revision, successor: undefined });
+    server.put("pods", manifestOf(plan, revision));
+    server.schedule(refOf(plan.name), nodeName);
+  };
+  const edit = ({ plan }: MadePod, revision: number): void => {
+    node.note(`edit pod ${plan.name}`);
+    made.set(plan.name, { plan, revision, successor: undefined });
+    const spec = withImages(podOf(plan.name)?.spec ?? NO_SPEC, manifestOf(plan, revision).spec ?? NO_SPEC);
+    server.put("pods", { metadata: refOf(plan.name), spec });
+  };
+  const resize = ({ plan, revision }: MadePod, step: SimResizeStep): void => {
+    const pod = podOf(plan.name);
+    if (pod?.spec === undefined || plan.sizing === undefined || isDeleting(pod)) return;
+    node.note(`resize pod ${plan.name}: ${resizeText(step)}`);
+    const first = manifestOf(plan, revision).spec ?? NO_SPEC;
+    server.resize(refOf(plan.name), resizedSpec(pod.spec, first, step, plan.sizing));
+  };
+  const remove = (name: string, graceSeconds: number): void => {
+    node.note(`delete pod ${name}, grace ${graceSeconds} s`);
+    server.delete("pods", refOf(name), { gracePeriodSeconds: graceSeconds });
+  };
+  /** The object is gone: it was deleted by force, or the kubelet has finished with it. */
+  const gone = (name: string): void => {
+    const { plan, successor } = made.get(name) ?? {};
+    if (plan === undefined) return;
+    made.delete(name);
+    if (successor !== undefined) node.scheduler.schedule(() => create(plan, successor));
+  };
+  server.changes$.subscribe({
+    next: ({ resource, type, object: { metadata } }) => {
+      if (resource === "pods" && type === "DELETED" && metadata.namespace === SIM_NAMESPACE) gone(metadata.name);
+    },
+  });
+  return {
+    made,
+    podOf,
+    create,
+    edit,
+    resize,
+    remove,
+    /** Returns one of the pods; undefined if there are none. */
+    pick(prng: Prng): MadePod | undefined {
+      const names = [...made.keys()].sort();
+      return names.length === 0 ? undefined : made.get(prng.pick(names));
+    },
+    /** Deletes a pod without a successor. */
+    removeForGood(known: MadePod, graceSeconds: number): void {
+      made.set(known.plan.name, { ...known, successor: undefined });
+      remove(known.plan.name, graceSeconds);
+    },
+  };
+}
+
+/** The containers of a spec with the images of another, as `kubectl set image` has them; sizes stay. */
+function withImages(
+  { containers, initContainers }: PodSpec,
+  { containers: given, initContainers: init = [] }: PodSpec,
+) {
+  const imaged = (each: Container): Container => {
+    const image = [...init, ...given].find(({ name }) => name === each.name)?.image;
+    return image === undefined ? each : { ...each, image };
+  };
+  return {
+    containers: containers.map(imaged),
+    ...(initContainers === undefined ? {} : { initContainers: initContainers.map(imaged) }),
+  };
+}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { resolveFeatureGates } from "../../../src/cli/featureGates.ts";
 import { FEATURE_GATES, GATE_DEPENDENCIES } from "../../../src/cli/gateTable.ts";
-import { rowsOf, UPSTREAM_GATES } from "../config/upstreamFacts.ts";
+import { rowsOf, UPSTREAM_GATES } from "../core/config/upstreamFacts.ts";
 
 const DEFAULTS = Object.fromEntries([...FEATURE_GATES].map(([name, gate]) => [name, gate.default]));
 const changed = (settings: Readonly<Record<string, boolean>>) =>

@@ -6,7 +6,7 @@ import { parseFlagValue } from "../../../src/cli/flagValues.ts";
 import { OWN_FLAGS } from "../../../src/cli/ownFlags.ts";
 import { defaultOfFlag, ownFlagValues, parseFlags } from "../../../src/cli/parseKubeletFlags.ts";
 import { kubeletFlagsHelp } from "../../../src/cli/helpText.ts";
-import { rowsOf, UPSTREAM_FLAGS } from "../config/upstreamFacts.ts";
+import { rowsOf, UPSTREAM_FLAGS } from "../core/config/upstreamFacts.ts";
 
 const facts = rowsOf(UPSTREAM_FLAGS).map(([flag = "", type = "", fallback = "", deprecated = ""]) => {
   const [name = ""] = flag.replace("--", "").split(",");

@@ -1,0 +1,76 @@
+import { expect, it } from "vitest";
+import { createMemoryNet } from "../../../src/commands/shedMemory.ts";
+import type { MemoryReading } from "../../../src/core/memory/memoryShedding.ts";
+import { marbles } from "../../support/marbles.ts";
+import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
+
+const reading = (percent: number): MemoryReading => ({ of: "heap", usedBytes: percent, limitBytes: 100 });
+const LINE = "Memory runs out; the kubelet sheds what it can have again";
+
+it(
+  "caches go first, requests and watchers later; each shedding is logged with its figures and counted",
+  marbles(({ cold, clock, expectObservable, flush }) => {
+    const telemetry = recordingTelemetry();
+    const net = createMemoryNet();
+    const order: string[] = [];
+    const add = (name: string, kind: "caches" | "requests" | "watchers", count: number) =>
+      net.register({
+        name,
+        kind,
+        shed: () => {
+          order.push(name);
+          return count;
+        },
+      });
+    add("objects", "watchers", 7);
+    add("tokens", "caches", 3);
+    add("waiting", "requests", 5);
+    add("reviews", "caches", 4);
+    const takeOut = add("gone", "caches", 1);
+    takeOut();
+    const readings$ = cold("                                  -l-c-a--", {
+      l: reading(80),
+      c: reading(86),
+      a: reading(96),
+    });
+    expectObservable(net.run(readings$, telemetry, clock), "-------!").toBe("--------");
+    flush();
+    expect(order).toEqual(["tokens", "reviews", "waiting", "objects"]);
+    const line = (usedBytes: number, kind: string, shed: Readonly<Record<string, number>>) => ({
+      level: "warn",
+      message: LINE,
+      fields: { memory: "heap", usedBytes, limitBytes: 100, kind, shed },
+    });
+    expect(telemetry.lines).toEqual([
+      line(86, "caches", { tokens: 3, reviews: 4 }),
+      line(96, "requests", { waiting: 5 }),
+      line(96, "watchers", { objects: 7 }),
+    ]);
+    expect([...telemetry.samples]).toEqual([
+      ['rxlet_memory_shed_total{kind="caches",name="tokens"}', 3],
+      ['rxlet_memory_shed_total{kind="caches",name="reviews"}', 4],
+      ['rxlet_memory_shed_total{kind="requests",name="waiting"}', 5],
+      ['rxlet_memory_shed_total{kind="watchers",name="objects"}', 7],
+    ]);
+  }),
+);
+
+it(
+  "a part that cannot be shed is logged and does not keep the others",
+  marbles(({ cold, clock, expectObservable, flush }) => {
+    const telemetry = recordingTelemetry();
+    const net = createMemoryNet();
+    const failing = (): number => {
+      throw new Error("broken");
+    };
+    net.register({ name: "tokens", kind: "caches", shed: failing });
+    net.register({ name: "reviews", kind: "caches", shed: () => 4 });
+    expectObservable(net.run(cold("-c-", { c: reading(90) }), telemetry, clock), "--!").toBe("---");
+    flush();
+    expect(telemetry.lines.map(({ level, message }) => [level, message])).toEqual([
+      ["error", "Memory could not be shed"],
+      ["warn", LINE],
+    ]);
+    expect([...telemetry.samples]).toEqual([['rxlet_memory_shed_total{kind="caches",name="reviews"}', 4]]);
+  }),
+);

@@ -1,0 +1,64 @@
+import { NEVER, takeUntil } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { aborted } from "../../../src/operators/aborted.ts";
+import { marbles } from "../../support/marbles.ts";
+
+describe("aborted", () => {
+  it(
+    "emits once when the signal is aborted and completes",
+    marbles(({ at, expectObservable }) => {
+      const stop = new AbortController();
+      at(4, () => stop.abort());
+      at(6, () => stop.abort());
+      expectObservable(aborted(stop.signal)).toBe("----(x|)", { x: undefined });
+    }),
+  );
+
+  it(
+    "emits at once when the signal was aborted before",
+    marbles(({ expectObservable }) => {
+      expectObservable(aborted(AbortSignal.abort())).toBe("(x|)", { x: undefined });
+    }),
+  );
+
+  it(
+    "says nothing after unsubscribe",
+    marbles(({ at, expectObservable }) => {
+      const stop = new AbortController();
+      at(4, () => stop.abort());
+      expectObservable(aborted(stop.signal), "--!").toBe("------");
+    }),
+  );
+
+  it("leaves no listener behind, whichever way it ends", () => {
+    const listeners = new Set<unknown>();
+    const signal = Object.assign(new EventTarget(), { aborted: false }) as unknown as AbortSignal;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (type: string, listener: () => void) => {
+      listeners.add(listener);
+      add(type, listener);
+    };
+    signal.removeEventListener = (type: string, listener: () => void) => {
+      listeners.delete(listener);
+      remove(type, listener);
+    };
+    NEVER.pipe(takeUntil(aborted(signal)))
+      .subscribe({})
+      .unsubscribe();
+    expect(listeners.size).toBe(0);
+    NEVER.pipe(takeUntil(aborted(signal))).subscribe({});
+    signal.dispatchEvent(new Event("abort"));
+    expect(listeners.size).toBe(0);
+  });
+
+  it(
+    "stops a stream whose end it is, also one subscribed too late",
+    marbles(({ hot, at, expectObservable }) => {
+      const stop = new AbortController();
+      at(3, () => stop.abort());
+      expectObservable(hot("-a-----b").pipe(takeUntil(aborted(stop.signal)))).toBe("-a-|");
+      expectObservable(hot("-a-----b").pipe(takeUntil(aborted(AbortSignal.abort())))).toBe("|");
+    }),
+  );
+});

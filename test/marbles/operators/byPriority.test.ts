@@ -1,0 +1,154 @@
+import { concat, defer, EMPTY, ignoreElements, map, type Observable, of, timer } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { byPriority, type ByPriorityOptions, type WorkOutcome } from "../../../src/operators/byPriority.ts";
+import { fixedRng } from "../../support/fixedRng.ts";
+import { type Marbles, marbles } from "../../support/marbles.ts";
+
+const BACKOFF = { initialMs: 2, maxMs: 8 };
+
+type Work = (key: string, attempt: number) => Observable<WorkOutcome>;
+
+/** Runs `<key><priority>` values through the operator and notes `frame key` for each piece begun. */
+function run(
+  { hot, clock, expectObservable, flush }: Marbles,
+  diagram: string,
+  work: Work,
+  limit = 1,
+  end = "-".repeat(60) + "!",
+  more: Partial<Pick<ByPriorityOptions<string>, "turn" | "returns$">> = {},
+) {
+  const begun: string[] = [];
+  const attempts = new Map<string, number>();
+  const depths: number[] = [];
+  const letters = { a: "a0", A: "a2", b: "b0", B: "b1", c: "c0", C: "c2" };
+  const result$ = hot(diagram, letters).pipe(
+    map((value) => ({ key: value.charAt(0), priority: Number(value.charAt(1)) })),
+    byPriority<string>({
+      work: (key) =>
+        defer(() => {
+          const attempt = (attempts.get(key) ?? 0) + 1;
+          attempts.set(key, attempt);
+          begun.push(`${clock.monotonicMs()} ${key}`);
+          return work(key, attempt);
+        }),
+      limit,
+      ...more,
+      backoff: BACKOFF,
+      clock,
+      rng: fixedRng(),
+      onDepth: (depth) => depths.push(depth),
+    }),
+  );
+  expectObservable(result$, end).toBe("");
+  flush();
+  return { begun, depths };
+}
+
+describe("byPriority", () => {
+  const says = (clock: Marbles["clock"], ms: number, outcome?: WorkOutcome): Observable<WorkOutcome> =>
+    concat(timer(ms, clock.scheduler).pipe(ignoreElements()), outcome === undefined ? EMPTY : of(outcome));
+
+  it(
+    "begins in the turn in which it is told, and lets the most urgent of the waiting go first",
+    marbles((m) => {
+      const { begun, depths } = run(m, "ACB----", () => says(m.clock, 4));
+      expect(begun).toEqual(["0 a", "4 b", "8 c"]);
+      expect(depths).toEqual([1, 0, 1, 2, 1, 0]);
+    }),
+  );
+
+  it(
+    "works on as many keys as it may, and on one key once more when that is told meanwhile",
+    marbles((m) => {
+      const { begun } = run(m, "aaBbC---", () => says(m.clock, 5), 2);
+      expect(begun).toEqual(["0 a", "2 b", "5 a", "7 b", "10 c"]);
+    }),
+  );
+
+  it(
+    "looks again at once after an answer, later when it is told so, and not at all after nothing",
+    marbles((m) => {
+      const outcomes: readonly (WorkOutcome | undefined)[] = [{ kind: "answered" }, { kind: "later", afterMs: 5 }];
+      const { begun } = run(m, "a", (_key, attempt) => says(m.clock, 1, outcomes[attempt - 1]));
+      expect(begun).toEqual(["0 a", "1 a", "7 a"]);
+    }),
+  );
+
+  it(
+    "waits twice as long after each failure of a key, and no longer when that is told anew; other keys do not wait",
+    marbles((m) => {
+      const { begun } = run(m, "a--b---------------------a", (key, attempt) =>
+        key === "a" && attempt < 6 ? of({ kind: "failed" }) : EMPTY,
+      );
+      expect(begun).toEqual(["0 a", "2 a", "3 b", "6 a", "14 a", "22 a", "25 a"]);
+    }),
+  );
+
+  it(
+    "tries one at a time and in turn while the other side is away, everything as soon as one is answered",
+    marbles((m) => {
+      const { begun } = run(
+        m,
+        "(aBC)",
+        () => (m.clock.monotonicMs() < 10 ? says(m.clock, 1, { kind: "away", pauseMs: 0 }) : EMPTY),
+        3,
+      );
+      expect(begun).toEqual(["0 a", "0 b", "0 c", "3 a", "8 b", "17 c", "17 a", "17 b"]);
+    }),
+  );
+
+  it(
+    "waits no longer once the other side is found to be there, and goes on one at a time until one is answered",
+    marbles((m) => {
+      const away = (): Observable<WorkOutcome> => of({ kind: "away", pauseMs: 30 });
+      const work: Work = () => (m.clock.monotonicMs() < 10 ? away() : says(m.clock, 1, { kind: "later", afterMs: 99 }));
+      const { begun } = run(m, "(aBC)", work, 3, undefined, { returns$: m.hot("---r------r") });
+      expect(begun).toEqual(["0 a", "3 a", "10 b", "11 c", "12 a"]);
+    }),
+  );
+
+  it(
+    "chooses the key when its turn has come, and gives back a turn nothing was done with",
+    marbles((m) => {
+      const turn = () => timer(4, m.clock.scheduler);
+      const work = (key: string) => says(m.clock, 1, key === "b" ? undefined : { kind: "later", afterMs: 100 });
+      const { begun } = run(m, "C-Ab-----", work, 3, undefined, { turn });
+      expect(begun).toEqual(["4 b", "5 c", "8 a"]);
+    }),
+  );
+
+  it(
+    "gives the other side the pause it asks for",
+    marbles((m) => {
+      const { begun } = run(m, "a", (_key, attempt) => (attempt === 1 ? of({ kind: "away", pauseMs: 20 }) : EMPTY));
+      expect(begun).toEqual(["0 a", "20 a"]);
+    }),
+  );
+});
+
+describe("byPriority, as a stream", () => {
+  it(
+    "completes once the source did and nothing is left, and passes errors on",
+    marbles(({ hot, cold, clock, expectObservable, expectSubscriptions }) => {
+      const work = cold<WorkOutcome>("---|");
+      const broken = cold<WorkOutcome>("--#");
+      const options = { limit: 1, backoff: BACKOFF, clock, rng: fixedRng() };
+      const told = { a: { key: "a", priority: 0 } };
+      const source = hot<{ key: string; priority: number }>("-a|", told);
+      expectObservable(source.pipe(byPriority({ ...options, work: () => work }))).toBe("----|");
+      expectObservable(source.pipe(byPriority({ ...options, work: () => broken }))).toBe("---#");
+      expectSubscriptions(work).toBe("-^--!");
+    }),
+  );
+
+  it(
+    "stops all work when it is unsubscribed",
+    marbles(({ hot, cold, clock, expectObservable, expectSubscriptions }) => {
+      const work = cold<WorkOutcome>("------|");
+      const source = hot<{ key: string; priority: number }>("-a----", { a: { key: "a", priority: 0 } });
+      const result$ = source.pipe(byPriority({ work: () => work, limit: 1, backoff: BACKOFF, clock, rng: fixedRng() }));
+      expectObservable(result$, "---!").toBe("");
+      expectSubscriptions(work).toBe("-^-!");
+    }),
+  );
+});

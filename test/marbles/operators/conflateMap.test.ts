@@ -1,0 +1,108 @@
+import { concat, EMPTY, map, of, range, Subject, take, timer } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { conflateMap } from "../../../src/operators/conflateMap.ts";
+import { marbles } from "../../support/marbles.ts";
+
+describe("conflateMap", () => {
+  it(
+    "runs one inner at a time, keeps the newest value meanwhile and never cancels",
+    marbles(({ hot, cold, expectObservable, expectSubscriptions, flush }) => {
+      const dropped: string[] = [];
+      const source = hot("-a-bc----d---|");
+      const inner = cold("  ---(x|)");
+      const result$ = source.pipe(
+        conflateMap(
+          (value) => inner.pipe(map((x) => value + x)),
+          (value) => dropped.push(value),
+        ),
+      );
+      expectObservable(result$).toBe("----k--l----m|", { k: "ax", l: "cx", m: "dx" });
+      expectSubscriptions(inner).toBe("-^--!", "----^--!", "---------^--!");
+      expectSubscriptions(source).toBe("^------------!");
+      flush();
+      expect(dropped).toEqual(["b"]);
+    }),
+  );
+
+  it(
+    "completes only after the waiting value ran",
+    marbles(({ hot, cold, expectObservable }) => {
+      const source = hot("-ab|");
+      const inner = cold("---x|");
+      expectObservable(source.pipe(conflateMap(() => inner))).toBe("----x---x|");
+    }),
+  );
+
+  it(
+    "passes the source's error on and stops the inner",
+    marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
+      const source = hot("-a--#");
+      const inner = cold("x------|");
+      expectObservable(source.pipe(conflateMap(() => inner))).toBe("-x--#");
+      expectSubscriptions(inner).toBe("-^--!");
+    }),
+  );
+
+  it(
+    "passes an inner error and a throwing project on",
+    marbles(({ hot, cold, expectObservable }) => {
+      expectObservable(hot("-a--|").pipe(conflateMap(() => cold("x-#")))).toBe("-x-#");
+      const bad = () => {
+        throw "no";
+      };
+      expectObservable(hot("-a--|").pipe(conflateMap(bad))).toBe("-#", {}, "no");
+    }),
+  );
+
+  it(
+    "stops source and inner on unsubscribe",
+    marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
+      const source = hot("-a-b---");
+      const inner = cold("--------x");
+      expectObservable(source.pipe(conflateMap(() => inner)), "----!").toBe("-----");
+      expectSubscriptions(source).toBe("^---!");
+      expectSubscriptions(inner).toBe("-^--!");
+    }),
+  );
+
+  it("runs every value of a synchronous source whose inners are synchronous", () => {
+    const seen: number[] = [];
+    range(0, 10_000)
+      .pipe(conflateMap((n) => of(n)))
+      .subscribe({ next: (n) => seen.push(n) });
+    expect(seen).toEqual(Array.from({ length: 10_000 }, (_, n) => n));
+  });
+
+  it("loops when each inner asks for the next one re-entrantly", () => {
+    const again = new Subject<number>();
+    let last = 0;
+    again.pipe(conflateMap((n) => of(n))).subscribe({
+      next: (n) => {
+        last = n;
+        if (n < 10_000) again.next(n + 1);
+      },
+    });
+    again.next(1);
+    expect(last).toBe(10_000);
+  });
+
+  it("stops a synchronous inner when downstream had enough", () => {
+    const pulled: number[] = [];
+    const endless = range(0, 1_000).pipe(map((n) => (pulled.push(n), n)));
+    concat(of("a"), EMPTY)
+      .pipe(
+        conflateMap(() => endless),
+        take(2),
+      )
+      .subscribe({ next: () => {} });
+    expect(pulled).toEqual([0, 1]);
+  });
+
+  it(
+    "keeps the newest of values arriving in one frame",
+    marbles(({ hot, scheduler, expectObservable }) => {
+      const source = hot("-(abcd)--|");
+      expectObservable(source.pipe(conflateMap((v) => timer(2, scheduler).pipe(map(() => v))))).toBe("---a-d---|");
+    }),
+  );
+});

@@ -1,0 +1,113 @@
+import { take, tap } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { InvariantError } from "../../../src/core/invariant.ts";
+import { createQueue } from "../../../src/operators/createQueue.ts";
+import { marbles } from "../../support/marbles.ts";
+
+describe("createQueue", () => {
+  it(
+    "hands values out in order, after push returned",
+    marbles(({ clock, at, expectObservable, flush }) => {
+      const queue = createQueue<string>("q", { bound: 10, clock });
+      const order: string[] = [];
+      at(2, () => {
+        queue.push("a");
+        queue.push("b");
+        order.push("pushed");
+      });
+      at(7, () => queue.push("c"));
+      expectObservable(queue.values$.pipe(tap((v) => order.push(v))), "---------!").toBe("--(ab)-c--");
+      flush();
+      expect(order).toEqual(["pushed", "a", "b", "c"]);
+    }),
+  );
+
+  it(
+    "closes a loop without re-entering: what a consumer pushes comes with a later action",
+    marbles(({ clock, scheduler, at, expectObservable, flush }) => {
+      const queue = createQueue<number>("loop", { bound: 10, clock });
+      const order: string[] = [];
+      const looped$ = queue.values$.pipe(
+        tap((n) => {
+          order.push(`+${n}`);
+          if (n < 3) {
+            scheduler.schedule(() => order.push(`others after ${n}`));
+            queue.push(n + 1);
+          }
+          order.push(`-${n}`);
+        }),
+      );
+      at(1, () => queue.push(1));
+      expectObservable(looped$, "------!").toBe("-(abc)", { a: 1, b: 2, c: 3 });
+      flush();
+      expect(order).toEqual(["+1", "-1", "others after 1", "+2", "-2", "others after 2", "+3", "-3"]);
+    }),
+  );
+
+  it(
+    "keeps values for a consumer that comes later, or comes back",
+    marbles(({ clock, at, expectObservable }) => {
+      const queue = createQueue<string>("q", { bound: 10, clock });
+      queue.push("a");
+      queue.push("b");
+      at(5, () => queue.push("c"));
+      expectObservable(queue.values$.pipe(take(1)), "--^").toBe("--(a|)");
+      expectObservable(queue.values$, "-------^--!").toBe("-------(bc)");
+    }),
+  );
+
+  it(
+    "drops and counts the oldest beyond its bound",
+    marbles(({ clock, expectObservable, flush }) => {
+      const dropped: number[] = [];
+      const queue = createQueue<number>("q", { bound: 3, clock, onDrop: (n) => dropped.push(n) });
+      for (let n = 0; n < 5; n += 1) queue.push(n);
+      expect({ size: queue.size, dropped: queue.dropped, seen: dropped }).toEqual({
+        size: 3,
+        dropped: 2,
+        seen: [0, 1],
+      });
+      expectObservable(queue.values$, "-------!").toBe("(abc)", { a: 2, b: 3, c: 4 });
+      flush();
+      expect(queue.size).toBe(0);
+    }),
+  );
+
+  it(
+    "hands out 10,000 values in one action",
+    marbles(({ clock, flush }) => {
+      const queue = createQueue<number>("q", { bound: 10_000, clock });
+      const seen: number[] = [];
+      queue.values$.pipe(take(10_000)).subscribe({ next: (n) => seen.push(n) });
+      for (let n = 0; n < 10_000; n += 1) queue.push(n);
+      expect(seen).toEqual([]);
+      flush();
+      expect(seen).toEqual(Array.from({ length: 10_000 }, (_, n) => n));
+    }),
+  );
+
+  it(
+    "refuses a second consumer and serves the first on",
+    marbles(({ clock, at, expectObservable }) => {
+      const queue = createQueue<string>("q", { bound: 10, clock });
+      at(4, () => queue.push("a"));
+      expectObservable(queue.values$, "------!").toBe("----a--");
+      expectObservable(queue.values$, "--^").toBe("--#", {}, new InvariantError("queue q has two consumers"));
+    }),
+  );
+
+  it(
+    "leaves no pending action behind when unsubscribed",
+    marbles(({ clock, at, scheduler, flush }) => {
+      const queue = createQueue<string>("q", { bound: 10, clock });
+      const seen: string[] = [];
+      const consumer = queue.values$.subscribe({ next: (v) => seen.push(v) });
+      at(1, () => {
+        queue.push("a");
+        consumer.unsubscribe();
+      });
+      flush();
+      expect({ seen, size: queue.size, pending: scheduler.actions.length }).toEqual({ seen: [], size: 1, pending: 0 });
+    }),
+  );
+});

@@ -1,0 +1,50 @@
+import { Subject } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { eachOf } from "../../../src/operators/eachOf.ts";
+import { marbles } from "../../support/marbles.ts";
+
+describe("eachOf", () => {
+  it(
+    "emits the items of each list in order, nothing of an empty one, and ends with its source",
+    marbles(({ hot, expectObservable, expectSubscriptions }) => {
+      const source = hot("-a----b--c-|");
+      const lists: Readonly<Record<string, readonly string[]>> = { a: ["x", "y"], b: [], c: ["z"] };
+      expectObservable(source.pipe(eachOf((value) => lists[value] ?? []))).toBe("-(xy)----z-|");
+      expectSubscriptions(source).toBe("^----------!");
+    }),
+  );
+
+  it(
+    "passes the source's error on, and what the function throws",
+    marbles(({ cold, expectObservable }) => {
+      expectObservable(cold("-a-#").pipe(eachOf((value) => [value]))).toBe("-a-#");
+      const thrown = eachOf<string, string>(() => {
+        throw "bad";
+      });
+      expectObservable(cold("-a-b|").pipe(thrown)).toBe("-#", {}, "bad");
+    }),
+  );
+
+  it("projects a value that comes in between at once, and tells its items after the others; so with the end", () => {
+    const source = new Subject<number>();
+    const told: unknown[] = [];
+    source
+      .pipe(
+        eachOf((value) => {
+          told.push(`project ${value}`);
+          return [value, value + 1];
+        }),
+      )
+      .subscribe({
+        next: (item) => {
+          told.push(item);
+          if (item !== 1) return;
+          source.next(10);
+          source.complete();
+        },
+        complete: () => told.push("over"),
+      });
+    source.next(1);
+    expect(told).toEqual(["project 1", 1, "project 10", 2, 10, 11, "over"]);
+  });
+});

@@ -1,0 +1,54 @@
+import { map, merge, mergeMap, of, range } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { fairBuckets } from "../../../src/operators/fairBuckets.ts";
+import { type TokenBucket, tokenBucket } from "../../../src/operators/tokenBucket.ts";
+import { marbles } from "../../support/marbles.ts";
+
+const gates = (bucket: TokenBucket) => fairBuckets(bucket, 2) as [TokenBucket, TokenBucket];
+const ask = (gate: TokenBucket, names: string) =>
+  of(...names).pipe(mergeMap((name) => gate.acquire().pipe(map(() => name))));
+
+describe("fairBuckets", () => {
+  it(
+    "gives groups that wait one token each in turn, whoever asked first",
+    marbles(({ clock, expectObservable }) => {
+      const [first, second] = gates(tokenBucket({ qps: 500, burst: 1, clock }));
+      expectObservable(merge(ask(first, "abc"), ask(second, "xy"))).toBe("a-x-b-y-(c|)");
+    }),
+  );
+
+  it(
+    "gives a group that is alone the whole rate and burst",
+    marbles(({ clock, expectObservable }) => {
+      const [first] = gates(tokenBucket({ qps: 200, burst: 3, clock }));
+      expectObservable(ask(first, "abcd")).toBe("(abc)(d|)");
+    }),
+  );
+
+  it(
+    "takes no token for a waiter that left, and asks for none when nobody waits",
+    marbles(({ clock, expectObservable, flush, scheduler }) => {
+      const bucket = tokenBucket({ qps: 1, burst: 1, clock });
+      const [first, second] = gates(bucket);
+      expectObservable(ask(first, "a")).toBe("(a|)");
+      expectObservable(ask(first, "b"), "-^--!").toBe("-----");
+      expectObservable(ask(second, "x"), "-^--!").toBe("-----");
+      flush();
+      expect([bucket.waiting, first.waiting, second.waiting, scheduler.now() < 1000]).toEqual([0, 0, 0, true]);
+    }),
+  );
+
+  it(
+    "grants ten thousand at once without recursion",
+    marbles(({ clock }) => {
+      const [first] = gates(tokenBucket({ qps: 0, burst: 1, clock }));
+      let granted = 0;
+      range(0, 10_000)
+        .pipe(mergeMap(() => first.acquire()))
+        .subscribe(() => {
+          granted += 1;
+        });
+      expect(granted).toBe(10_000);
+    }),
+  );
+});

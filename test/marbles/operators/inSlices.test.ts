@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { monotonicMs } from "../../../src/core/ids.ts";
+import { inSlices } from "../../../src/operators/inSlices.ts";
+import type { Clock } from "../../../src/ports/clock.ts";
+import { marbles } from "../../support/marbles.ts";
+
+/** Every look at it finds a millisecond gone: a step takes one. */
+function ticking(clock: Clock): Clock {
+  let now = 0;
+  return { ...clock, monotonicMs: () => monotonicMs(now++) };
+}
+
+/** Counts its steps, and those other than its own that came in between. */
+function* countTo(steps: number, log: string[]): Generator<undefined, string> {
+  try {
+    for (let step = 1; step <= steps; step += 1) {
+      log.push(`${step}`);
+      yield;
+    }
+    return "v";
+  } finally {
+    log.push("ended");
+  }
+}
+
+describe("inSlices", () => {
+  it(
+    "lets others run between two slices, and emits what the work returns",
+    marbles(({ clock, scheduler, expectObservable, flush }) => {
+      const log: string[] = [];
+      const work$ = inSlices(() => countTo(5, log), 2, ticking(clock));
+      // Asked for at the same time, it comes in between: after the first slice, before the next.
+      const other = { schedule: () => scheduler.schedule(() => log.push("other"), 0) };
+      expectObservable(work$).toBe("(v|)");
+      scheduler.schedule(() => other.schedule(), 0);
+      flush();
+      expect(log).toEqual(["1", "2", "other", "3", "4", "5", "ended"]);
+    }),
+  );
+
+  it(
+    "ends the work when nobody waits for it any more",
+    marbles(({ clock, at, flush }) => {
+      const log: string[] = [];
+      const work = inSlices(() => countTo(1_000, log), 2, ticking(clock)).subscribe();
+      work.unsubscribe();
+      at(1, () => log.push("later"));
+      flush();
+      expect(log).toEqual(["later"]);
+    }),
+  );
+
+  it(
+    "gives what the work throws as a KubeletError",
+    marbles(({ clock, expectObservable }) => {
+      const broken = inSlices(
+        function* (): Generator<undefined, string> {
+          yield;
+          throw new Error("broken");
+        },
+        2,
+        clock,
+      );
+      expectObservable(broken).toBe("#", {}, expect.objectContaining({ code: "Unknown", message: "broken" }));
+    }),
+  );
+});

@@ -1,0 +1,191 @@
+import { concat, EMPTY, finalize, ignoreElements, map, merge, NEVER, type Observable, of, range, Subject } from "rxjs";
+import { mergeMap, take, takeUntil, tap, timer } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { InvariantError } from "../../../src/core/invariant.ts";
+import { keyedWorkers } from "../../../src/operators/keyedWorkers.ts";
+import { marbles } from "../../support/marbles.ts";
+
+const firstLetter = (value: string) => value.slice(0, 1);
+const values = { a: "a1", b: "b1", c: "a2", d: "a3", e: "b2" };
+
+describe("keyedWorkers", () => {
+  it(
+    "gives every value to the worker of its key, in order, the first one included",
+    marbles(({ hot, expectObservable, expectSubscriptions }) => {
+      const source = hot("-a-b-c-e--|", values);
+      const result$ = source.pipe(
+        keyedWorkers({ key: firstLetter, worker: (key, v$) => v$.pipe(map((v) => key + v)) }),
+      );
+      expectObservable(result$).toBe("-a-b-c-e--|", { a: "aa1", b: "bb1", c: "aa2", e: "bb2" });
+      expectSubscriptions(source).toBe("^---------!");
+    }),
+  );
+
+  it(
+    "forgets a key when its worker completes and starts another for a later value",
+    marbles(({ hot, scheduler, expectObservable, flush }) => {
+      const live: number[] = [];
+      const started: string[] = [];
+      const result$ = hot("-a--b-c---d---|", values).pipe(
+        keyedWorkers({
+          key: firstLetter,
+          worker: (key, v$) => {
+            started.push(key);
+            return v$.pipe(
+              take(1),
+              mergeMap((v) => timer(2, scheduler).pipe(map(() => v))),
+            );
+          },
+          onLive: (n) => live.push(n),
+        }),
+      );
+      expectObservable(result$).toBe("---a--b-c---d-|", values);
+      flush();
+      expect(started).toEqual(["a", "b", "a", "a"]);
+      expect(live).toEqual([1, 0, 1, 2, 1, 0, 1, 0]);
+    }),
+  );
+
+  it(
+    "keeps values that arrive after the worker stopped listening for the next worker of the key",
+    marbles(({ hot, scheduler, expectObservable }) => {
+      const result$ = hot("-a-cd-------|", values).pipe(
+        keyedWorkers({
+          key: firstLetter,
+          worker: (_key, v$) =>
+            v$.pipe(
+              take(1),
+              mergeMap((v) => timer(4, scheduler).pipe(map(() => v))),
+            ),
+        }),
+      );
+      expectObservable(result$).toBe("-----a---c---(d|)", values);
+    }),
+  );
+
+  it(
+    "keeps values that arrive before the worker listens, and lets it listen in turns",
+    marbles(({ hot, scheduler, expectObservable }) => {
+      const pause$ = timer(4, scheduler).pipe(ignoreElements());
+      const worker = (_key: string, v$: Observable<string>) => concat(pause$, v$.pipe(take(1)), pause$, v$);
+      const result$ = hot("-a-c--d--------|", values).pipe(keyedWorkers({ key: firstLetter, worker }));
+      expectObservable(result$).toBe("-----a---(cd)--|", values);
+    }),
+  );
+
+  it("loses no value that arrives re-entrantly while a worker completes or is torn down", () => {
+    const source = new Subject<string>();
+    const stop = new Subject<void>();
+    const taken: string[][] = [];
+    const worker = (_key: string, v$: Observable<string>) => {
+      const mine: string[] = [];
+      taken.push(mine);
+      // `x$` is torn down, and says more, before v$ is unsubscribed.
+      const x$ = NEVER.pipe(finalize(() => taken.length === 1 && source.next("a-from-teardown")));
+      return merge(x$, v$.pipe(tap((v) => mine.push(v)))).pipe(takeUntil(stop));
+    };
+    source.pipe(keyedWorkers({ key: firstLetter, worker })).subscribe({ next: () => {} });
+    source.next("a1");
+    source.next("a2");
+    stop.next();
+    source.next("a3");
+    expect(taken).toEqual([
+      ["a1", "a2"],
+      ["a-from-teardown", "a3"],
+    ]);
+  });
+
+  it("hands over one value at a time when a worker's output feeds the source", () => {
+    const source = new Subject<number>();
+    const seen: string[] = [];
+    const worker = (_key: number, v$: Observable<number>) =>
+      v$.pipe(
+        tap((n) => seen.push(`+${n}`)),
+        tap((n) => {
+          if (n < 3) source.next(n + 1);
+          seen.push(`-${n}`);
+        }),
+      );
+    source.pipe(keyedWorkers({ key: () => 0, worker })).subscribe({ next: () => {} });
+    source.next(1);
+    expect(seen).toEqual(["+1", "-1", "+2", "-2", "+3", "-3"]);
+  });
+
+  it("loops through 10,000 queued values of one key whose workers take one each", () => {
+    const source = new Subject<number>();
+    const gate = new Subject<void>();
+    const seen: number[] = [];
+    const worker = (_key: number, v$: Observable<number>) =>
+      concat(seen.length === 0 ? gate.pipe(take(1), ignoreElements()) : EMPTY, v$.pipe(take(1)));
+    source.pipe(keyedWorkers({ key: () => 0, worker, queueLimit: 10_000 })).subscribe({ next: (n) => seen.push(n) });
+    for (let n = 0; n < 10_000; n += 1) source.next(n);
+    gate.next();
+    expect(seen).toEqual(Array.from({ length: 10_000 }, (_, n) => n));
+  });
+
+  it("serves a synchronous source of 10,000 keys", () => {
+    const live: number[] = [];
+    const seen: number[] = [];
+    range(0, 10_000)
+      .pipe(keyedWorkers({ key: (n) => n, worker: (_key, v$) => v$.pipe(take(1)), onLive: (n) => live.push(n) }))
+      .subscribe({ next: (n) => seen.push(n) });
+    expect(seen.length).toBe(10_000);
+    expect(Math.max(...live)).toBe(1);
+  });
+
+  it(
+    "drops a key's oldest waiting value beyond its queue limit",
+    marbles(({ hot, scheduler, expectObservable, flush }) => {
+      const dropped: string[] = [];
+      const result$ = hot("-(acd)-------|", values).pipe(
+        keyedWorkers({
+          key: firstLetter,
+          worker: (_key, v$) => concat(timer(8, scheduler).pipe(ignoreElements()), v$),
+          queueLimit: 2,
+          onDrop: (_key, value) => dropped.push(value),
+        }),
+      );
+      expectObservable(result$).toBe("---------(cd)|", values);
+      flush();
+      expect(dropped).toEqual(["a1"]);
+    }),
+  );
+
+  it(
+    "passes a source error, a worker error and a throwing worker on and stops the rest",
+    marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
+      const other = cold("-------x");
+      expectObservable(hot("-b-#").pipe(keyedWorkers({ key: firstLetter, worker: () => other }))).toBe("---#");
+      expectSubscriptions(other).toBe("-^-!");
+      const failing = cold("--#");
+      const result$ = hot("-a-b---", values).pipe(
+        keyedWorkers({ key: firstLetter, worker: (key) => (key === "a" ? failing : NEVER) }),
+      );
+      expectObservable(result$).toBe("---#");
+      const throwing = () => {
+        throw "no";
+      };
+      expectObservable(hot("-a").pipe(keyedWorkers({ key: firstLetter, worker: throwing }))).toBe("-#", {}, "no");
+      expectObservable(hot("-a").pipe(keyedWorkers({ key: throwing, worker: () => NEVER }))).toBe("-#", {}, "no");
+    }),
+  );
+
+  it(
+    "unsubscribes source and workers on unsubscribe",
+    marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
+      const source = hot("-a-b----", values);
+      const work = cold("  -------x");
+      expectObservable(source.pipe(keyedWorkers({ key: firstLetter, worker: () => work })), "-----!").toBe("------");
+      expectSubscriptions(source).toBe("^----!");
+      expectSubscriptions(work).toBe("-^---!", "---^-!");
+    }),
+  );
+
+  it("refuses two subscribers of values$ at the same time", () => {
+    let thrown: unknown;
+    of("a1")
+      .pipe(keyedWorkers({ key: firstLetter, worker: (_key, v$) => merge(v$, v$) }))
+      .subscribe({ error: (error: unknown) => (thrown = error) });
+    expect(thrown).toEqual(new InvariantError("values$ of key a is subscribed twice at the same time"));
+  });
+});

@@ -1,0 +1,133 @@
+import { map, Subject } from "rxjs";
+import { describe, expect, it } from "vitest";
+import type { ManifestObject } from "../../../src/core/configObjects.ts";
+import type { PodUpdate } from "../../../src/core/pod/podUpdate.ts";
+import type { PodSource, SourceSnapshot } from "../../../src/core/pod/sourceSnapshot.ts";
+import { mergePodConfig } from "../../../src/operators/mergePodConfig.ts";
+import { marbles } from "../../support/marbles.ts";
+import { podOf } from "../../support/pods.ts";
+
+const snapshot = (source: PodSource, ...uids: readonly string[]): SourceSnapshot => ({
+  source,
+  pods: uids.map((uid) => podOf({ uid, name: uid })),
+  problems: [],
+});
+const notReady = (source: PodSource): SourceSnapshot => ({ ...snapshot(source), ready: false });
+
+/** An update in short: `ADD a,b`. */
+const short = ({ op, source, pods }: PodUpdate): string =>
+  `${source} ${op} ${pods.map(({ metadata }) => metadata.uid).join(",")}`;
+
+describe("mergePodConfig", () => {
+  it(
+    "turns each snapshot into what changed since the one before of the same source",
+    marbles(({ hot, expectObservable }) => {
+      const snapshots$ = hot("-a-b-c-d-a-|", {
+        a: snapshot("file", "x", "y"),
+        b: snapshot("file", "x"),
+        c: snapshot("http", "z"),
+        d: snapshot("http", "z"),
+      });
+      const result$ = mergePodConfig(snapshots$).pipe(map(({ updates }) => updates.map(short)));
+      expectObservable(result$).toBe("-a-b-c-d-e-|", {
+        a: ["file ADD x,y"],
+        b: ["file REMOVE y"],
+        c: ["http ADD z"],
+        d: [],
+        e: ["file ADD y"],
+      });
+    }),
+  );
+
+  it(
+    "a source counts as seen from its first snapshot on, also an empty one",
+    marbles(({ hot, expectObservable }) => {
+      const snapshots$ = hot("-a-b|", { a: snapshot("http"), b: snapshot("file") });
+      const result$ = mergePodConfig(snapshots$).pipe(map(({ seen }) => [...seen]));
+      expectObservable(result$).toBe("-a-b|", { a: ["http"], b: ["http", "file"] });
+    }),
+  );
+
+  it(
+    "a source that is not ready is not seen by its snapshot, and removes nothing",
+    marbles(({ hot, expectObservable }) => {
+      const snapshots$ = hot("-a-b-a|", { a: notReady("file"), b: snapshot("file", "x") });
+      const result$ = mergePodConfig(snapshots$).pipe(
+        map(({ updates, seen }) => ({ updates: updates.map(short), seen: [...seen] })),
+      );
+      expectObservable(result$).toBe("-a-b-c|", {
+        a: { updates: [], seen: [] },
+        b: { updates: ["file ADD x"], seen: ["file"] },
+        c: { updates: [], seen: ["file"] },
+      });
+    }),
+  );
+
+  it(
+    "adds the overhead of its RuntimeClass to a pod, whichever came first, and takes it from none",
+    marbles(({ hot, expectObservable }) => {
+      const heavy = (source: PodSource, uid: string, overhead?: Record<string, string>) =>
+        podOf({
+          uid,
+          name: uid,
+          annotations: { "kubernetes.io/config.source": source },
+          spec: { runtimeClassName: "kata", ...(overhead === undefined ? {} : { overhead }) },
+        });
+      const kata = (cpu: string): ManifestObject => ({
+        kind: "RuntimeClass",
+        metadata: { name: "kata" },
+        handler: "kata",
+        overhead: { podFixed: { cpu } },
+      });
+      const from = (source: PodSource, uids: readonly string[], ...objects: readonly ManifestObject[]) => ({
+        ...snapshot(source),
+        pods: [
+          ...uids.map((uid) => heavy(source, uid)),
+          ...(source === "http" ? [heavy(source, "own", { cpu: "2" })] : []),
+        ],
+        objects,
+      });
+      const snapshots$ = hot("-a-b-c-d-e-|", {
+        a: from("http", ["x"]),
+        b: from("file", ["y"], kata("1")),
+        c: from("file", ["y", "z"], kata("3")),
+        d: from("file", ["y", "z"]),
+        e: { ...snapshot("api"), pods: [heavy("api", "w")] },
+      });
+      const shown = ({ op, pods }: PodUpdate) =>
+        `${op} ${pods.map(({ metadata, spec }) => `${metadata.uid}=${spec.overhead?.["cpu"] ?? "none"}`).join(",")}`;
+      const result$ = mergePodConfig(snapshots$).pipe(map(({ updates }) => updates.map(shown)));
+      expectObservable(result$).toBe("-a-b-c-d-e-|", {
+        a: ["ADD x=none,own=2"],
+        b: ["ADD y=1", "UPDATE x=1"],
+        c: ["ADD z=3"],
+        d: [],
+        e: ["ADD w=none"],
+      });
+    }),
+  );
+
+  it(
+    "passes an error on and leaves its source on unsubscribe",
+    marbles(({ hot, expectObservable, expectSubscriptions }) => {
+      expectObservable(mergePodConfig(hot("--#"))).toBe("--#");
+      const endless = hot("----", { a: snapshot("file") });
+      expectObservable(mergePodConfig(endless), "--!").toBe("---");
+      expectSubscriptions(endless).toBe("^-!");
+    }),
+  );
+
+  it("compares with the snapshot before, also when that is still being handled", () => {
+    const snapshots = new Subject<SourceSnapshot>();
+    const seen: string[][] = [];
+    mergePodConfig(snapshots).subscribe({
+      next: ({ updates }) => {
+        seen.push(updates.map(short));
+        if (seen.length === 1) snapshots.next(snapshot("file", "x", "y"));
+      },
+    });
+    snapshots.next(snapshot("file", "x"));
+    snapshots.next(snapshot("file"));
+    expect(seen).toEqual([["file ADD x"], ["file ADD y"], ["file REMOVE x,y"]]);
+  });
+});

@@ -1,0 +1,49 @@
+import { concat, NEVER, of, Subject } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { switchOnNews } from "../../../src/operators/switchOnNews.ts";
+import { marbles } from "../../support/marbles.ts";
+
+/** Upper case is of concern; the same letter is the same news. */
+const select = (value: string): string | undefined => (value === value.toUpperCase() ? value : undefined);
+const same = (before: string, now: string): boolean => before === now;
+
+describe("switchOnNews", () => {
+  it(
+    "runs for the newest selection that is another; values of no concern and the same again change nothing",
+    marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
+      const source = hot("-A-x-A---B-----|");
+      const run = cold("  ---1---2-3-|");
+      expectObservable(source.pipe(switchOnNews({ select, same, run: () => run }))).toBe("----1---2---1---2-3-|");
+      expectSubscriptions(run).toBe("-^-------!", "---------^----------!");
+    }),
+  );
+
+  it(
+    "gives up what runs with the stream, and passes errors on",
+    marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
+      const run = cold("--1--1--1");
+      expectObservable(hot("A-------").pipe(switchOnNews({ select, same, run: () => run })), "----!").toBe("--1--");
+      expectSubscriptions(run).toBe("^---!");
+      const failing = cold("--1#");
+      expectObservable(hot("A-----").pipe(switchOnNews({ select, same, run: () => failing }))).toBe("--1#");
+      expectObservable(hot("A-#").pipe(switchOnNews({ select, same, run: () => NEVER }))).toBe("--#");
+    }),
+  );
+
+  it("gives up what brings the next one while it is being subscribed", () => {
+    const source = new Subject<string>();
+    const told: string[] = [];
+    const run = (news: string) => (news === "A" ? concat(of("a1", "a2"), NEVER) : of("b"));
+    source.pipe(switchOnNews({ select, same, run })).subscribe({
+      next: (item) => {
+        told.push(item);
+        if (item !== "a1") return;
+        source.next("B");
+        source.complete();
+      },
+      complete: () => told.push("over"),
+    });
+    source.next("A");
+    expect(told).toEqual(["a1", "b", "over"]);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { epochMs } from "../../../src/core/ids.ts";
+import { untilWallTime } from "../../../src/operators/untilWallTime.ts";
+import { marbles, TEST_EPOCH_MS } from "../../support/marbles.ts";
+
+describe("untilWallTime", () => {
+  it(
+    "ends at the instant, however many looks that takes",
+    marbles(({ clock, expectObservable }) => {
+      expectObservable(untilWallTime(clock, epochMs(TEST_EPOCH_MS + 150_000))).toBe("150s (0|)", { 0: 0 });
+    }),
+  );
+
+  it(
+    "ends in the next turn for an instant that is over",
+    marbles(({ clock, expectObservable }) => {
+      expectObservable(untilWallTime(clock, epochMs(TEST_EPOCH_MS - 1))).toBe("(0|)", { 0: 0 });
+    }),
+  );
+
+  it(
+    "ends within a minute of a step of the clock over the instant",
+    marbles(({ clock, at, expectObservable }) => {
+      let stepMs = 0;
+      at(90_000, () => {
+        stepMs = 86_400_000;
+      });
+      const stepped = { ...clock, wallTime: () => epochMs(clock.wallTime() + stepMs) };
+      expectObservable(untilWallTime(stepped, epochMs(TEST_EPOCH_MS + 3_600_000))).toBe("120s (0|)", { 0: 0 });
+    }),
+  );
+
+  it(
+    "looks once per millisecond at most, however little is left",
+    marbles(({ clock, expectObservable, flush }) => {
+      const at = TEST_EPOCH_MS + 0.001;
+      let looks = 0;
+      const wallTime = () => {
+        looks += 1;
+        if (looks > 100) throw new Error("it spins");
+        return epochMs(clock.monotonicMs() < 3 ? TEST_EPOCH_MS : at);
+      };
+      expectObservable(untilWallTime({ ...clock, wallTime }, epochMs(at))).toBe("---(0|)", { 0: 0 });
+      flush();
+    }),
+  );
+
+  it(
+    "leaves no timer behind",
+    marbles(({ clock, scheduler, flush }) => {
+      const subscription = untilWallTime(clock, epochMs(TEST_EPOCH_MS + 1_000)).subscribe();
+      subscription.unsubscribe();
+      flush();
+      expect(scheduler.now()).toBe(0);
+    }),
+  );
+});

@@ -1,0 +1,71 @@
+import { defer } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { apiError } from "../../../../src/core/api/apiStatus.ts";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import { delegatedReview } from "../../../../src/server/auth/delegatedReview.ts";
+import { type Marbles, marbles } from "../../../support/marbles.ts";
+import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
+
+const BROKEN = apiError({ code: 500, message: "etcd is gone" });
+const FORBIDDEN = apiError({ code: 403, message: "no" });
+const AWAY = kubeletError("Unavailable", "connection refused");
+
+/** Answers one after the other, the last one for ever. */
+function review({ cold, clock }: Marbles, ...answers: readonly (readonly [diagram: string, error?: unknown])[]) {
+  const telemetry = recordingTelemetry();
+  let asked = 0;
+  const ask = () =>
+    defer(() => {
+      const [diagram = "", error] = answers[Math.min(asked, answers.length - 1)] ?? [];
+      asked += 1;
+      return cold(diagram, undefined, error);
+    });
+  const answer$ = delegatedReview(ask, { kind: "authz", clock, metrics: telemetry.metrics });
+  const counts = () => [...telemetry.samples].filter(([series]) => series.includes("_total"));
+  return { answer$, counts };
+}
+const counted = (code: string, times: number) => [`apiserver_delegated_authz_request_total{code="${code}"}`, times];
+
+describe("a question about a user", () => {
+  it(
+    "is asked again when the API server fails in itself, half a second later, then later still",
+    marbles((m) => {
+      const { answer$, counts } = review(m, ["-#", BROKEN], ["-#", BROKEN], ["-(y|)"]);
+      m.expectObservable(answer$).toBe("- 500ms - 750ms - (y|)");
+      m.flush();
+      expect(counts()).toEqual([counted("500", 2), counted("201", 1)]);
+    }),
+  );
+
+  it(
+    "is given up after five times",
+    marbles((m) => {
+      const { answer$, counts } = review(m, ["#", BROKEN]);
+      m.expectObservable(answer$).toBe("4063ms #", {}, BROKEN);
+      m.flush();
+      expect(counts()).toEqual([counted("500", 5)]);
+    }),
+  );
+
+  it.each([
+    ["refuses", FORBIDDEN, "403"],
+    ["cannot be reached", AWAY, "<error>"],
+  ] as const)("is asked once when the API server %s", (_what, error, code) => {
+    marbles((m) => {
+      const { answer$, counts } = review(m, ["-#", error]);
+      m.expectObservable(answer$).toBe("-#", {}, error);
+      m.flush();
+      expect(counts()).toEqual([counted(code, 1)]);
+    })();
+  });
+
+  it(
+    "is dropped with who wanted to know, also between two tries",
+    marbles((m) => {
+      const { answer$, counts } = review(m, ["-#", BROKEN]);
+      m.expectObservable(answer$, "----!").toBe("");
+      m.flush();
+      expect(counts()).toEqual([counted("500", 1)]);
+    }),
+  );
+});

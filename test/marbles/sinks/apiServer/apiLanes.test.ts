@@ -1,0 +1,36 @@
+import { concat, defer, ignoreElements, map, mergeAll, of, range } from "rxjs";
+import { expect, it } from "vitest";
+import { createApiLanes } from "../../../../src/sinks/apiServer/apiLanes.ts";
+import { marbles } from "../../../support/marbles.ts";
+
+it(
+  "lets the requests about pods begin at the rate of kubeAPIQPS and kubeAPIBurst, and tells how long each waited",
+  marbles(({ clock, expectObservable, flush }) => {
+    const waits: string[] = [];
+    const { lanes, close } = createApiLanes({
+      endpoint: {
+        server: "https://127.0.0.1:6443",
+        certificateAuthority: undefined,
+        tlsServerName: undefined,
+        insecureSkipTlsVerify: false,
+        proxyUrl: undefined,
+      },
+      identity: undefined,
+      authorization: { headers: () => of({}), rejected: () => {} },
+      rate: { qps: 100, burst: 2 },
+      eventRate: { qps: 0, burst: 1 },
+      heartbeatDeadlineMs: 1_000,
+      userAgent: "rxlet/test",
+      clock,
+      observer: {
+        onRequest: () => {},
+        onTurn: (method, host, waitedMs) => waits.push(`${method} ${host} ${waitedMs}`),
+      },
+    });
+    const turn = (name: number) => concat(defer(() => lanes.podTurn()).pipe(ignoreElements()), of(String(name)));
+    expectObservable(range(1, 4).pipe(map(turn), mergeAll())).toBe("(12) 6ms 3 9ms (4|)");
+    flush();
+    close();
+    expect(waits).toEqual([0, 0, 10, 20].map((ms) => `PATCH 127.0.0.1:6443 ${ms}`));
+  }),
+);

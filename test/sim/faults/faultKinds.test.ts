@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { drawFaultRates, FAULT_KINDS, type FaultKind, type FaultRates } from "../../../src/sim/faults/faultKinds.ts";
+import { createFaultDice } from "../../../src/sim/faults/faultDice.ts";
+import { createPrng } from "../../../src/sim/prng.ts";
+import { simulateSeed } from "../../../src/sim/simulateSeed.ts";
+
+const KINDS = Object.keys(FAULT_KINDS) as readonly FaultKind[];
+/** The pods of a workload have no volumes that are mounted or filled. */
+const NOT_MET: ReadonlySet<FaultKind> = new Set<FaultKind>([
+  "mountFails",
+  "mountReplyLost",
+  "mountSlow",
+  "mountGoesOn",
+  "unmountStuck",
+  "unmountFails",
+  "volumeWriteFails",
+]);
+const ratesOf = (rate: (kind: FaultKind) => number): FaultRates =>
+  Object.fromEntries(KINDS.map((kind) => [kind, rate(kind)])) as FaultRates;
+
+/** Every kind often enough to be seen within minutes; few calls fail, so that there are calls of every other kind. */
+const EVERYTHING = ratesOf((kind) => {
+  const { per } = FAULT_KINDS[kind];
+  return per === "hour" ? 20 : per === "call" || per === "effect" ? 0.02 : 0.2;
+});
+
+describe("the kinds of faults", () => {
+  // Some nodes have no event stream and some no page of manifests.
+  it("all happen to nodes that have them all at once, and each comes to what is wanted afterwards", () => {
+    const { outcome, violations, faults } = simulateSeed({
+      seed: "everything",
+      pods: 6,
+      nodes: 4,
+      durationMs: 30 * 60_000,
+      faults: EVERYTHING,
+    });
+    expect([outcome, violations]).toEqual(["ok", []]);
+    expect(KINDS.filter((kind) => (faults[kind] ?? 0) === 0 && !NOT_MET.has(kind))).toEqual([]);
+  });
+
+  it("are drawn up to their highest rates, some of them in each run", () => {
+    const runs = Array.from({ length: 200 }, (_, seed) => drawFaultRates(createPrng(seed)));
+    for (const kind of KINDS) {
+      const most = Math.max(...runs.map((rates) => rates[kind]));
+      expect([kind, most <= FAULT_KINDS[kind].highest, most > 0]).toEqual([kind, true, true]);
+      expect(runs.some((rates) => rates[kind] === 0)).toBe(true);
+    }
+  });
+});
+
+describe("createFaultDice", () => {
+  const rates = ratesOf((kind) => (kind === "criFails" || kind === "criSlow" ? 0.3 : 0));
+  const rolls = Array.from({ length: 300 }, (_, index) => `call ${index}`);
+  const happenedOf = (only?: ReadonlySet<string>, order = rolls): readonly string[] => {
+    const dice = createFaultDice({ seed: 1, rates, only });
+    for (const what of order) dice.roll(["criFails", "criSlow"], what);
+    return dice.happened;
+  };
+
+  it("decides over each fault by its name alone, whatever else is asked and in whatever order", () => {
+    const all = happenedOf();
+    expect(all.length).toBeGreaterThan(120);
+    expect(all.length).toBeLessThan(240);
+    expect(happenedOf(undefined, rolls.toReversed()).toSorted()).toEqual(all.toSorted());
+  });
+
+  it("lets only those happen that are listed, the same as before", () => {
+    const some = happenedOf().filter((_, index) => index % 3 === 0);
+    expect(happenedOf(new Set(some))).toEqual(some);
+  });
+
+  it("gives the same particulars to a fault whether others are left out or not", () => {
+    const particulars = (only?: ReadonlySet<string>) => {
+      const dice = createFaultDice({ seed: 1, rates, only });
+      return rolls.map((what) => dice.roll(["criFails", "criSlow"], what)?.prng.next());
+    };
+    const [whole, one] = [particulars(), happenedOf()[5] ?? ""];
+    const index = rolls.indexOf(one.slice(one.indexOf(" ") + 1));
+    expect(particulars(new Set([one]))[index]).toBe(whole[index]);
+  });
+
+  it("counts by kind, and has no faults once healed", () => {
+    const dice = createFaultDice({ seed: 1, rates });
+    for (const what of rolls) dice.roll(["criFails", "criSlow"], what);
+    const before = dice.counts();
+    dice.heal();
+    for (const what of rolls) expect(dice.roll(["criFails"], `later ${what}`)).toBeUndefined();
+    const { criFails = 0, criSlow = 0 } = before;
+    expect([dice.isHealed, dice.counts(), criFails + criSlow]).toEqual([true, before, dice.happened.length]);
+  });
+});

@@ -1,0 +1,46 @@
+import { createSecureContext, getCiphers } from "node:tls";
+import { describe, expect, it } from "vitest";
+import {
+  opensslCiphers,
+  opensslGroups,
+  opensslVersion,
+  TLS_CIPHER_SUITES,
+  TLS_VERSIONS,
+} from "../../../../src/core/config/tlsNames.ts";
+
+const TLS13 = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
+
+describe("TLS names in OpenSSL's notation", () => {
+  it.each([
+    ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", ":ECDHE-RSA-AES128-GCM-SHA256"],
+    ["TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA", ":ECDHE-ECDSA-AES256-SHA"],
+    ["TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256", ":ECDHE-RSA-AES128-SHA256"],
+    ["TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", ":ECDHE-RSA-CHACHA20-POLY1305"],
+    ["TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305", ":ECDHE-RSA-CHACHA20-POLY1305"],
+    ["TLS_RSA_WITH_AES_256_GCM_SHA384", ":AES256-GCM-SHA384"],
+    ["TLS_AES_128_GCM_SHA256", ""],
+    ["TLS_RSA_WITH_RC4_128_SHA", ""],
+    ["TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA", ""],
+  ])("%s", (suite, added) => {
+    expect(opensslCiphers([suite], getCiphers())).toBe(`${TLS13}${added}`);
+  });
+
+  it("are accepted together, also when empty", () => {
+    const known = getCiphers();
+    for (const suites of [TLS_CIPHER_SUITES, ["TLS_RSA_WITH_RC4_128_SHA"], []]) {
+      expect(() => createSecureContext({ ciphers: opensslCiphers(suites, known) })).not.toThrow();
+    }
+    for (const version of ["", ...TLS_VERSIONS]) {
+      expect(() => createSecureContext({ minVersion: opensslVersion(version) })).not.toThrow();
+    }
+  });
+
+  it("convert key exchange groups", () => {
+    expect([opensslGroups([29, 23, 4588, 9999]), opensslGroups([]), opensslGroups([9999])]).toEqual([
+      "X25519:P-256:X25519MLKEM768",
+      "auto",
+      "auto",
+    ]);
+    expect(() => createSecureContext({ ecdhCurve: opensslGroups([29, 23, 24, 25, 4588]) })).not.toThrow();
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { problemText } from "../../../../../src/core/pod/manifest/problemText.ts";
+import { takeOver } from "../../../../../src/core/pod/manifest/takeOver.ts";
+import { podYaml, readText } from "../../../../support/manifests.ts";
+
+const ORIGIN = "/manifests/pod.yaml";
+const problemsAfter = (...texts: readonly string[]) => {
+  let known: ReturnType<typeof takeOver> = { pods: [], objects: [], problems: [] };
+  for (const text of texts) known = takeOver(known, readText(text), ORIGIN);
+  return known.problems;
+};
+const broken = (name: string): string => podYaml(name, '""');
+
+describe("problems of a manifest that changed", () => {
+  it.each([
+    ["a first version that is refused", [broken("a")], [`${ORIGIN}:8: spec.containers[0].image: Required value`]],
+    [
+      "a pod that keeps its last good version",
+      [podYaml("a"), broken("a")],
+      [`${ORIGIN}:8: spec.containers[0].image: Required value (default/a-node-1 keeps its last good version)`],
+    ],
+    [
+      "one pod of two",
+      [`${podYaml("a")}---\n${podYaml("b")}`, `${podYaml("a")}---\n${broken("b")}`],
+      [`${ORIGIN}:17: spec.containers[0].image: Required value (default/b-node-1 keeps its last good version)`],
+    ],
+    [
+      "all pods of a text that cannot be read",
+      [["a", "b", "c", "d", "e"].map((name) => podYaml(name)).join("---\n"), "{"],
+      [
+        `${ORIGIN}:1: is not valid JSON: Flow map must end with a } ` +
+          "(default/a-node-1, default/b-node-1, default/c-node-1 and 2 more keep their last good versions)",
+      ],
+    ],
+    [
+      "a warning, which keeps nothing",
+      [podYaml("a"), `${podYaml("a")}    portz: []\n`],
+      [`${ORIGIN}:9: spec.containers[0].portz: unknown field, ignored; did you mean "ports"?`],
+    ],
+  ])("%s", (_title, texts, expected) => {
+    expect(problemsAfter(...texts).map((problem) => problemText(problem))).toEqual(expected);
+  });
+
+  it("belong to the only pod of a manifest whose text cannot be read", () => {
+    const uid = readText(podYaml("a")).pods[0]?.metadata.uid;
+    expect(problemsAfter(podYaml("a"), "{")[0]?.pod).toEqual({ name: "a-node-1", namespace: "default", uid });
+  });
+  it("belong to no pod when there are two candidates", () => {
+    expect(problemsAfter(`${podYaml("a")}---\n${podYaml("b")}`, "{")[0]?.pod).toBeUndefined();
+  });
+});

@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+import { measuredVolumes } from "../../../../src/core/stats/measuredVolumes.ts";
+import { layoutOfFound, type Volume } from "../../../../src/core/volume/volumeLayout.ts";
+import { containerOf, podOf } from "../../../support/pods.ts";
+import { mountedVolumesOf, volumeNodeOf } from "../../../support/podVolumes.ts";
+
+const VOLUMES: readonly Volume[] = [
+  { name: "scratch", emptyDir: {} },
+  { name: "fast", emptyDir: { medium: "Memory" } },
+  { name: "settings", configMap: { name: "settings" } },
+  { name: "login", secret: { secretName: "login" } },
+  { name: "about", downwardAPI: { items: [] } },
+  { name: "access", projected: { sources: [] } },
+  { name: "host", hostPath: { path: "/data" } },
+  { name: "share", nfs: { server: "s", path: "/" } },
+  { name: "logo", image: { reference: "logo:1" } },
+  { name: "disk", persistentVolumeClaim: { claimName: "disk-claim" } },
+  { name: "own", ephemeral: {} },
+  { name: "waits", configMap: { name: "missing" } },
+] as never;
+
+it("measures the same volumes as upstream, by counting or by the file system of a claim", () => {
+  const volumeMounts = VOLUMES.map(({ name }) => ({ name, mountPath: `/${name}` }));
+  const pod = podOf({ spec: { volumes: [...VOLUMES], containers: [containerOf({ volumeMounts })] } });
+  const mounted = new Map(mountedVolumesOf(pod));
+  mounted.delete("waits");
+  for (const name of ["disk", "own"]) {
+    const layout = layoutOfFound(pod, { name: `pv-${name}`, local: { path: "/mnt/d" } }, volumeNodeOf());
+    if (layout.ok) mounted.set(name, layout.value);
+  }
+  const found = measuredVolumes(pod, mounted).map(({ name, by, hasOwnFs, isEphemeral, pvcRef }) => [
+    name,
+    by,
+    hasOwnFs ? "its own" : "the node's",
+    isEphemeral,
+    pvcRef?.name,
+  ]);
+  expect(found).toEqual([
+    ["scratch", "du", "the node's", true, undefined],
+    ["fast", "du", "its own", false, undefined],
+    ["settings", "du", "the node's", true, undefined],
+    ["login", "du", "its own", false, undefined],
+    ["about", "du", "its own", false, undefined],
+    ["access", "du", "its own", false, undefined],
+    ["share", "statfs", "its own", false, undefined],
+    ["disk", "statfs", "its own", false, "disk-claim"],
+    ["own", "statfs", "its own", false, `${pod.metadata.name}-own`],
+  ]);
+});

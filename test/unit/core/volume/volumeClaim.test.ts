@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { boundVolumeName, claimOf, originOf } from "../../../../src/core/volume/volumeClaim.ts";
+import { podOf } from "../../../support/pods.ts";
+
+const pod = podOf({ name: "web" });
+const reference = { claimName: "data", readOnly: false, isEphemeral: false };
+const bound = { metadata: { name: "data", uid: "c1" }, spec: { volumeName: "pv1" }, status: { phase: "Bound" } };
+const volume = {
+  metadata: { name: "pv1" },
+  spec: { claimRef: { uid: "c1" }, nfs: { server: "s", path: "/p" }, mountOptions: ["soft"] },
+};
+
+describe("claimOf", () => {
+  it.each([
+    ["a claim", { persistentVolumeClaim: { claimName: "data", readOnly: true } }, { ...reference, readOnly: true }],
+    ["a template", { ephemeral: {} }, { claimName: "web-v", readOnly: false, isEphemeral: true }],
+    ["its own source", { emptyDir: {} }, undefined],
+  ])("finds the claim of a volume with %s", (_what, source, expected) => {
+    expect(claimOf(pod, { name: "v", ...source })).toEqual(expected);
+  });
+});
+
+describe("boundVolumeName", () => {
+  it("returns the volume the claim is bound to", () => {
+    expect(boundVolumeName(pod, reference, bound)).toEqual({ ok: true, value: "pv1" });
+  });
+
+  it("still returns the volume of a deleted claim that pods use", () => {
+    const finalizers = ["kubernetes.io/pvc-protection"];
+    const metadata = { ...bound.metadata, deletionTimestamp: "2026-01-01T00:00:00Z", finalizers };
+    expect(boundVolumeName(pod, reference, { ...bound, metadata })).toEqual({ ok: true, value: "pv1" });
+  });
+
+  it.each([
+    ["PVC is not bound", { ...bound, status: { phase: "Pending" } }, reference],
+    [
+      "PVC is being deleted",
+      { ...bound, metadata: { ...bound.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } },
+      reference,
+    ],
+    ["PVC has empty pvc.Spec.VolumeName", { ...bound, spec: {} }, reference],
+    ["PVC demo/data was not created for pod demo/web (pod is not owner)", bound, { ...reference, isEphemeral: true }],
+  ])("rejects: %s", (message, claim, asked) => {
+    expect(boundVolumeName(pod, asked, claim)).toMatchObject({ ok: false, error: { message, retryable: true } });
+  });
+});
+
+describe("originOf", () => {
+  it("returns the source of the volume", () => {
+    expect(originOf(volume, bound, true)).toEqual({
+      ok: true,
+      value: { name: "pv1", nfs: { server: "s", path: "/p" }, mountOptions: ["soft"], readOnly: true },
+    });
+  });
+
+  it("names the CSI driver", () => {
+    const csi = { driver: "d.example", volumeHandle: "h" };
+    expect(originOf({ ...volume, spec: { claimRef: { uid: "c1" }, csi } }, bound, false)).toEqual({
+      ok: true,
+      value: { name: "pv1", csi: { driver: "d.example", mode: "Persistent" }, mountOptions: [], readOnly: false },
+    });
+  });
+
+  it("prefers the mount options of the deprecated annotation", () => {
+    const annotations = { "volume.beta.kubernetes.io/mount-options": "hard,,nolock" };
+    const annotated = { ...volume, metadata: { ...volume.metadata, annotations } };
+    expect(originOf(annotated, bound, true)).toMatchObject({ value: { mountOptions: ["hard", "nolock"] } });
+  });
+
+  it("keeps the node affinity", () => {
+    const nodeSelectorTerms = [{ matchExpressions: [{ key: "disk", operator: "Exists" }] }];
+    const spec = { ...volume.spec, nodeAffinity: { required: { nodeSelectorTerms } } };
+    expect(originOf({ ...volume, spec }, bound, false)).toMatchObject({ value: { nodeTerms: nodeSelectorTerms } });
+  });
+
+  it.each([
+    [
+      "found PV object pv1 but it has a nil pv.Spec.ClaimRef indicating it is not yet bound to the claim",
+      { ...volume, spec: {} },
+    ],
+    [
+      "found PV object pv1 but its pv.Spec.ClaimRef.UID c2 does not point to claim.UID c1",
+      { ...volume, spec: { ...volume.spec, claimRef: { uid: "c2" } } },
+    ],
+    ["volumeMode Block of PV object pv1 is not served", { ...volume, spec: { ...volume.spec, volumeMode: "Block" } }],
+  ])("rejects: %s", (message, other) => {
+    expect(originOf(other, bound, false)).toMatchObject({ ok: false, error: { message } });
+  });
+});

@@ -1,0 +1,212 @@
+import { describe, expect, it } from "vitest";
+import type { PodSpec } from "../../../../src/core/api.ts";
+import { layoutOf, layoutOfOrigin, usedVolumes, type Volume } from "../../../../src/core/volume/volumeLayout.ts";
+import { containerOf, podOf } from "../../../support/pods.ts";
+import { volumeNodeOf } from "../../../support/podVolumes.ts";
+
+const VOLUMES = "/var/lib/kubelet/pods/uid-1/volumes";
+const NODE_MEMORY = 24_581_696 * 1024;
+const layout = (volume: Omit<Volume, "name">, spec: Partial<PodSpec> = {}) =>
+  layoutOf(podOf({ spec }), { name: "v", ...volume }, volumeNodeOf());
+const tmpfs = (bytes: number) => ({ source: "tmpfs", fsType: "tmpfs", options: [`size=${bytes}`] });
+const own = (plugin: string) => ({
+  name: "v",
+  plugin: `kubernetes.io/${plugin}`,
+  path: `${VOLUMES}/kubernetes.io~${plugin}/v`,
+  isOwnDirectory: true,
+});
+const limited = [containerOf({ resources: { limits: { memory: "64Mi" }, requests: { memory: "64Mi" } } })];
+const GROUP = { fsGroup: 5, fsGroupChangePolicy: "OnRootMismatch" };
+const huge = (...sizes: readonly string[]) => [
+  containerOf({ resources: { requests: Object.fromEntries(sizes.map((size) => [`hugepages-${size}`, "4Mi"])) } }),
+];
+
+describe("layoutOf", () => {
+  it.each<[string, Omit<Volume, "name">, Partial<PodSpec>, object]>([
+    ["an emptyDir is a directory", { emptyDir: {} }, {}, { ...own("empty-dir"), hasContent: false, isReadOnly: false }],
+    [
+      "one in memory is as large as all pods",
+      { emptyDir: { medium: "Memory" } },
+      {},
+      { fileSystem: tmpfs(NODE_MEMORY) },
+    ],
+    [
+      "an emptyDir in memory is no larger than its limit",
+      { emptyDir: { medium: "Memory", sizeLimit: "1Mi" } },
+      { containers: limited },
+      { fileSystem: tmpfs(2 ** 20) },
+    ],
+    [
+      "an emptyDir in memory is no larger than the pod's limit",
+      { emptyDir: { medium: "Memory", sizeLimit: "1Gi" } },
+      { containers: limited },
+      { fileSystem: tmpfs(2 ** 26) },
+    ],
+    [
+      "one of huge pages has the size the pod asks for",
+      { emptyDir: { medium: "HugePages" } },
+      { containers: huge("2Mi") },
+      { fileSystem: { source: "nodev", fsType: "hugetlbfs", options: ["pagesize=2Mi"] } },
+    ],
+    [
+      "one of named huge pages has that size",
+      { emptyDir: { medium: "HugePages-1Gi" } },
+      { containers: huge("2Mi", "1Gi") },
+      { fileSystem: { source: "nodev", fsType: "hugetlbfs", options: ["pagesize=1Gi"] } },
+    ],
+    [
+      "a ConfigMap is on disk",
+      { configMap: { name: "c" } },
+      {},
+      { ...own("configmap"), hasContent: true, isReadOnly: true },
+    ],
+    [
+      "a Secret is in memory",
+      { secret: { secretName: "s" } },
+      {},
+      { ...own("secret"), fileSystem: tmpfs(NODE_MEMORY) },
+    ],
+    ["so are fields", { downwardAPI: {} }, {}, { ...own("downward-api"), fileSystem: tmpfs(NODE_MEMORY) }],
+    ["so is a projection", { projected: {} }, {}, { ...own("projected"), fileSystem: tmpfs(NODE_MEMORY) }],
+    [
+      "fsGroup owns it whatever the policy, which is for volumes that outlive pods, and once",
+      { emptyDir: { medium: "Memory" } },
+      { securityContext: GROUP },
+      { ownership: { fsGroup: 5 }, readyDir: "/var/lib/kubelet/pods/uid-1/plugins/kubernetes.io~empty-dir/v" },
+    ],
+    [
+      "fsGroup may read what the kubelet writes, each time it is written",
+      { secret: { secretName: "s" } },
+      { securityContext: GROUP },
+      { ownership: { fsGroup: 5, readOnly: true } },
+    ],
+    [
+      "what is mounted below it has its directory there",
+      { configMap: { name: "c" } },
+      { containers: [containerOf({ volumeMounts: ["/a", "/a/b"].map((mountPath) => ({ name: "v", mountPath })) })] },
+      { nested: ["b"] },
+    ],
+    [
+      "a hostPath keeps its path and its owner",
+      { hostPath: { path: "/srv", type: "Directory" } },
+      { securityContext: { fsGroup: 5 } },
+      { path: "/srv", wanted: "Directory", isOwnDirectory: false },
+    ],
+    [
+      "NFS is mounted",
+      { nfs: { server: "fd00::1", path: "/x", readOnly: true } },
+      {},
+      { ...own("nfs"), fileSystem: { source: "[fd00::1]:/x", fsType: "nfs", options: ["ro"] }, isReadOnly: true },
+    ],
+    [
+      "an image is the runtime's",
+      { image: { reference: "r", pullPolicy: "Never" } },
+      {},
+      { image: { reference: "r", pullPolicy: "Never" } },
+    ],
+  ])("%s", (_rule, volume, spec, expected) => {
+    expect(layout(volume, spec)).toMatchObject({ ok: true, value: expected });
+  });
+
+  it("excludes memory from swap when the kernel supports it", () => {
+    const made = layoutOf(podOf({}), { name: "v", secret: { secretName: "s" } }, volumeNodeOf({ hasNoSwap: true }));
+    expect(made).toMatchObject({ value: { fileSystem: { options: [`size=${NODE_MEMORY}`, "noswap"] } } });
+  });
+
+  it.each<[Omit<Volume, "name">, Partial<PodSpec>, string]>([
+    [{ emptyDir: { medium: "Disk" } }, {}, 'unknown storage medium "Disk"'],
+    [
+      { emptyDir: { medium: "HugePages" } },
+      { containers: huge("2Mi", "1Gi") },
+      "medium: HugePages can't be used if container requests multiple huge page sizes",
+    ],
+    [
+      { emptyDir: { medium: "HugePages-2Mi" } },
+      {},
+      "medium HugePages-2Mi: hugePages storage requested, but there is no resource request for huge pages",
+    ],
+  ])("has an error to report on each attempt: %j", (volume, spec, message) => {
+    expect(layout(volume, spec)).toMatchObject({ ok: true, value: { fault: { reason: "FailedMount", message } } });
+  });
+
+  it.each<[Omit<Volume, "name">, Partial<PodSpec>, string]>([
+    [
+      { iscsi: { iqn: "i", lun: 0, targetPortal: "t" } },
+      {},
+      'failed to get Plugin from volumeSpec for volume "v" err=no volume plugin matched (iscsi is not served)',
+    ],
+    [
+      {},
+      {},
+      'failed to get Plugin from volumeSpec for volume "v" err=no volume plugin matched (no source is not served)',
+    ],
+  ])("rejects %j", (volume, spec, message) => {
+    expect(layout(volume, spec)).toMatchObject({ ok: false, error: { reason: "FailedMount", message } });
+  });
+});
+
+describe("layoutOfOrigin", () => {
+  it("binds a local volume, and keeps its ownership when it is read-only", () => {
+    const pod = podOf({ spec: { securityContext: { fsGroup: 5 } } });
+    const origin = { name: "v", local: { path: "/mnt/d" }, mountOptions: ["noexec", "noatime"], readOnly: true };
+    expect(layoutOfOrigin(pod, origin, volumeNodeOf())).toEqual({
+      ...own("local-volume"),
+      bound: {
+        source: "/mnt/d",
+        readOnly: true,
+        options: ["noexec", "noatime"],
+        podsDir: "/var/lib/kubelet/pods",
+        device: {
+          source: "/mnt/d",
+          fsType: "ext4",
+          options: ["noatime", "noexec", "ro", "defaults"],
+          mountPoint: "/var/lib/kubelet/plugins/kubernetes.io/local-volume/mounts/v",
+        },
+      },
+      hasContent: false,
+      isReadOnly: true,
+      selinuxRelabel: true,
+    });
+  });
+
+  it("sets the group of a local volume by its policy, once", () => {
+    const pod = podOf({ spec: { securityContext: GROUP } });
+    expect(layoutOfOrigin(pod, { name: "v", local: { path: "/mnt/d" } }, volumeNodeOf())).toMatchObject({
+      ownership: { fsGroup: 5, changePolicy: "OnRootMismatch" },
+      readyDir: "/var/lib/kubelet/pods/uid-1/plugins/kubernetes.io~local-volume/v",
+    });
+  });
+
+  it("mounts a block device with the volume's file system type", () => {
+    const origin = { name: "v", local: { path: "/dev/sdb", fsType: "xfs" } };
+    expect(layoutOfOrigin(podOf(), origin, volumeNodeOf())?.bound?.device).toMatchObject({
+      fsType: "xfs",
+      options: ["defaults"],
+    });
+  });
+
+  it("sets the group of huge pages each time, since nothing records it", () => {
+    const made = layout({ emptyDir: { medium: "HugePages" } }, { securityContext: GROUP, containers: huge("2Mi") });
+    expect(made).toMatchObject({ value: { ownership: { fsGroup: 5 } } });
+    expect(made).not.toHaveProperty("value.readyDir");
+  });
+
+  // Upstream's GetAttributes: managed by the kubelet, and labels that can be changed.
+  it.each([
+    ["local", { local: { path: "/mnt/d" } }, true],
+    ["hostPath", { hostPath: { path: "/data" } }, false],
+    ["nfs", { nfs: { server: "s", path: "/" } }, false],
+  ])("relabels the files of %s for SELinux: %j %s", (_, origin, isRelabelled) => {
+    expect(layoutOfOrigin(podOf(), { name: "v", ...origin }, volumeNodeOf())?.selinuxRelabel).toBe(isRelabelled);
+  });
+});
+
+describe("usedVolumes", () => {
+  it("returns the volumes that a container mounts, in spec order", () => {
+    const volumes = ["a", "b", "c", "d"].map((name) => ({ name, emptyDir: {} }));
+    const mounting = (name: string, volume: string) =>
+      containerOf({ name, volumeMounts: [{ name: volume, mountPath: "/x" }] });
+    const spec = { volumes, containers: [mounting("main", "c")], initContainers: [mounting("init", "a")] };
+    expect(usedVolumes(podOf({ spec })).map(({ name }) => name)).toEqual(["a", "c"]);
+  });
+});

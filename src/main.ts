@@ -7,6 +7,7 @@ import type { Invocation } from "./cli/invocation.ts";
 import { runProgram } from "./cli/program.ts";
 import { endProcess, watchThreads } from "./commands/endProcess.ts";
 import { fail, failOnBrokenInvariants } from "./commands/fail.ts";
+import { tuneNodeHeap } from "./commands/nodeHeap.ts";
 import { KUBERNETES_VERSION } from "./commands/version.ts";
 import { stopRequests, UNREAD_GRACE_MS } from "./commands/stopRequests.ts";
 import { readerGone } from "./sources/readerGone.ts";
@@ -47,6 +48,7 @@ async function main(invocation: Invocation): Promise<void> {
       break;
     }
     case "dev": {
+      tuneNodeHeap();
       process.stdout.write(`${startingLine(invocation.dir)}\n`);
       const { dev } = await import("./commands/dev.ts");
       run(dev(invocation, stopRequests(signals$, outputGone$.pipe(tap(sayUnread)), systemClock), process.stdout));
@@ -103,6 +105,7 @@ async function main(invocation: Invocation): Promise<void> {
       break;
     }
     case "kubelet": {
+      tuneNodeHeap();
       const { daemon } = await import("./commands/daemon.ts");
       run(daemon(invocation.options).pipe(takeUntil(signals$)));
       break;

@@ -14,6 +14,8 @@ export interface DevBanner {
   readonly readOnly: string | undefined;
   /** The port that the read-only server would have had; undefined when it has the one asked for. */
   readonly portInUse: number | undefined;
+  /** Process of another `rxlet dev` that runs the same manifests; undefined when there is none. */
+  readonly twinPid: number | undefined;
   /** File with the node's log. */
   readonly log: string;
 }
@@ -27,11 +29,14 @@ export const startingLine = (dir: string | undefined): string =>
 
 /** The banner as lines; `pod` is an example of a pod's name. */
 export function bannerLines(banner: DevBanner, pod: string | undefined): readonly string[] {
-  const { program, manifests, isEmpty, kubeconfig, readOnly, portInUse, log } = banner;
+  const { program, manifests, isEmpty, kubeconfig, readOnly, portInUse, twinPid, log } = banner;
   const inUse = portInUse === undefined ? "" : `  (port ${portInUse} is in use)`;
   const name = pod ?? "POD";
   return [
     `Manifests  ${manifests}  (${isEmpty ? "empty: add files, pods follow" : "edit, add or remove files: pods follow"})`,
+    ...(twinPid === undefined
+      ? []
+      : [`Warning    process ${twinPid} is an rxlet dev of the same manifests: each pod runs twice`]),
     ...(kubeconfig === undefined
       ? []
       : [

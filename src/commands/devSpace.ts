@@ -17,7 +17,7 @@ import { isIgnoredName } from "../core/pod/manifest/manifestFiles.ts";
 import { formatInstant } from "../core/telemetry/civilTime.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { type ClientFiles, createDevCredentials, credentialPaths } from "./devCredentials.ts";
-import { type AnnouncedDev, announceDev, writePrivateFiles } from "./devInstances.ts";
+import { type AnnouncedDev, announceDev, runningDevs, writePrivateFiles } from "./devInstances.ts";
 import { devKubeletOptions } from "./devOptions.ts";
 import { logTail } from "./logTail.ts";
 import { LOOPBACK, usablePort } from "./devPorts.ts";
@@ -103,6 +103,7 @@ async function openSpaceIn({ dev, manifests, isEmpty, root, isTemporary, onResta
     kubeconfig: undefined,
     readOnly: readOnlyPort === 0 ? undefined : `http://${LOOPBACK}:${readOnlyPort}`,
     portInUse: readOnlyPort === dev.readOnlyPort ? undefined : dev.readOnlyPort,
+    twinPid: await twinOf(manifests),
     log: logFile,
   };
   let announced: AnnouncedDev | undefined;
@@ -129,6 +130,12 @@ async function openSpaceIn({ dev, manifests, isEmpty, root, isTemporary, onResta
       if (isTemporary) await removeOwnTree(root);
     },
   };
+}
+
+/** Returns the process of a running instance with the same manifests; undefined when there is none. */
+async function twinOf(manifests: string): Promise<number | undefined> {
+  const place = await realpath(manifests);
+  return (await runningDevs()).find((each) => each.manifests === place)?.pid;
 }
 
 /** The manifests at a path: names in a directory, or the path of a single file. */

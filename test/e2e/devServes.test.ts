@@ -1,10 +1,12 @@
 /** A running `rxlet dev` serves other commands of the same user. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { request } from "node:https";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
+import { waitFor } from "../support/waitFor.ts";
 import { createDevUser, type DevNode, type DevUser, finished } from "./devNode.ts";
 import { manifest, script, UNTIL_TERM } from "./manifests.ts";
 
@@ -59,6 +61,17 @@ describe("rxlet dev and the commands beside it", () => {
         .end();
     });
     expect(status).toBe(401);
+  });
+
+  it("warns that another instance runs the same manifests", async () => {
+    const twin = user.spawn(["dev", shop.manifests, "--node-name", "laptop", "--read-only-port", "0"]);
+    let output = "";
+    twin.stdout?.on("data", (text: Buffer) => (output += String(text)));
+    const text = `process ${shop.child.pid} is an rxlet dev of the same manifests: each pod runs twice`;
+    await waitFor("the warning", () => output.includes(text), 30_000);
+    const ended = once(twin, "exit");
+    twin.kill("SIGINT");
+    await ended;
   });
 
   it("ends when nobody reads its output any more, though it has nothing to write", async () => {

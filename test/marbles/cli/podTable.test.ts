@@ -14,6 +14,7 @@ const header: DevBanner = {
   kubeconfig: "/run/kubeconfig",
   readOnly: "http://127.0.0.1:10255",
   portInUse: undefined,
+  twinPid: undefined,
   log: "/tmp/rxlet.log",
 };
 const HEAD = bannerLines(header, undefined);

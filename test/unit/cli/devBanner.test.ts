@@ -8,6 +8,7 @@ const BANNER: DevBanner = {
   kubeconfig: "/run/user/1/rxlet/pods-1/kubeconfig",
   readOnly: "http://127.0.0.1:10255",
   portInUse: undefined,
+  twinPid: undefined,
   log: "/tmp/rxlet.log",
 };
 
@@ -33,6 +34,12 @@ it("says what to do with an empty directory", () => {
 it("says why a port is another one", () => {
   const lines = bannerLines({ ...BANNER, readOnly: "http://127.0.0.1:42975", portInUse: 10255 }, undefined);
   expect(lines[4]).toBe("API        http://127.0.0.1:42975/pods  (port 10255 is in use)");
+});
+
+it("warns that another instance runs the same manifests", () => {
+  expect(bannerLines({ ...BANNER, twinPid: 4711 }, undefined)[1]).toBe(
+    "Warning    process 4711 is an rxlet dev of the same manifests: each pod runs twice",
+  );
 });
 
 it("leaves out addresses of a server that is off", () => {

@@ -1,5 +1,5 @@
 /** A node to measure: a private containerd, the installed program on it, and pods that do nothing. */
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -42,13 +42,20 @@ export async function onBenchNode(
     const { endpoint, cgroupParent } = containerd;
     const config = { maxPods: 250, cgroupsPerQOS: true, serializeImagePulls: false };
     const args = await flagsIn(folder);
-    daemon = await startDaemon({ folder, endpoint, cgroupRoot: cgroupParent, main, config, args });
+    const env = await packagedEnvironment();
+    daemon = await startDaemon({ folder, endpoint, cgroupRoot: cgroupParent, main, config, args, env });
     await measure({ folder, containerd, daemon });
   } finally {
     await daemon?.kill("SIGTERM");
     await containerd?.stop();
     await removeFolder(folder);
   }
+}
+
+/** Returns the environment variables of the packaged systemd unit. */
+async function packagedEnvironment(): Promise<Readonly<Record<string, string>>> {
+  const unit = await readFile(new URL("../packaging/rxlet.service", import.meta.url), "utf8");
+  return Object.fromEntries([...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]));
 }
 
 const START_MS = 300_000;

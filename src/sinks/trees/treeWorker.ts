@@ -14,7 +14,7 @@ import type { TreeAnswer, TreeNews, TreeProgress, TreeRequest, TreeTask, TreeVal
 
 const IDLE_MS = 30_000;
 /** Heap bounds: the jobs hold little, and the thread must not grow like the kubelet. */
-const LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
+const LIMITS = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 128 };
 /** The compiled program is beside this file too, with the other extension. */
 const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./treeThread.ts" : "./treeThread.js", import.meta.url);
 

@@ -16,11 +16,12 @@ describe("packaging", () => {
     expect(list.plugins.map(({ type }) => type)).toEqual(["bridge", "portmap"]);
   });
 
-  it("has a unit that restarts the agent alone and leaves containers running", () => {
+  it("has a unit that restarts the agent alone, leaves containers running and bounds the heaps of malloc", () => {
     const lines = packaged("rxlet.service").split("\n");
     const wanted = [
       "Restart=always",
       "KillMode=process",
+      "Environment=MALLOC_ARENA_MAX=2",
       "ExecStart=/usr/local/bin/rxlet --config=/etc/rxlet/config.yaml",
     ];
     expect(wanted.filter((line) => !lines.includes(line))).toEqual([]);

@@ -136,7 +136,83 @@ volume_operation_total_seconds histogram operation_name,plugin_name`
   .trim()
   .split("\n");
 
+/** Names of histograms by their bounds. Those without the prefix `rxlet_` have upstream's bounds. */
+const BOUNDS: readonly (readonly [bounds: string, names: readonly string[]])[] = [
+  ["1 2 4 8 16", ["kubelet_containers_per_pod_count"]],
+  [
+    "10 50 100 500 1000 2000 5000 10000 20000 30000 60000 120000 300000 600000",
+    ["kubelet_pod_resize_duration_milliseconds"],
+  ],
+  [
+    "0.5 1 2 3 4 5 6 8 10 20 30 45 60 120 180 240 300 360 480 600 900 1200 1800 2700 3600",
+    [
+      "kubelet_pod_start_duration_seconds",
+      "kubelet_pod_start_sli_duration_seconds",
+      "kubelet_pod_start_total_duration_seconds",
+    ],
+  ],
+  ["0.01 0.05 0.1 0.5 1 5 10 20 30 45 60", ["kubelet_pod_status_sync_duration_seconds"]],
+  [
+    "0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10",
+    [
+      "authentication_token_cache_request_duration_seconds",
+      "kubelet_cgroup_manager_duration_seconds",
+      "kubelet_credential_provider_plugin_duration",
+      "kubelet_evented_pleg_connection_latency_seconds",
+      "kubelet_http_requests_duration_seconds",
+      "kubelet_pleg_pod_relist_duration_seconds",
+      "kubelet_pleg_relist_duration_seconds",
+      "kubelet_pleg_relist_interval_seconds",
+      "kubelet_pod_worker_duration_seconds",
+      "kubelet_pod_worker_start_duration_seconds",
+      "kubelet_run_podsandbox_duration_seconds",
+      "kubelet_volume_metric_collection_duration_seconds",
+      "prober_probe_duration_seconds",
+    ],
+  ],
+  ["1 5 10 20 30 60 120 180 240 300 360 480 600 900 1200 1800 2700 3600", ["kubelet_image_pull_duration_seconds"]],
+  [
+    "0 1800 3600 7200 21600 43200 86400 172800 345600 604800 2592000 7776000 15552000 31104000",
+    ["apiserver_client_certificate_expiration_seconds"],
+  ],
+  [
+    "0.25 0.5 0.7 1 1.5 3 5 10",
+    ["apiserver_delegated_authn_request_duration_seconds", "apiserver_delegated_authz_request_duration_seconds"],
+  ],
+  [
+    "600 1800 3600 14400 86400 604800 2592000 7776000 15552000 31104000 124416000",
+    ["rest_client_exec_plugin_certificate_rotation_age"],
+  ],
+  [
+    "0.005 0.025 0.1 0.25 0.5 1 2 4 8 15 30 60",
+    ["rest_client_rate_limiter_duration_seconds", "rest_client_request_duration_seconds"],
+  ],
+  [
+    "64 256 512 1024 4096 16384 65536 262144 1048576 4194304 16777216",
+    ["rest_client_request_size_bytes", "rest_client_response_size_bytes"],
+  ],
+  [
+    "60 3600 14400 86400 604800 2592000 7776000 15552000 31104000 124416000",
+    ["kubelet_certificate_manager_server_rotation_seconds"],
+  ],
+  [
+    "0.1 0.25 0.5 1 2.5 5 10 15 25 50 120 300 600",
+    ["storage_operation_duration_seconds", "volume_operation_total_seconds"],
+  ],
+  [
+    "0.001 0.0025 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5",
+    ["rxlet_event_loop_lag_seconds", "rxlet_probe_lateness_seconds"],
+  ],
+  ["0.1 0.25 0.5 1 2.5 5 10", ["rxlet_event_loop_stall_seconds"]],
+  ["0.1 0.25 0.5 1 2 3 5 10 20 30 45 60 90 120 300 600", ["rxlet_room_wait_duration_seconds"]],
+];
+
 describe("metricTable", () => {
+  it.each(BOUNDS)("has the bounds %s for %j", (bounds, names) => {
+    const found = rows.filter(([, { buckets = [] }]) => buckets.join(" ") === bounds).map(([name]) => name);
+    expect(found.sort()).toEqual([...names].sort());
+  });
+
   it("has upstream's names, types and labels for all metrics but rxlet's own", () => {
     const shared = rows.filter(([name]) => !name.startsWith("rxlet_")).map((row) => line(row).trim());
     expect(shared.sort()).toEqual([...UPSTREAM].sort());

@@ -82,6 +82,43 @@ describe("tableOf", () => {
     );
   });
 
+  it.each<[ApiResourceName, columns: string]>([
+    ["pods", "Name Ready Status Restarts Age | IP Node Nominated+Node Readiness+Gates"],
+    ["nodes", "Name Status Roles Age Version | Internal-IP External-IP OS-Image Kernel-Version Container-Runtime"],
+    ["namespaces", "Name Status Age | "],
+    ["events", "Last+Seen Type Reason Object Message | Subobject Source First+Seen Count Name"],
+    ["configmaps", "Name Data Age | "],
+    ["secrets", "Name Type Data Age | "],
+    ["leases", "Name Age | "],
+  ])("names the columns of %s, and those of the wide output", (resource, columns) => {
+    const { columnDefinitions } = tableOf(resource, [], {}, { apiVersion: "meta.k8s.io/v1", include: "None" }, NOW);
+    const named = (priority: number): string =>
+      columnDefinitions
+        .filter((column) => column.priority === priority)
+        .map(({ name }) => name.replace(" ", "+"))
+        .join(" ");
+    expect(`${named(0)} | ${named(1)}`).toBe(columns);
+    expect(columnDefinitions.filter(({ name, format }) => (format === "name") !== (name === "Name"))).toEqual([]);
+    expect(columnDefinitions.filter(({ name, description }) => name !== description)).toEqual([]);
+  });
+
+  it.each<[ApiResourceName, ApiObject, readonly unknown[]]>([
+    ["namespaces", {}, ["", "", "<unknown>"]],
+    ["nodes", {}, ["", "Unknown", "<none>", "<unknown>", "", "<none>", "<none>", ...Array(3).fill("<unknown>")]],
+    ["configmaps", { data: null, binaryData: { a: "", b: "" } }, ["", 2, "<unknown>"]],
+    ["secrets", { type: "", data: { a: "" } }, ["", "Opaque", 1, "<unknown>"]],
+    ["secrets", { type: "kubernetes.io/tls" }, ["", "kubernetes.io/tls", 0, "<unknown>"]],
+    ["leases", { metadata: { creationTimestamp: "never" } }, ["", "<unknown>"]],
+    [
+      "events",
+      { metadata: { name: "e" }, involvedObject: {}, firstTimestamp: BEFORE, source: { component: "", host: "n" } },
+      ["5m", "", "", "/", "", "n", "", "5m", 1, "e"],
+    ],
+  ])("shows %s without fields: %j", (resource, object, cells) => {
+    const { rows } = tableOf(resource, [object], {}, { apiVersion: "meta.k8s.io/v1", include: "None" }, NOW);
+    expect(rows).toEqual([{ cells }]);
+  });
+
   it.each([
     ["Metadata", { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: pod.metadata }],
     ["Object", pod],

@@ -92,6 +92,52 @@ describe("ConfigMaps and Secrets of a manifest", () => {
     expect([reading.objects, problemLines(reading)]).toEqual([[], expected]);
   });
 
+  it.each([
+    ["Secret", "stringData", "data"],
+    ["ConfigMap", "data", ""],
+  ])("limits the data of a %s to a mebibyte in all", (kind, key, field) => {
+    const half = "x".repeat(512 * 1024);
+    const problems = (more: string) => problemLines(readText(`${head(kind)}${key}: {k: ${half}, l: ${half}${more}}\n`));
+    expect([problems(""), problems(", m: x")]).toEqual([
+      [],
+      [expect.stringContaining(`${field}: Too long: may not be more than 1048576 bytes`)],
+    ]);
+  });
+
+  it("limits data and binaryData of a ConfigMap together", () => {
+    const problems = (text: string) =>
+      problemLines(
+        readText(`${head("ConfigMap")}data: {k: ${"é".repeat(512 * 1024 - 1)}}\nbinaryData: {b: ${text}}\n`),
+      );
+    expect([problems("YWI="), problems("YWJj").length]).toEqual([[], 1]);
+  });
+
+  it.each([
+    ["kubernetes.io/dockercfg", ".dockercfg"],
+    ["kubernetes.io/dockerconfigjson", ".dockerconfigjson"],
+    ["kubernetes.io/ssh-auth", "ssh-privatekey"],
+    ["kubernetes.io/tls", "tls.crt tls.key"],
+    ["Opaque", ""],
+  ])("requires of a Secret of the type %s the keys: %s", (type, keys) => {
+    const needed = keys.split(" ").filter((key) => key !== "");
+    const problems = (data: string) => problemLines(readText(`${head("Secret")}type: ${type}\n${data}`));
+    expect(problems("").map((line) => /data\[(.*)\]: Required value$/.exec(line)?.[1])).toEqual(needed);
+    expect(problems(`data: {${needed.map((key) => `${key}: YQ==`).join(", ")}}\n`)).toEqual([]);
+  });
+
+  it.each(["username", "password"])("accepts a login with a %s alone", (key) => {
+    expect(problemLines(readText(`${head("Secret")}type: kubernetes.io/basic-auth\ndata: {${key}: YQ==}\n`))).toEqual(
+      [],
+    );
+  });
+
+  it("accepts a token of a service account", () => {
+    const text =
+      "apiVersion: v1\nkind: Secret\nmetadata: {name: a, annotations: {kubernetes.io/service-account.name: robot}}\n" +
+      "type: kubernetes.io/service-account-token\n";
+    expect(problemLines(readText(text))).toEqual([]);
+  });
+
   it("names the objects that failed", () => {
     expect([...readText(`${head("Secret")}data: {k: "?"}\n`).failed]).toEqual(["Secret default/a"]);
   });

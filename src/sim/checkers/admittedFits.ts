@@ -1,7 +1,8 @@
 /**
- * A pod the kubelet starts fits beside those it was told of before: pods with a sandbox that have not ended, at the sizes
- * it has granted them. What it is told of later may have been running all along, from an earlier life of the kubelet, and
- * is not judged again. A pod that is granted more fits beside all of them. A stop that took too long gives its room away.
+ * A pod that the kubelet starts fits beside the pods it knew before: those with a ready sandbox that are not terminal,
+ * at their allocated sizes. Pods that the kubelet learned of later are left out: they may have run since an earlier
+ * process of the kubelet, which the new process does not admit again. A pod whose allocation grows fits beside all
+ * running pods. A pod that exceeds its grace period no longer counts.
  */
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
@@ -20,16 +21,16 @@ import type { SimObservation } from "../simObservation.ts";
 
 export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPods">): SimChecker {
   const fault = nodeMisfit(config);
-  /** When this life of the kubelet was told of a pod: a number that grows. */
+  /** Number of the first snapshot in which this process of the kubelet saw a pod, by UID. */
   const toldAt = new Map<string, number>();
   const granted = createGrants();
   const sandboxes = createPodSandboxes();
   const ports = new Map<string, HostPorts>();
   const ended = new Set<string>();
-  /** Pods whose stop is stuck: the critical pod they were to make room for waits no longer. */
+  /** Pods whose stop exceeded the grace period: the critical pod that preempted them no longer waits. */
   const overdue = new Set<string>();
   let snapshots = 0;
-  /** What those take that were known by then; undefined when it fits. */
+  /** Describes how the running pods known by snapshot `knownBy` exceed the node; undefined when they fit. */
   const misfit = (knownBy: number): string | undefined => {
     const running = [...toldAt].flatMap(([uid, since]) => {
       if (since > knownBy || !sandboxes.hasReady(uid) || ended.has(uid) || overdue.has(uid)) return [];
@@ -39,7 +40,7 @@ export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPod
   };
   const afterwards = (found: string | undefined, name: string, done: string): string | undefined =>
     found === undefined ? undefined : `${found} after ${name} was ${done}`;
-  /** Pods that were granted more: judged when all that was told at that instant is known. */
+  /** A pod whose allocation grew: judged after all observations of that instant. */
   let grown: { readonly atMs: number; readonly subject: string } | undefined;
   const resized = ({ atMs }: SimObservation): string | undefined => {
     if (grown === undefined || grown.atMs === atMs) return undefined;
@@ -66,7 +67,7 @@ export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPod
         if (granted.told(observation)) grown = observation;
         return undefined;
       case "call":
-        // One that is under way when its pod ends makes a sandbox that is stopped right away.
+        // A request under way when its pod ends creates a sandbox, which the kubelet stops at once.
         if (observation.rpc === "RunPodSandbox") ended.delete(observation.podUid);
         return undefined;
       case "event":
@@ -94,8 +95,9 @@ export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPod
 const NONE: ResourceList = new Map();
 
 /**
- * What each pod was granted: at first what it asked for, then what its status says, also over a restart of the kubelet.
- * Never more than it asks for: less is granted at once, but told only when the pod could be inspected.
+ * Allocated resources by pod: first the requests of the spec, then those of the status, also across a restart of the
+ * kubelet. Never more than the spec requests: the kubelet allocates a decrease at once, but reports it only after an
+ * inspection of the pod.
  */
 function createGrants() {
   const told = new Map<string, ResourceList>();
@@ -109,7 +111,7 @@ function createGrants() {
       wanted.set(uid, size);
       told.set(uid, told.get(uid) ?? size);
     },
-    /** Whether the status tells of more than was granted before. */
+    /** Records the allocated resources of a status; true when they grew. */
     told({ podUid, after }: SimObservation & { readonly kind: "status" }): boolean {
       if (after?.allocatedResources === undefined) return false;
       const size = parseResourceList(after.allocatedResources);

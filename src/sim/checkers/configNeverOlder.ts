@@ -1,11 +1,11 @@
 /**
- * No container of a pod is made from an older writing of its ConfigMap than one before it: what the node keeps of the
- * API server only moves forward, over watches that break, kubelets that start anew and objects made again.
+ * No container of a pod is created from an older version of its ConfigMap than an earlier container of the pod: the
+ * object cache only moves forward, across broken watches, kubelet restarts and recreated objects.
  */
 import type { SimChecker } from "../simChecker.ts";
 
 export function configNeverOlder(): SimChecker {
-  /** Newest writing seen, by pod UID. */
+  /** Newest ConfigMap revision used, by pod UID. */
   const newest = new Map<string, number>();
   return {
     name: "configNeverOlder",
@@ -16,7 +16,7 @@ export function configNeverOlder(): SimChecker {
       const before = newest.get(podUid) ?? 0;
       newest.set(podUid, Math.max(before, configRevision));
       return configRevision < before
-        ? `${subject} is made from writing ${configRevision} of its ConfigMap after writing ${before}`
+        ? `${subject} is created from revision ${configRevision} of its ConfigMap after revision ${before}`
         : undefined;
     },
   };

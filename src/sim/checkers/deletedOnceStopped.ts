@@ -1,6 +1,6 @@
 /**
- * The kubelet removes a pod's object only when somebody deleted it and nothing of it runs any more, and never without
- * saying which one it means. Mirrors are its own to remove.
+ * The kubelet removes a pod object only when it has a deletion timestamp and no container of the pod runs, and always
+ * with the UID as a precondition. Mirror pods are the kubelet's own to remove.
  */
 import type { ApiPod } from "../../core/api/apiPodObjects.ts";
 import { isMirrorPod } from "../../core/pod/mirrorPod.ts";
@@ -8,7 +8,7 @@ import type { SimChecker } from "../simChecker.ts";
 import { liveContainers, LIVE_SIGHTS } from "./liveContainers.ts";
 
 export function deletedOnceStopped(live = liveContainers()): SimChecker {
-  /** By UID. */
+  /** Pod objects by UID. */
   const objects = new Map<string, ApiPod>();
   return {
     name: "deletedOnceStopped",
@@ -23,10 +23,10 @@ export function deletedOnceStopped(live = liveContainers()): SimChecker {
       }
       if (observation.kind !== "request" || observation.verb !== "delete") return undefined;
       const { subject, uid } = observation;
-      if (uid === undefined) return `${subject} is deleted whichever it is`;
+      if (uid === undefined) return `${subject} is deleted without a UID precondition`;
       const object = objects.get(uid);
       if (object === undefined || isMirrorPod(object)) return undefined;
-      if (object.metadata?.deletionTimestamp === undefined) return `${subject} is deleted and nobody asked for it`;
+      if (object.metadata?.deletionTimestamp === undefined) return `${subject} is deleted without a deletion timestamp`;
       const [running] = live.ofPod(uid);
       return running === undefined ? undefined : `${subject} is deleted while ${running.subject} runs`;
     },

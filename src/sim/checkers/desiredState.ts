@@ -1,16 +1,16 @@
-/** What a node still owes to those who want pods on it: empty once every wanted pod is where it has to be. */
+/** Differences between the desired and the actual pods of a node: none once every desired pod reached its goal. */
 import type { Pod } from "../../core/api.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { SimNode } from "../simNode.ts";
 import { POD_KINDS } from "../workload/podKinds.ts";
 import { SIM_NAMESPACE, type WantedPod } from "../workload/workload.ts";
 
-/** What of a node is looked at. */
+/** The part of a node that `openDesires` reads. */
 export interface DesiredNode extends Pick<SimNode, "pods"> {
   readonly runtime: Pick<SimNode["runtime"], "sandboxes">;
 }
 
-/** One sentence per pod that is not there yet, or still there. */
+/** Lists one sentence per pod that has not reached its goal or is still there after its removal. */
 export function openDesires(node: DesiredNode, wanted: readonly WantedPod[]): readonly string[] {
   const known = new Map(node.pods().map((pod) => [pod.metadata.name, pod]));
   const missing = wanted.flatMap((want) => {
@@ -28,8 +28,8 @@ export function openDesires(node: DesiredNode, wanted: readonly WantedPod[]): re
 function problemOf({ metadata, spec, status }: Pod, { plan, uid }: WantedPod): string | undefined {
   if (uid !== undefined && metadata.uid !== uid) return `is still the pod of UID ${metadata.uid}`;
   const { phase, reason = "", initContainerStatuses = [], containerStatuses = [] } = status ?? {};
-  // Refused, or stopped to make room: the end of it, whatever it was to do. After a restart of the kubelet one that was
-  // refused tells of its containers, as lost.
+  // A rejected, preempted or evicted pod is terminal whatever its goal. After a restart of the kubelet, the status of a
+  // rejected pod lists its containers as lost.
   const gaveWay =
     containerStatuses.length === 0 || ["Preempting", "Evicted"].includes(reason) || reason.startsWith("OutOf");
   if (phase === "Failed" && gaveWay) return undefined;

@@ -1,4 +1,4 @@
-/** No two pods whose sandboxes are live have a user id of the node in common. */
+/** No two pods with a live sandbox share a user ID of the node. */
 import type { IdRange } from "../../core/userns/idRanges.ts";
 import type { SimChecker } from "../simChecker.ts";
 
@@ -6,7 +6,7 @@ const overlap = (a: IdRange, b: IdRange): boolean =>
   a.firstId < b.firstId + b.length && b.firstId < a.firstId + a.length;
 
 export function disjointUserIds(): SimChecker {
-  /** Of live sandboxes, by their id. */
+  /** User IDs of live sandboxes, by sandbox ID. */
   const live = new Map<string, IdRange & { readonly podUid: string; readonly name: string }>();
   return {
     name: "disjointUserIds",

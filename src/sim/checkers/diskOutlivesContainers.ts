@@ -1,4 +1,6 @@
-/** The directory and the cgroup of a pod, its volumes and what is mounted for it go after the last of its containers has ended. */
+/**
+ * The directory, the cgroup, the volumes and the mounts of a pod are removed only after its last container has ended.
+ */
 import type { SimChecker } from "../simChecker.ts";
 
 export function diskOutlivesContainers(): SimChecker {

@@ -1,6 +1,6 @@
 /**
- * A pod that has Succeeded or Failed stays so. Over a restart of the kubelet this holds for pods whose source hands
- * their status back; what became of a static pod only its containers tell.
+ * A pod that has Succeeded or Failed keeps its phase. Across a restart of the kubelet this holds for pods whose source
+ * returns their status; the outcome of a static pod is known only from its containers.
  */
 import type { PodSource } from "../../core/pod/sourceSnapshot.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
@@ -8,7 +8,7 @@ import type { SimChecker } from "../simChecker.ts";
 import type { SimObservation } from "../simObservation.ts";
 
 export function finalPhaseStays(): SimChecker {
-  /** Terminal phases handed to the kubelet, by source and pod UID. */
+  /** Terminal phases that a source gave to the kubelet, by source and pod UID. */
   const known = new Map<PodSource, ReadonlyMap<string, string>>();
   const told = ({ source, pods }: SimObservation & { readonly kind: "wanted" }): void => {
     const final = pods.flatMap(({ metadata, status }) =>

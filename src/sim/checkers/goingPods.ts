@@ -1,31 +1,31 @@
 /**
- * Pods that are to go, and how long they may take: the shortest grace the kubelet was told of, in seconds. What was
- * told is lost when the kubelet ends: the next one starts from what the pod says then. A word that comes in the very
- * millisecond of a request may have crossed it.
+ * Pods that terminate, with the shortest grace period given to the kubelet, in seconds. A restart of the kubelet drops
+ * the table: the next process starts from the pod spec. An update in the same millisecond as a request may have crossed
+ * it.
  */
 import type { PodSource } from "../../core/pod/sourceSnapshot.ts";
 import { isPodsLast, type SimObservation } from "../simObservation.ts";
 
-/** The default of pods that do not say. */
+/** Default of `terminationGracePeriodSeconds`. */
 export const DEFAULT_SECONDS = 30;
 
-/** The shortest grace period so far, and what it was before the instant of the last word on it. */
+/** The shortest grace period so far, and its value before the instant of the last update. */
 interface Grace {
   readonly seconds: number;
   readonly atMs: number;
-  /** Infinity: none was in force. */
+  /** Infinity when no grace period was in force. */
   readonly before: number;
 }
 
-/** What the table is made of. */
+/** Kinds of observations that the table needs. */
 export const GOING_SIGHTS = ["wanted", "removed", "status", "kubelet"] as const;
 
-/** Makes the table. Bound: pods told of by this kubelet's sources. */
+/** Creates the table. Bound: pods that the sources of this kubelet process listed. */
 export function goingPods() {
   const wanted = new Map<PodSource, ReadonlySet<string>>();
-  /** What each pod's spec says, by UID. */
+  /** Grace period of each pod spec, by UID. */
   const specs = new Map<string, number>();
-  /** Grace in force, by UID. */
+  /** Grace period in force, by UID. */
   const going = new Map<string, Grace>();
   const told = ({ atMs, source, podUids, news }: SimObservation & { readonly kind: "wanted" }): void => {
     const shorten = (uid: string, seconds: number): void => {
@@ -39,27 +39,27 @@ export function goingPods() {
     for (const { metadata, spec } of news) {
       const ofSpec = spec.terminationGracePeriodSeconds ?? DEFAULT_SECONDS;
       specs.set(metadata.uid, ofSpec);
-      // The first deletion may give more than the spec, later ones only less.
+      // The first deletion may give more than the spec; later deletions can only shorten the period.
       if (metadata.deletionTimestamp !== undefined)
         shorten(metadata.uid, metadata.deletionGracePeriodSeconds ?? ofSpec);
     }
     wanted.set(source, podUids);
   };
   return {
-    /** Takes an observation in. */
+    /** Updates the table from an observation. */
     look(observation: SimObservation): void {
       if (observation.kind === "wanted") told(observation);
       if (observation.kind === "removed" && isPodsLast(observation.what)) going.delete(observation.podUid);
-      // One that never came to the runtime leaves nothing to be removed.
+      // A pod that never reached the runtime leaves nothing to remove.
       if (observation.kind === "status" && observation.after === undefined) going.delete(observation.podUid);
       if (observation.kind !== "kubelet") return;
       wanted.clear();
       specs.clear();
       going.clear();
     },
-    /** The shortest told of so far, at this very instant too; undefined for a pod that is not to go. */
+    /** The shortest period so far, updates of this instant included; undefined for a pod that does not terminate. */
     shortestSeconds: (podUid: string): number | undefined => going.get(podUid)?.seconds,
-    /** In force at this instant; undefined for a pod that is not to go. */
+    /** The period in force before the updates of this instant; undefined for a pod that does not terminate. */
     graceSeconds(podUid: string, atMs: number): number | undefined {
       const grace = going.get(podUid);
       return grace?.atMs === atMs ? grace.before : grace?.seconds;

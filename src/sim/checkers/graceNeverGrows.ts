@@ -1,16 +1,16 @@
 /**
- * Once a pod is to go, no stop of its containers is given more than the shortest grace period told of for it, nor more
- * than the stop of the same container before it.
+ * Once a pod terminates, no StopContainer request has a longer timeout than the shortest grace period of the pod so
+ * far, nor than the previous request for the same container.
  */
 import type { SimChecker } from "../simChecker.ts";
 import { goingPods, GOING_SIGHTS } from "./goingPods.ts";
 
-/** The least a container is ever given. */
+/** The minimum timeout of a StopContainer request. */
 const MINIMUM_SECONDS = 2;
 
 export function graceNeverGrows(): SimChecker {
   const going = goingPods();
-  /** Seconds last given to a container, by pod UID and subject. */
+  /** Timeout in seconds of the last request for a container, by pod UID and subject. */
   const given = new Map<string, number>();
   return {
     name: "graceNeverGrows",
@@ -18,7 +18,8 @@ export function graceNeverGrows(): SimChecker {
     check(observation) {
       going.look(observation);
       if (observation.kind === "kubelet") given.clear();
-      // One of that name may have been lost with its runtime: the next one starts with the grace of the pod.
+      // The runtime may have lost the earlier container of that name: the new one starts with the grace period of the
+      // pod.
       if (observation.kind === "change" && /^container (created|removed)$/.test(observation.change.kind)) {
         given.delete(`${observation.change.podUid} ${observation.change.name}`);
       }

@@ -1,15 +1,15 @@
-/** While the kubelet runs and the API server is up, the lease of the node never gets as old as it lasts. */
+/** While the kubelet runs and the API server is up, the kubelet renews the node lease before it expires. */
 import type { SimChecker } from "../simChecker.ts";
 
 const MS_PER_SECOND = 1_000;
-/** Until a lease says otherwise. */
+/** Lease duration until a lease with another duration is observed. */
 const USUAL_DURATION_MS = 40_000;
 
 export function leaseGap(): SimChecker {
   let durationMs = USUAL_DURATION_MS;
   let isRunning = false;
   let isUp = false;
-  /** The last renewal, or since when there could be one. */
+  /** The last renewal, or the instant since which a renewal is possible. */
   let sinceMs = 0;
   let isTold = false;
   return {

@@ -1,9 +1,9 @@
-/** What is left on a node that nobody wants anything of any more: nothing, if all went well. */
+/** Everything left on a node after all its pods were removed: an empty list when the cleanup is complete. */
 import type { ApiPod } from "../../core/api/apiPodObjects.ts";
 import { parsePodCgroupName } from "../../core/resources/podCgroup.ts";
 import type { SimNode } from "../simNode.ts";
 
-/** What of a node is looked at. */
+/** The part of a node that `leftovers` reads. */
 export interface LeftNode extends Pick<SimNode, "config" | "kubelet" | "pods"> {
   readonly runtime: Pick<SimNode["runtime"], "sandboxes" | "containers">;
   readonly files: Pick<SimNode["files"], "paths">;
@@ -13,7 +13,7 @@ export interface LeftNode extends Pick<SimNode, "config" | "kubelet" | "pods"> {
   readonly api: Pick<NonNullable<SimNode["api"]>, "objects"> | undefined;
 }
 
-/** One sentence per thing that should have gone with its pod. */
+/** Lists one sentence per object that should have been removed with its pod. */
 export function leftovers(node: LeftNode): readonly string[] {
   const { rootDir, podLogsDir, containerLogsDir } = node.config.directories;
   const inside = [`${rootDir}/pods`, podLogsDir, containerLogsDir].map((path) => `${path}/`);
@@ -42,7 +42,7 @@ export function leftovers(node: LeftNode): readonly string[] {
 const objectsOf = ({ api, config }: LeftNode): readonly ApiPod[] =>
   (api?.objects("pods") ?? []).filter(({ spec }) => spec?.nodeName === config.nodeName);
 
-/** Timers that run on after the kubelet has ended and its node is empty. */
+/** Counts timers still scheduled after the kubelet has ended and its node is empty. */
 export function leftTimers({ scheduler: { pending } }: { readonly scheduler: Pick<SimNode["scheduler"], "pending"> }) {
   return pending === 0 ? [] : [`${pending} timers`];
 }

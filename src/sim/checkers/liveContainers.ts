@@ -1,8 +1,8 @@
-/** The containers that run, with what their pods' specs say of them, followed by what is seen of a node. */
+/** Table of running containers and of their specs, updated from the observations of a node. */
 import type { Container, Pod } from "../../core/api.ts";
 import type { SimObservation } from "../simObservation.ts";
 
-/** One running instance. */
+/** A running instance of a container. */
 export interface LiveContainer {
   readonly id: string;
   readonly podUid: string;
@@ -12,20 +12,20 @@ export interface LiveContainer {
   readonly startedAtMs: number;
 }
 
-/** Of `namespace/pod/name#attempt`, or undefined for what is no container. */
+/** Returns the container name of `namespace/pod/name#attempt`; undefined for a subject that is not a container. */
 export const containerNameOf = (subject: string): string | undefined => subject.split("/")[2]?.split("#")[0];
 
-/** What the table is made of. */
+/** Kinds of observations that the table needs. */
 export const LIVE_SIGHTS = ["wanted", "change"] as const;
 
-/** Makes the table, which several checkers may share. Bound: what runs, and every pod that was ever wanted. */
+/** Creates the table, which several checkers may share. Bound: running containers and all pods ever desired. */
 export function liveContainers() {
   const live = new Map<string, LiveContainer>();
   const byPod = new Map<string, readonly LiveContainer[]>();
   const pods = new Map<string, Pod>();
   let last: SimObservation | undefined;
   return {
-    /** Takes an observation in, once, however many checkers show it. */
+    /** Updates the table from an observation, once even when several checkers pass it. */
     look(observation: SimObservation): void {
       if (observation === last) return;
       last = observation;

@@ -1,14 +1,15 @@
 /**
- * A node does not go round in circles: what it does in a minute is bounded by its pods. Asked after every action of the
- * scheduler, which no observation tells of. Mistakes of this kind cost a real node its CPU, and the API server its peace.
+ * A node does not loop without progress: the number of its pods bounds its actions per minute. Called after every
+ * action of the scheduler, which emits no observation. A busy loop would cost a real node its CPU and overload the API
+ * server.
  */
 
 const MINUTE_MS = 60_000;
-/** Starting a pod, with its probes and writes, takes about 200; trouble of all kinds may double that. */
+/** A pod start, with its probes and writes, takes about 200 actions; faults may double that. */
 const ACTIONS_PER_POD = 600;
 const ACTIONS_OF_NODE = 5_000;
 
-/** Counts one action; answers what is wrong once a minute has too many. */
+/** Returns a function that counts one action and reports a minute with too many, once. */
 export function noBusyLoop(pods: number): (atMs: number) => string | undefined {
   const limit = ACTIONS_OF_NODE + ACTIONS_PER_POD * pods;
   let minute = 0;

@@ -1,7 +1,8 @@
 /**
- * Nothing starts after the end began. The end of a pod that is no longer wanted begins with the first stop (or removal)
- * the kubelet asks for after it was told; a start that was under way before that may still finish. A pod that has
- * Succeeded or Failed begins to end when it says so. A new beginning needs all of the old pod gone from the runtime.
+ * No part of a pod starts after its termination began. The termination of a removed pod begins with the first stop or
+ * removal request after the source dropped the pod; a start that was under way before may still finish. The termination
+ * of a pod that has Succeeded or Failed begins with that status. A pod restarts only after the runtime has removed all
+ * of its old parts.
  */
 import type { PodStatus } from "../../core/api.ts";
 import type { CriRpc } from "../../core/criOperations.ts";
@@ -19,12 +20,12 @@ const ENDS: ReadonlySet<CriRpc> = new Set<CriRpc>([
   "RemovePodSandbox",
 ]);
 
-/** Why nothing of a pod may start. */
+/** Why no part of a pod may start. */
 type End = "unwanted" | "stopping" | "ending" | "over";
 
-// What is over is removed once its source has taken it back; a kubelet that ends meanwhile leaves no word of it.
+// A terminal pod is removed once its source drops it; a restart of the kubelet before that leaves no record of it.
 const takenBack = (end: End | undefined): End => (end === undefined || end === "unwanted" ? "unwanted" : "stopping");
-// Nor is word left of an end that was told before all had ended (a preempted pod), until the server has heard of it.
+// A terminal status of a pod with live containers (preemption) has no record either until the API server stores it.
 function ended(end: End | undefined, { containerStatuses = [] }: PodStatus): End {
   if (end === "over" || end === "ending") return end;
   if (end !== undefined) return "stopping";
@@ -33,12 +34,12 @@ function ended(end: End | undefined, { containerStatuses = [] }: PodStatus): End
 
 export function noStartAfterEnd(): SimChecker {
   const wanted = new Map<PodSource, ReadonlySet<string>>();
-  /** Unwanted pods, and why nothing of them may start once something was stopped. */
+  /** Pods no part of which may start, with the reason. */
   const ends = new Map<string, End>();
   const parts = podParts();
   const told = ({ source, podUids }: SimObservation & { readonly kind: "wanted" }): void => {
     for (const uid of wanted.get(source) ?? []) if (!podUids.has(uid)) ends.set(uid, takenBack(ends.get(uid)));
-    // Wanted again before anything of it was stopped, or when nothing is left: as if nothing had been.
+    // A pod that returns before the first stop request, or after its last part was removed, starts afresh.
     for (const uid of podUids) if (ends.get(uid) === "unwanted" || !parts.has(uid)) ends.delete(uid);
     wanted.set(source, podUids);
   };
@@ -64,7 +65,7 @@ export function noStartAfterEnd(): SimChecker {
           if (parts.isGoneAfter(observation.change)) ends.delete(observation.change.podUid);
           return undefined;
         case "kubelet":
-          // The next kubelet knows only what it finds: a pod wanted again is adopted as it is.
+          // The next process knows only the runtime's state: it adopts a desired pod unchanged.
           for (const [uid, end] of ends) if (end !== "over") ends.delete(uid);
           return undefined;
         case "call": {

@@ -1,8 +1,8 @@
-/** What a node still owes to its cluster: empty once its Node says Ready and it holds its lease. */
+/** Conditions of a healthy cluster member: the Node is Ready and owns its lease. */
 import type { SimApiServer } from "../apiServer/simApiServer.ts";
 import type { SimNode } from "../simNode.ts";
 
-/** One sentence per thing that is not so. */
+/** Lists one sentence per condition that does not hold. */
 export function openDuties({ config: { nodeName } }: SimNode, server: SimApiServer): readonly string[] {
   const node = server.object("nodes", { name: nodeName });
   const ready = node?.status?.conditions?.find(({ type }) => type === "Ready");
@@ -11,7 +11,7 @@ export function openDuties({ config: { nodeName } }: SimNode, server: SimApiServ
   return [
     ...(ready?.status === "True"
       ? []
-      : [`node ${nodeName} is not Ready: ${ready?.message ?? "nothing is said of it"}`]),
-    ...(isHeld ? [] : [`node ${nodeName} has no lease that goes with it`]),
+      : [`node ${nodeName} is not Ready: ${ready?.message ?? "it has no Ready condition"}`]),
+    ...(isHeld ? [] : [`node ${nodeName} has no lease owned by its Node`]),
   ];
 }

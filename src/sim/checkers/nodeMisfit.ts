@@ -1,4 +1,7 @@
-/** Whether pods fit on a node together: every resource it has, their number, their host ports. As admission should see it. */
+/**
+ * Whether a set of pods fits on a node: allocatable resources, pod count and host ports. Models what admission should
+ * decide, without its code.
+ */
 import type { Pod } from "../../core/api.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import {
@@ -8,22 +11,22 @@ import {
   resourceValue,
 } from "../../core/resources/resourceList.ts";
 
-/** `TCP 80`; no pod of a workload binds to one address alone. */
+/** Entries such as `TCP 80`; pods of a workload never bind to a single address. */
 export type HostPorts = readonly string[];
 
-/** What one pod takes. */
+/** Resources and host ports of a pod. */
 export interface TakenPart {
   readonly size: ResourceList;
   readonly ports: HostPorts;
 }
 
-/** The host ports a pod asks for. */
+/** Returns the host ports that a pod requests. */
 export const hostPortsOf = ({ spec }: Pod): HostPorts =>
   spec.containers.flatMap(({ ports = [] }) =>
     ports.flatMap(({ hostPort, protocol = "TCP" }) => (hostPort === undefined ? [] : [`${protocol} ${hostPort}`])),
   );
 
-/** Says what is too much for this node; undefined when they fit. */
+/** Returns a function that describes what exceeds this node; undefined when the pods fit. */
 export function nodeMisfit(config: Pick<KubeletConfig, "allocatable" | "maxPods">) {
   const room = parseResourceList(config.allocatable);
   const units = (list: ResourceList, name: string): bigint =>

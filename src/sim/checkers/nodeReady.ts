@@ -1,10 +1,11 @@
 /**
- * What the Node says of its readiness is what the runtime said last, once runtime, kubelet and API server have been
- * steady for a while. To a new kubelet the runtime has said nothing yet, and may take minutes to. A runtime whose pods could not be listed for minutes makes a node unready as well.
+ * The Ready condition of the Node follows the runtime's last status, once the runtime, the kubelet and the API server
+ * have been steady for `SETTLE_MS`. A new kubelet has no runtime status yet, which may take minutes. A failed relist
+ * (PLEG) for minutes makes a node unready as well.
  */
 import type { SimChecker } from "../simChecker.ts";
 
-/** 30 s of patience with a runtime that is away, the period of a report, and a request that was lost on the way. */
+/** 30 s until the runtime counts as down, one report period, and one lost request. */
 const SETTLE_MS = 90_000;
 
 export function nodeReady(): SimChecker {

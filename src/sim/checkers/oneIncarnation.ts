@@ -1,4 +1,4 @@
-/** Pods of one full name do not overlap: the earlier one is stopped before anything of the next one lives. */
+/** Pods with the same full name do not overlap: the earlier pod is stopped before a part of the next one lives. */
 import type { SimChecker } from "../simChecker.ts";
 
 export function oneIncarnation(): SimChecker {

@@ -1,4 +1,4 @@
-/** Never two live containers of one name in one pod. */
+/** A pod never has two live containers with the same name. */
 import type { SimChecker } from "../simChecker.ts";
 
 export function oneLiveInstance(): SimChecker {

@@ -1,9 +1,9 @@
-/** A static pod has one mirror at most, and nothing ever runs for the mirror itself. */
+/** A static pod has one mirror pod at most, and no container ever runs for the mirror pod itself. */
 import { isMirrorPod, mirrorHash } from "../../core/pod/mirrorPod.ts";
 import type { SimChecker } from "../simChecker.ts";
 
 export function oneMirror(): SimChecker {
-  /** What each mirror there is shows, by its UID. */
+  /** Hash annotation of each mirror pod, by the UID of the mirror pod. */
   const mirrors = new Map<string, string | undefined>();
   return {
     name: "oneMirror",

@@ -1,4 +1,4 @@
-/** A pod gets a new sandbox only after the one before was stopped and nothing runs in it any more. */
+/** A pod gets a new sandbox only after the previous sandbox was stopped and all containers in it have ended. */
 import type { SimChecker } from "../simChecker.ts";
 import { liveContainers, LIVE_SIGHTS } from "./liveContainers.ts";
 

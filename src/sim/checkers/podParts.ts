@@ -1,11 +1,11 @@
-/** Which sandboxes and containers of each pod the runtime has, followed by its changes. */
+/** Sandboxes and containers that the runtime has for each pod, updated from its changes. */
 import type { SimChange } from "../runtime/simRecords.ts";
 
 export function podParts() {
   const parts = new Map<string, Set<string>>();
   return {
     has: (podUid: string): boolean => parts.has(podUid),
-    /** Takes a change in; true when it took the last part of its pod away. */
+    /** Updates the table from a change; true when the change removed the last part of its pod. */
     isGoneAfter({ kind, id, podUid }: SimChange): boolean {
       const ofPod = parts.get(podUid) ?? new Set<string>();
       if (kind === "sandbox created" || kind === "container created") parts.set(podUid, ofPod.add(id));

@@ -1,7 +1,7 @@
-/** Which pods have a sandbox: one that was not stopped, or any that was not removed. Bound: sandboxes of the runtime. */
+/** Pods with a sandbox: a ready one, or any that was not removed. Bound: sandboxes of the runtime. */
 import type { SimObservation } from "../simObservation.ts";
 
-/** Makes the table. */
+/** Creates the table. */
 export function createPodSandboxes() {
   const ready = new Map<string, Set<string>>();
   const left = new Map<string, Set<string>>();
@@ -13,9 +13,9 @@ export function createPodSandboxes() {
   return {
     hasReady: (uid: string): boolean => ready.has(uid),
     hasAny: (uid: string): boolean => left.has(uid),
-    /** Pods with any. */
+    /** UIDs of pods with a sandbox in any state. */
     uids: (): readonly string[] => [...left.keys()],
-    /** Whether it is a new one. */
+    /** Updates the table from a change; true when the change created a sandbox. */
     note({ kind, id, podUid }: (SimObservation & { readonly kind: "change" })["change"]): boolean {
       if (kind === "sandbox stopped" || kind === "sandbox removed") remove(ready, podUid, id);
       if (kind === "sandbox removed") remove(left, podUid, id);

@@ -1,9 +1,9 @@
-/** A preStop hook that runs a command runs it at most once per instance; a restarted kubelet may run it once more. */
+/** A preStop exec hook runs at most once per instance; a restarted kubelet may run it once more. */
 import type { SimChecker } from "../simChecker.ts";
 import { containerNameOf, liveContainers, LIVE_SIGHTS } from "./liveContainers.ts";
 
 export function preStopOnce(live = liveContainers()): SimChecker {
-  /** Instances whose hook was begun under this kubelet. */
+  /** Instances whose hook started under this process of the kubelet. */
   const begun = new Set<string>();
   return {
     name: "preStopOnce",

@@ -1,4 +1,4 @@
-/** Which probe of which running container an answer belongs to. */
+/** Maps a probe result to the probes and running containers it belongs to. */
 import type { Container } from "../../core/api.ts";
 import { perObject } from "../../core/perObject.ts";
 import { PROBE_KINDS, type ProbeKind, probeOf } from "../../core/probe/probeTypes.ts";
@@ -6,14 +6,14 @@ import type { SimObservation } from "../simObservation.ts";
 import { askedOf } from "../simProbers.ts";
 import type { LiveContainer, liveContainers } from "./liveContainers.ts";
 
-/** One answer. A warning is a success. */
+/** The result of a probe. A warning is a success. */
 export interface ProbeAnswer {
   readonly container: LiveContainer;
   readonly kind: ProbeKind;
   readonly isSuccess: boolean;
 }
 
-/** What each probe of a container asks. */
+/** Request of each probe of a container, as text. */
 const askedBy = perObject((spec: Container): readonly (readonly [kind: ProbeKind, asked: string])[] =>
   PROBE_KINDS.flatMap((kind) => {
     const probe = probeOf(spec, kind);
@@ -21,7 +21,7 @@ const askedBy = perObject((spec: Container): readonly (readonly [kind: ProbeKind
   }),
 );
 
-/** What an answered probe says; two containers of a pod that ask the same address get the same answer. */
+/** Returns the results of a probe observation; containers of a pod that probe the same address share the result. */
 export function probeAnswers(
   live: ReturnType<typeof liveContainers>,
   { podUid, containerId, asked, result }: SimObservation & { readonly kind: "probe" },

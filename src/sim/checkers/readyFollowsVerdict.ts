@@ -1,6 +1,6 @@
 /**
- * A container is not ready while its readiness probe says no: before it passed for the first time on this instance, and
- * from the failure that was one too many until it passes again. A restarted kubelet counts failures anew.
+ * A container is not ready while its readiness probe fails: before the first success on this instance, and from the
+ * failure beyond the threshold until the next success. A restarted kubelet counts failures from zero.
  */
 import type { Container } from "../../core/api.ts";
 import type { SimChecker } from "../simChecker.ts";
@@ -8,9 +8,9 @@ import { liveContainers } from "./liveContainers.ts";
 import { probeAnswers } from "./probeAnswers.ts";
 import { toldRunning } from "./toldStatuses.ts";
 
-/** The first look at an instance may come early, and counts for nothing when it fails. */
+/** The first probe of an instance may run early; its failure does not count. */
 const EARLY_LOOKS = 1;
-/** From a verdict to the status that tells of it, in milliseconds. */
+/** Allowed delay between a verdict and the status that shows it. */
 const TELLING_MS = 1_000;
 
 interface Verdict {
@@ -31,11 +31,11 @@ function verdictAfter(before: Verdict, probe: Container["readinessProbe"], isSuc
 }
 
 export function readyFollowsVerdict(live = liveContainers()): SimChecker {
-  /** Of running instances with a readiness probe. */
+  /** Verdicts of running instances with a readiness probe. */
   const verdicts = new Map<string, Verdict>();
-  /** Running instances last told as ready. */
+  /** Running instances that the last status shows as ready. */
   const toldReady = new Set<string>();
-  /** Those of them whose verdict is no: next to none, and looked at whenever anything happens. */
+  /** Instances in `toldReady` whose verdict is negative: nearly none, checked at every observation. */
   const suspects = new Set<string>();
   const weigh = (id: string): void => {
     if (toldReady.has(id) && verdicts.get(id)?.isReady === false) suspects.add(id);
@@ -59,7 +59,7 @@ export function readyFollowsVerdict(live = liveContainers()): SimChecker {
   const broken = (atMs: number): string | undefined => {
     for (const id of suspects) {
       if (atMs - (verdicts.get(id)?.sinceMs ?? atMs) <= TELLING_MS) continue;
-      return `${live.get(id)?.subject} is told as ready while its readiness probe says no`;
+      return `${live.get(id)?.subject} is reported as ready while its readiness probe fails`;
     }
     return undefined;
   };
@@ -82,7 +82,7 @@ export function readyFollowsVerdict(live = liveContainers()): SimChecker {
         }
         case "kubelet":
           for (const [id, verdict] of verdicts) {
-            // The last verdict may not have been written down; that it ever passed must have come from somewhere.
+            // The API server may lack the last verdict; a ready status still requires an earlier success.
             judge(id, { ...verdict, isReady: verdict.hasPassed, last: undefined, run: 0 });
           }
           break;

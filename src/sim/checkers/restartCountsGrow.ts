@@ -1,7 +1,7 @@
 /**
- * Restart counts only grow: those the kubelet tells, and the attempts it makes in the runtime, which is their memory: a
- * pod of which no container is left starts counting anew, and so does a container whose last attempt was removed while
- * its pod was to go, though the pod came back before the rest of it was gone.
+ * Restart counts only grow, both in the status and in the attempts of the runtime, from which the kubelet restores
+ * them. A pod without any container left counts from zero, and so does a container whose last attempt was removed while
+ * its pod terminated, even if the pod returned before its other containers were removed.
  */
 import type { PodStatus } from "../../core/api.ts";
 import type { PodSource } from "../../core/pod/sourceSnapshot.ts";
@@ -18,10 +18,10 @@ const countsOf = (status: PodStatus | undefined): ReadonlyMap<string, number> =>
 
 export function restartCountsGrow(): SimChecker {
   const parts = podParts();
-  /** Highest attempt made of each container, by pod UID. */
+  /** Highest attempt created for each container, by pod UID. */
   const attempts = new Map<string, Map<string, number>>();
   const wanted = new Map<PodSource, ReadonlySet<string>>();
-  /** Pods a source gave up, until something of them is asked for again; what was asked for before may still be made. */
+  /** Pods that a source dropped, until the next CreateContainer request; earlier requests may still take effect. */
   const going = new Set<string>();
   return {
     name: "restartCountsGrow",

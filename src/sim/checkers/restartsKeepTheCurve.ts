@@ -1,8 +1,8 @@
 /**
- * No container is made anew sooner after its end than the crash-loop curve allows: at once the first time, then the
- * first delay, doubling. A kubelet counts from its own first restart: what an earlier one knew is lost, as upstream. A
- * changed spec, annotation or sandbox starts afresh, as does an operator's `retry`, and a step of the wall clock moves the
- * instants of earlier exits.
+ * No container restarts sooner after its exit than the crash-loop backoff allows: at once the first time, then after
+ * the initial delay, which doubles. Each process of the kubelet counts from its own first restart, as upstream. A
+ * changed spec, annotation or sandbox and an operator's `retry` reset the backoff; a step of the wall clock moves
+ * earlier exits.
  */
 import { type BackoffEntry, type BackoffPolicy, nextBackoff } from "../../core/backoff.ts";
 import type { Pod } from "../../core/api.ts";
@@ -11,37 +11,39 @@ import { steerCrashLoop } from "../../core/pod/crashLoopSteering.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import type { SimChecker } from "../simChecker.ts";
 
-/** Exits are stamped in whole milliseconds of a clock that may run fast. */
+/** Tolerance: exit times are whole milliseconds of a clock that may run fast. */
 const ROUNDING_MS = 10;
 const FASTEST = 0.01;
-/** An instance made soon after a change of its pod may be one of the old spec: its end is not held against the new one. */
+/** An instance created this soon after a change of its pod may have the old spec: its exit does not count. */
 const SETTLING_MS = 60_000;
 
 interface Loop {
-  /** The one that ended last. */
+  /** The instance that exited last. */
   readonly instance: string;
-  /** undefined when the kubelet ended it, or was about to, to make it anew at once. */
+  /** undefined when the kubelet stopped the instance, or was about to, for an immediate restart. */
   readonly exitedAtMs: number | undefined;
-  /** Restarts under this kubelet. `updatedAt` is the earliest instant at which it may have let the last one through. */
+  /**
+   * Backoff of this kubelet process. `updatedAt` is the earliest instant at which it may have allowed the last restart.
+   */
   readonly entry: BackoffEntry | undefined;
 }
 
 interface PodLoops {
   /** Spec and annotations. */
   readonly wish: { readonly spec: Pod["spec"]; readonly annotations: Pod["metadata"]["annotations"] };
-  /** The node's, as the pod's annotations steer it. */
+  /** Backoff policy of the node, adjusted by the pod's annotations. */
   readonly policy: BackoffPolicy;
   /** `-Infinity` for the first spec. */
   readonly changedAtMs: number;
-  /** By container, as `namespace/pod/name`. */
+  /** Keyed by container: `namespace/pod/name`. */
   readonly loops: Map<string, Loop>;
-  /** Instances, as `namespace/pod/name#attempt`, that were made since it is as it is and not asked to stop. */
+  /** Instances (`namespace/pod/name#attempt`) created from the current spec that the kubelet did not stop. */
   readonly counted: Set<string>;
 }
 
 const containerOf = (subject: string): string => subject.split("#")[0] ?? "";
 
-/** Counts a container made anew; returns the violation if it came before its backoff ended. */
+/** Counts a restart of a container; returns the violation if it came before its backoff ended. */
 function containerMade(
   { policy, loops, counted, changedAtMs }: PodLoops,
   subject: string,
@@ -56,7 +58,7 @@ function containerMade(
   const mayAt = monotonicMs(isFree ? exitedAt : exitedAt + entry.delayMs);
   loops.set(containerOf(subject), { ...loop, entry: nextBackoff(entry, exitedAt, policy, mayAt) });
   if (atMs + ROUNDING_MS + (atMs - exitedAtMs) * FASTEST >= mayAt) return undefined;
-  return `${subject} was made ${(mayAt - atMs) / 1000} s before its crash loop allows`;
+  return `${subject} was created ${(mayAt - atMs) / 1000} s before its crash-loop backoff ends`;
 }
 
 /** Notes the exit of a container. */
@@ -65,14 +67,16 @@ function containerExited({ loops, counted }: PodLoops, subject: string, atMs: nu
   loops.set(containerOf(subject), { instance: subject, exitedAtMs, entry: loops.get(containerOf(subject))?.entry });
 }
 
-/** Notes a StopContainer call. An unseen exit just before it counts as the kubelet's too, which then restarts at once. */
+/**
+ * Notes a StopContainer call. An unseen exit just before it counts as the kubelet's too, which then restarts at once.
+ */
 function containerStopped({ loops, counted }: PodLoops, subject: string): void {
   counted.delete(subject);
   const loop = loops.get(containerOf(subject));
   if (loop?.instance === subject) loops.set(containerOf(subject), { ...loop, exitedAtMs: undefined });
 }
 
-/** `nodePolicy` is the curve of pods that do not ask for another. */
+/** Creates the checker. `nodePolicy` applies to pods without annotations of their own. */
 export function restartsKeepTheCurve(nodePolicy: BackoffPolicy): SimChecker {
   const pods = new Map<string, PodLoops>();
   const told = ({ metadata, spec }: Pod, atMs: number): void => {

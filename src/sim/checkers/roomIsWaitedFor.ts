@@ -1,6 +1,6 @@
 /**
- * Admission rejects no pod for want of room that other pods are about to free: a rejected pod does not fit beside the
- * pods that stay.
+ * The kubelet rejects no pod for lack of capacity that terminating pods are about to free: a rejected pod does not fit
+ * beside the pods that stay.
  */
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
@@ -12,8 +12,8 @@ import { createPodSandboxes } from "./podSandboxes.ts";
 import { createStayingPods } from "./stayingPods.ts";
 
 /**
- * Reasons of rejections for want of room. The checker knows only the resources of the configuration: the amount of any
- * other extended resource is in the Node, which no observation shows.
+ * Whether a rejection has a reason of capacity. The checker knows only the resources of the configuration: the amount
+ * of any other extended resource is in the Node, which no observation shows.
  */
 const isForRoom = (reason: string, resources: KubeletConfig["allocatable"]): boolean => {
   if (reason === "UnexpectedAdmissionError" || reason === "NodePorts") return true;
@@ -26,14 +26,14 @@ export function roomIsWaitedFor(config: Pick<KubeletConfig, "allocatable" | "max
   const fault = nodeMisfit(config);
   const sandboxes = createPodSandboxes();
   const staying = createStayingPods(sandboxes);
-  /** The most each pod ever asked for or was granted. */
+  /** Largest requested or allocated size of each pod. */
   const parts = new Map<string, TakenPart>();
   const enlarge = (uid: string, part: TakenPart): void => {
     const before = parts.get(uid);
     const size = before === undefined ? part.size : maxResources(before.size, part.size);
     parts.set(uid, { size, ports: part.ports });
   };
-  /** Whether the pod fits beside those that stay. */
+  /** Whether the pod fits beside the pods that stay. */
   const fits = (uid: string, atMs: number): boolean =>
     fault([uid, ...staying.beside(uid, atMs)].flatMap((each) => parts.get(each) ?? [])) === undefined;
   return {
@@ -73,7 +73,9 @@ export function roomIsWaitedFor(config: Pick<KubeletConfig, "allocatable" | "max
             return undefined;
           }
           staying.ended(podUid);
-          return fits(podUid, atMs) ? `${subject} was rejected (${reason}) and fits beside those who stay` : undefined;
+          return fits(podUid, atMs)
+            ? `${subject} was rejected (${reason}) but fits beside the pods that stay`
+            : undefined;
         }
         default:
           return undefined;

@@ -1,6 +1,7 @@
 /**
- * What the API server knows of a pod never goes back: a pod that has Succeeded or Failed stays so, and restart counts
- * only grow, whatever answers are lost and whatever is sent twice. Mirrors follow their static pods into another life.
+ * The pod status on the API server never regresses: a pod that has Succeeded or Failed keeps its phase, and restart
+ * counts only grow, also with lost responses and repeated requests. Mirror pods are exempt: a static pod may restart
+ * from zero.
  */
 import type { ApiPod } from "../../core/api/apiPodObjects.ts";
 import { isMirrorPod } from "../../core/pod/mirrorPod.ts";

@@ -1,7 +1,8 @@
 /**
- * When a pod ends, a sidecar is asked to stop only after the regular containers have ended, or after the grace period
- * of the pod, counted from the first kill this kubelet tells of, be it for a new sandbox: a deletion that comes meanwhile
- * does not begin it again. A start that was under way by then may still finish: nobody waits for what it made. A sidecar that was being stopped for a reason of its own by then keeps its own time.
+ * When a pod terminates, the kubelet stops a sidecar only after the regular containers have ended or the pod's grace
+ * period has passed. The period counts from the first Killing event of this kubelet, also one for a new sandbox; a
+ * later deletion does not restart it. A start under way at that time may still finish, but no sidecar waits for that
+ * container. A sidecar that was already being stopped for another reason keeps its own timing.
  */
 import type { PodStatus } from "../../core/api.ts";
 import { stoppingMessage } from "../../core/pod/podEvents.ts";
@@ -13,20 +14,20 @@ import { isPodsLast } from "../simObservation.ts";
 
 const isOver = (status: PodStatus | undefined): boolean => status?.phase === "Failed" || status?.phase === "Succeeded";
 
-/** Timers are due at fractions of a millisecond. */
+/** Tolerance: timers are due at fractions of a millisecond. */
 const ROUNDING_MS = 10;
 
 export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
   const going = goingPods();
-  /** When the end of each pod began, by UID, in milliseconds. */
+  /** Start of each pod's termination in milliseconds, by UID. */
   const beganAt = new Map<string, number>();
-  /** The first kill told of since anything of the pod was started, by UID. */
+  /** The first Killing event since the last container start of the pod, by UID. */
   const killedAt = new Map<string, number>();
-  /** Containers that are being stopped, and not for the end of their pod, as `uid/name`. */
+  /** Containers being stopped for a reason other than pod termination, as `uid/name`. */
   const ownStops = new Set<string>();
-  /** Pods the kubelet has forgotten: what is found of them later gets a second, whatever they were. */
+  /** Pods that the kubelet has dropped: a container found later gets one second, whatever its pod was. */
   const forgotten = new Set<string>();
-  /** Seconds that pods get whose end was the kubelet's own decision, by UID. */
+  /** Grace period in seconds of pods that the kubelet ended on its own decision, by UID. */
   const ownGrace = new Map<string, number>();
   const keepFirst = (podUid: string, atMs: number): void => {
     if (!beganAt.has(podUid)) beganAt.set(podUid, atMs);
@@ -51,7 +52,7 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
         ownGrace.delete(observation.podUid);
         killedAt.delete(observation.podUid);
       }
-      // Hooks come before the first stop, and their time counts.
+      // The Killing event precedes preStop hooks, whose time counts toward the grace period.
       if (observation.kind === "event" && observation.event.reason === "Killing") {
         const { uid, fieldPath } = observation.event.object;
         const name = /\{(.*)\}/.exec(fieldPath)?.[1] ?? "";
@@ -68,10 +69,10 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
         if (observation.after === undefined) forgotten.add(observation.podUid);
         else forgotten.delete(observation.podUid);
       }
-      // The end may be the kubelet's own decision, before any source tells of it, and begun before its status says so.
+      // The kubelet may end a pod on its own decision, before a source does, and before the status shows it.
       if (observation.kind === "status" && isOver(observation.after)) {
         const { podUid, atMs } = observation;
-        // A deletion that gives more than the end it comes after does not prolong that.
+        // A later deletion with a longer grace period does not extend this termination.
         const { terminationGracePeriodSeconds = DEFAULT_SECONDS } = live.pod(podUid)?.spec ?? {};
         if (!beganAt.has(podUid)) ownGrace.set(podUid, terminationGracePeriodSeconds);
         keepFirst(podUid, killedAt.get(podUid) ?? atMs);
@@ -82,7 +83,7 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
       const graceMs = Math.min(going.shortestSeconds(podUid) ?? 0, ownGrace.get(podUid) ?? Infinity) * 1000;
       const stopped = live.spec({ podUid, name: containerNameOf(subject) ?? "" });
       if (stopped === undefined || !isSidecar(stopped) || forgotten.has(podUid)) return undefined;
-      // A restart for a change of its own may cross the word that the pod is to go.
+      // A restart of the changed sidecar may cross the update that terminates the pod.
       if (going.graceSeconds(podUid, atMs) === Infinity || ownStops.has(`${podUid}/${stopped.name}`)) return undefined;
       const endBeganAt = beganAt.get(podUid) ?? -Infinity;
       if (atMs + ROUNDING_MS >= endBeganAt + graceMs) return undefined;

@@ -1,6 +1,6 @@
 /**
- * What a node owes to pods that were resized: empty once what each was granted is in force, and is what it wants, unless
- * that does not fit; and nobody was granted what the node does not have.
+ * Resized pods have settled when their allocated resources are in force and match the spec, unless the spec does not
+ * fit the node; and the sum of all allocations never exceeds the node.
  */
 import type { Pod } from "../../core/api.ts";
 import { sameRequirements } from "../../core/allocation/podAllocation.ts";
@@ -17,7 +17,7 @@ import {
 import type { SimNode } from "../simNode.ts";
 import type { SimContainer } from "../runtime/simRecords.ts";
 
-/** What is looked at of a node. */
+/** The part of a node that `openSizes` reads. */
 export interface SizedNode extends Pick<SimNode, "pods"> {
   readonly config: Pick<
     SimNode["config"],
@@ -29,7 +29,7 @@ export interface SizedNode extends Pick<SimNode, "pods"> {
 
 type Requirements = NonNullable<Pod["spec"]["containers"][number]["resources"]>;
 
-/** One sentence per size that has not settled. */
+/** Lists one sentence per size that has not settled. */
 export function openSizes(node: SizedNode): readonly string[] {
   const pods = node
     .pods()
@@ -37,7 +37,7 @@ export function openSizes(node: SizedNode): readonly string[] {
   const room = parseResourceList(node.config.allocatable);
   const excess = (["cpu", "memory"] as const).flatMap((name) => {
     const [sum, has] = [pods.reduce((total, pod) => total + amountOf(grantedTo(pod), name), 0n), amountOf(room, name)];
-    return sum > has ? [`pods were granted ${sum} of ${name}, the node has ${has}`] : [];
+    return sum > has ? [`pods have ${sum} of ${name} allocated, the node has ${has}`] : [];
   });
   const staying = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const open = staying.flatMap((pod) => {
@@ -48,7 +48,7 @@ export function openSizes(node: SizedNode): readonly string[] {
   return [...excess, ...open];
 }
 
-/** Thousandths of cpu, bytes of memory. */
+/** Returns millicores of CPU or bytes of memory. */
 const amountOf = (list: ResourceList, name: "cpu" | "memory"): bigint =>
   name === "cpu" ? resourceMilli(list, name) : resourceValue(list, name);
 
@@ -61,7 +61,7 @@ const fits = (sizes: readonly ResourceList[], room: ResourceList): boolean =>
     (name) => sizes.reduce((sum, size) => sum + amountOf(size, name), 0n) <= amountOf(room, name),
   );
 
-/** A size that is wanted and neither granted nor refused for a reason. */
+/** Describes a desired size that is neither allocated nor rightly deferred or infeasible. */
 function unsettled(pod: Pod, others: readonly Pod[], room: ResourceList): readonly string[] {
   const inProgress = conditionOf(pod, "PodResizeInProgress");
   if (inProgress !== undefined) return [`is still being resized: ${inProgress.message ?? ""}`];
@@ -71,17 +71,17 @@ function unsettled(pod: Pod, others: readonly Pod[], room: ResourceList): readon
     const isGranted = (["cpu", "memory"] as const).every(
       (name) => amountOf(wanted, name) === amountOf(grantedTo(pod), name),
     );
-    if (!isGranted) return ["wants another size than it was granted, and nothing is said of it"];
+    if (!isGranted) return ["has another size in its spec than was allocated, without a resize condition"];
     const told = parseResourceList(pod.status?.resources?.requests);
     const isTold = (["cpu", "memory"] as const).every((name) => amountOf(wanted, name) === amountOf(told, name));
-    return isTold ? [] : ["is told to have another size as a whole than it was granted"];
+    return isTold ? [] : ["has another size in its pod status than was allocated"];
   }
   const isRightly =
     pending.reason === "Infeasible" ? !fits([wanted], room) : !fits([wanted, ...others.map(grantedTo)], room);
-  return isRightly ? [] : [`is refused a size that fits (${pending.reason}: ${pending.message})`];
+  return isRightly ? [] : [`has a pending resize that fits (${pending.reason}: ${pending.message})`];
 }
 
-/** What each container was granted: its spec, or, while that is refused, what its status says of it. */
+/** Returns the allocated resources of each container: its spec, or its status while a resize is pending. */
 function grantsOf(pod: Pod): ReadonlyMap<string, Requirements> {
   const { spec, status } = pod;
   if (conditionOf(pod, "PodResizePending") === undefined) {
@@ -105,10 +105,10 @@ function notInForce(pod: Pod, node: SizedNode): readonly string[] {
       ...(sameRequirements({ requests: status?.allocatedResources ?? {} }, { requests: grant.requests ?? {} })
         ? []
         : ["allocated"]),
-      ...(sameRequirements(status?.resources, grant) ? [] : ["told"]),
+      ...(sameRequirements(status?.resources, grant) ? [] : ["status"]),
       ...(hasSize(resources, grant, node.config) ? [] : ["runtime"]),
     ];
-    return wrong.length === 0 ? [] : [`has not the granted size in force: ${name} (${wrong.join(", ")})`];
+    return wrong.length === 0 ? [] : [`does not have its allocated size in force: ${name} (${wrong.join(", ")})`];
   });
 }
 
@@ -138,7 +138,7 @@ function cgroupProblems(pod: Pod, { cgroups, config }: SizedNode): readonly stri
   if (held === undefined) return [];
   const { cpuQuotaUs, memoryLimitBytes } = podCgroupResources(pod, config);
   const cpuShares = Number(milliCpuToShares(amountOf(grantedTo(pod), "cpu")));
-  // Of a size that is refused, statuses do not tell which limits containers have that do not run.
+  // While a resize is pending, the status lacks the limits of containers that do not run.
   const limits = conditionOf(pod, "PodResizePending") === undefined ? { cpuQuotaUs, memoryLimitBytes } : {};
   const wanted: { readonly [Name in keyof CgroupLimits]: number | undefined } = { cpuShares, ...limits };
   const names = ["cpuShares", "cpuQuotaUs", "memoryLimitBytes"] as const;

@@ -1,11 +1,14 @@
-/** A container with a startup probe is told as started, or ready, only once that probe has passed on this instance. */
+/**
+ * The status shows a container with a startup probe as started or ready only after that probe succeeded on this
+ * instance.
+ */
 import type { SimChecker } from "../simChecker.ts";
 import { liveContainers, LIVE_SIGHTS } from "./liveContainers.ts";
 import { probeAnswers } from "./probeAnswers.ts";
 import { toldRunning } from "./toldStatuses.ts";
 
 export function startupGatesReady(live = liveContainers()): SimChecker {
-  /** Instances whose startup probe passed, under this kubelet or an earlier one. */
+  /** Instances whose startup probe succeeded, under this process of the kubelet or an earlier one. */
   const passed = new Set<string>();
   return {
     name: "startupGatesReady",
@@ -25,7 +28,7 @@ export function startupGatesReady(live = liveContainers()): SimChecker {
         const container = live.get(id);
         if (container === undefined || passed.has(id) || live.spec(container)?.startupProbe === undefined) continue;
         if (ready || started === true) {
-          return `${container.subject} is told as ${ready ? "ready" : "started"} before its startup probe passed`;
+          return `${container.subject} is reported as ${ready ? "ready" : "started"} before its startup probe succeeded`;
         }
       }
       return undefined;

@@ -1,4 +1,4 @@
-/** What the API server does not know of a node's pods yet: empty once it has what the kubelet says of each. */
+/** Pod statuses that have not reached the API server: none once the server has the kubelet's status of every pod. */
 import type { ApiPod } from "../../core/api/apiPodObjects.ts";
 import type { ApiContainerStatus, Pod, PodStatus } from "../../core/api.ts";
 import { isStaticPod } from "../../core/pod/criticalPod.ts";
@@ -6,7 +6,7 @@ import type { SimNode } from "../simNode.ts";
 
 const MIRROR = "kubernetes.io/config.mirror";
 
-/** One sentence per pod of which the server says something else, or has no picture. */
+/** Lists one sentence per pod whose status differs on the server, or whose mirror pod is missing. */
 export function openStatuses({ api, kubelet, pods }: SimNode): readonly string[] {
   if (api === undefined || kubelet === undefined) return [];
   return pods().flatMap((pod) => {
@@ -18,13 +18,13 @@ export function openStatuses({ api, kubelet, pods }: SimNode): readonly string[]
 
 function problemOf(pod: Pod, object: ApiPod | undefined): string | undefined {
   const isStatic = isStaticPod(pod);
-  // One that was refused never comes to the server.
+  // A rejected static pod gets no mirror pod.
   if (isStatic && pod.status?.containerStatuses === undefined) return undefined;
   if (object === undefined) return isStatic ? "has no mirror" : undefined;
   const uid = isStatic ? object.metadata?.annotations?.[MIRROR] : object.metadata?.uid;
   if (uid !== pod.metadata.uid) return `has an object of pod ${uid}`;
   const [told, known] = [pod.status, object.status].map((status) => textOf(status ?? {}));
-  return told === known ? undefined : `is told as ${told}, and known as ${known}`;
+  return told === known ? undefined : `has status ${told} in the kubelet and ${known} on the API server`;
 }
 
 function textOf({ phase, reason, conditions = [], containerStatuses = [], initContainerStatuses = [] }: PodStatus) {

@@ -1,7 +1,7 @@
-/** What a pod status says of the instances it shows. */
+/** Reads the running instances of a pod status. */
 import type { ApiContainerStatus, PodStatus } from "../../core/api.ts";
 
-/** Entries of init and regular containers that run, by the runtime's ID of the instance. */
+/** Returns the statuses of running init and regular containers, by the runtime's container ID. */
 export function toldRunning(status: PodStatus | undefined): ReadonlyMap<string, ApiContainerStatus> {
   const told = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const running = told.filter(({ state }) => state?.running !== undefined);

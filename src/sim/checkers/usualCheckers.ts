@@ -1,4 +1,4 @@
-/** The rules every simulated node is held to. */
+/** The default checkers of a simulated node. */
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { admittedFits } from "./admittedFits.ts";
@@ -26,10 +26,10 @@ import { sidecarsOutliveMains } from "./sidecarsOutliveMains.ts";
 import { startupGatesReady } from "./startupGatesReady.ts";
 import { writesInBounds } from "./writesInBounds.ts";
 
-/** What of a configuration the rules depend on. */
+/** The part of a configuration that the checkers need. */
 export type CheckedConfig = Pick<KubeletConfig, "allocatable" | "maxPods" | "containerBackoff">;
 
-/** New ones, for one node of this configuration. */
+/** Creates a new set of checkers for a node with this configuration. */
 export function usualCheckers(config: CheckedConfig): readonly SimChecker[] {
   const live = liveContainers();
   return [

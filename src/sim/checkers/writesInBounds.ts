@@ -1,6 +1,6 @@
 /**
- * The kubelet never asks more of the API server about pods than its rate lets through, also when the server fails and
- * when it comes back: nothing but the turns it takes (`ApiLanes.podTurn`) holds its requests back.
+ * The kubelet's pod requests to the API server stay within the rate limit, also while the server fails and after it
+ * recovers: only the turns of `ApiLanes.podTurn` delay them.
  */
 import type { SimChecker } from "../simChecker.ts";
 
@@ -8,7 +8,7 @@ import type { SimChecker } from "../simChecker.ts";
 const QPS = 50;
 const BURST = 100;
 const MS_PER_SECOND = 1000;
-/** A turn that found nothing to say is kept for the next request; and rounding. */
+/** Tolerance for one unused turn, which stays valid for the next request, and for rounding. */
 const TOLERANCE = 1.001;
 
 export function writesInBounds(): SimChecker {

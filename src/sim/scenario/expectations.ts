@@ -1,72 +1,72 @@
-/** What a scenario expects of its node: claims in words, judged on the history of the whole run. */
+/** Expectations of a scenario: claims with a text, judged on the history of the whole run. */
 import type { ApiContainerStatus, PodStatus } from "../../core/api.ts";
 import { type History, momentAt } from "./history.ts";
 import { podOfContainer, type ScenarioNames } from "./scenarioNames.ts";
 import { type Duration, milliseconds, shortDuration } from "./scenarioTime.ts";
 import { statusOfContainer } from "./timeline.ts";
 
-/** How a claim is wrong: what was there instead, and when. */
+/** A failed claim: the state found instead, and when. */
 export interface Finding {
   readonly atMs: number;
   readonly found: string;
 }
 
-/** One claim. */
+/** A claim about the run. */
 export interface Expectation {
-  /** The claim in words. */
+  /** The claim as text. */
   readonly text: string;
-  /** Up to when the run has to go for it. */
+  /** The instant until which the run must last to judge the claim. */
   readonly untilMs: number;
-  /** Undefined when it holds. */
+  /** Returns undefined when the claim holds. */
   judge(history: History, names: ScenarioNames): Finding | undefined;
 }
 
-/** When a claim has to hold: at an instant, at one instant of a time at least, throughout it, or at none of it. */
+/** When a claim must hold: at an instant, at some instant of an interval, throughout the interval, or at no instant. */
 export interface ClaimTime {
   readonly kind: "at" | "by" | "throughout" | "never";
   readonly fromMs: number;
-  /** Infinity: the end of the run. */
+  /** Infinity stands for the end of the run. */
   readonly toMs: number;
   readonly text: string;
 }
 
-/** What can be claimed of a pod. */
+/** Claims about a pod. */
 export interface PodClaims {
-  /** Its phase: `Pending`, `Running`, `Succeeded`, `Failed`. */
+  /** Claims the phase `Pending`, `Running`, `Succeeded` or `Failed`. */
   is(phase: "Pending" | "Running" | "Succeeded" | "Failed"): Expectation;
   isReady(): Expectation;
   isNotReady(): Expectation;
-  /** `status.reason`, as `DeadlineExceeded`. */
+  /** Claims a `status.reason` such as `DeadlineExceeded`. */
   hasReason(reason: string): Expectation;
-  /** The kubelet knows none of that name, though it did once. */
+  /** Claims that the kubelet no longer knows the pod. A pod that never existed fails the claim. */
   isGone(): Expectation;
 }
 
-/** What can be claimed of a container. */
+/** Claims about a container. */
 export interface ContainerClaims {
-  /** `running`, `waiting`, `terminated`, or the reason of its state, as `CrashLoopBackOff` or `Completed`. */
+  /** Claims `running`, `waiting`, `terminated`, or a reason of the state such as `CrashLoopBackOff` or `Completed`. */
   is(state: string): Expectation;
   isReady(): Expectation;
   isNotReady(): Expectation;
-  /** Its startup probe and its postStart hook are through. */
+  /** Claims that the startup probe has succeeded and the postStart hook has completed. */
   isStarted(): Expectation;
   isNotStarted(): Expectation;
-  /** Its restart count. */
+  /** Claims the restart count. */
   hasRestarts(count: number): Expectation;
-  /** Its state is terminated, with this exit code. */
+  /** Claims a terminated state with this exit code. */
   hasExited(code: number): Expectation;
 }
 
-/** Whom claims are about. */
+/** Pods and containers that claims are about. */
 export interface Subjects {
   pod(name: string): PodClaims;
-  /** `web/app`, or `demo/web/app`. */
+  /** Selects a container by `web/app` or `demo/web/app`. */
   container(name: string): ContainerClaims;
 }
 
-/** Subjects of a stretch of time, in which events can happen. */
+/** Subjects of an interval, in which events can occur. */
 export interface WindowSubjects extends Subjects {
-  /** An event of that reason about a pod; `message` is a part of its message. */
+  /** Claims an event of that reason about a pod; `message` is a part of the event's message. */
   event(pod: string, reason: string, message?: string): Expectation;
 }
 
@@ -76,7 +76,7 @@ interface Claim {
   found(status: PodStatus | undefined): string;
 }
 
-/** Claims about pods and containers at that time. */
+/** Creates claims about pods and containers at a time. */
 export const subjectsAt = (time: ClaimTime): Subjects => ({
   pod(name) {
     const claim = (text: string, holds: Claim["holds"]): Expectation =>
@@ -112,7 +112,7 @@ export const subjectsAt = (time: ClaimTime): Subjects => ({
   },
 });
 
-/** Claims about a stretch of time. */
+/** Creates claims about an interval. */
 const windowSubjects = (time: ClaimTime): WindowSubjects => ({
   ...subjectsAt(time),
   event: (pod, reason, message = "") => {
@@ -211,13 +211,13 @@ function containerText(status: ApiContainerStatus | undefined): string {
   return words.filter((word) => word !== "").join(", ");
 }
 
-/** Claims about some instant up to `time`. */
+/** Creates claims that hold at some instant up to `time`. */
 export function by(time: Duration): WindowSubjects {
   const toMs = milliseconds(time, "by");
   return windowSubjects({ kind: "by", fromMs: 0, toMs, text: `by ${shortDuration(toMs)}` });
 }
 
-/** Claims that hold throughout a stretch of time; events happen at least once in it. */
+/** Creates claims that hold throughout an interval; an event occurs in it at least once. */
 export function between(from: Duration, to: Duration): WindowSubjects {
   const [fromMs, toMs] = [milliseconds(from, "between"), milliseconds(to, "between")];
   const text = `between ${shortDuration(fromMs)} and ${shortDuration(toMs)}`;

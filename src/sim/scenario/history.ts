@@ -1,10 +1,10 @@
-/** What a scenario's node lived through, kept so that it can be asked about any instant. Bound: the length of the run. */
+/** History of a scenario's node, queried for any instant. Bound: the length of the run. */
 import type { PodStatus } from "../../core/api.ts";
 import type { SimObservation } from "../simObservation.ts";
 import { READS } from "../simTrace.ts";
 import type { ScenarioNames } from "./scenarioNames.ts";
 
-/** From `atMs` on the kubelet says this of a pod; undefined: it knows none of that name. */
+/** The status of a pod from `atMs` on; undefined when the kubelet knows no pod of that name. */
 export interface PodMoment {
   readonly atMs: number;
   readonly status: PodStatus | undefined;
@@ -13,26 +13,26 @@ export interface PodMoment {
 /** An event the kubelet recorded. */
 export interface ScenarioEvent {
   readonly atMs: number;
-  /** As the scenario calls it; empty for the node's own. */
+  /** Scenario name of the pod; empty for events of the node. */
   readonly pod: string;
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly message: string;
 }
 
-/** A call that changes something, a change in the runtime or an event, as one line: `web/app#0 started`. */
+/** A mutating call, a change in the runtime or an event, as one line: `web/app#0 started`. */
 export interface Happening {
   readonly atMs: number;
   readonly pod: string;
   readonly text: string;
 }
 
-/** A whole run. */
+/** The record of a whole run. */
 export interface History {
   readonly endMs: number;
-  /** By pod, in the order in which they appeared; each oldest first. */
+  /** Statuses by pod, pods in order of appearance, statuses oldest first. */
   readonly pods: ReadonlyMap<string, readonly PodMoment[]>;
-  /** When the kubelet was down, oldest first; a last one without an end goes on. */
+  /** Intervals in which the kubelet was down, oldest first; the last one may be open. */
   readonly kubeletDown: readonly { readonly fromMs: number; readonly toMs: number }[];
   readonly events: readonly ScenarioEvent[];
   readonly happenings: readonly Happening[];
@@ -40,11 +40,11 @@ export interface History {
 
 export interface HistoryRecorder {
   see(observation: SimObservation): void;
-  /** Everything until now. */
+  /** Returns everything recorded until now. */
   history(endMs: number): History;
 }
 
-/** Makes a recorder that has seen nothing. */
+/** Creates an empty recorder. */
 export function createHistoryRecorder(names: ScenarioNames): HistoryRecorder {
   const pods = new Map<string, PodMoment[]>();
   const current = new Map<string, Map<string, PodStatus>>();
@@ -117,6 +117,6 @@ export function createHistoryRecorder(names: ScenarioNames): HistoryRecorder {
   };
 }
 
-/** What held at that instant: the last moment not after it. */
+/** Returns the status in force at an instant: the last moment not after it. */
 export const momentAt = (moments: readonly PodMoment[], atMs: number): PodMoment | undefined =>
   moments.findLast((moment) => moment.atMs <= atMs);

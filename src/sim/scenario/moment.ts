@@ -1,12 +1,12 @@
-/** One instant of a scenario: what is done then, in its script, and what is claimed of it, in its expectations. */
+/** An instant of a scenario: the actions taken at it, in the script, and the claims about it, in the expectations. */
 import { type Subjects, subjectsAt } from "./expectations.ts";
 import { type Duration, milliseconds, shortDuration } from "./scenarioTime.ts";
 import { type Verbs, verbsAt } from "./script.ts";
 
-/** An instant. */
+/** Actions and claims of an instant. */
 export type Moment = Verbs & Subjects;
 
-/** The instant so long after the start of the node. */
+/** Returns the instant that is `time` after the start of the node. */
 export function at(time: Duration): Moment {
   const atMs = milliseconds(time, "at");
   const text = `at ${shortDuration(atMs)}`;

@@ -1,4 +1,4 @@
-/** How the servers in the containers of a scenario answer probes from the network. Owns what the script told them. */
+/** Answers of the servers in scenario containers to network probes. Owns the answers that the script set. */
 import type { Container, Pod } from "../../core/api.ts";
 import { PROBE_KINDS, type ProbeOutcome, probeOf } from "../../core/probe/probeTypes.ts";
 import { grpcOutcome, httpOutcome } from "../../core/probe/serverAnswers.ts";
@@ -7,24 +7,24 @@ import type { ScenarioNames } from "./scenarioNames.ts";
 import { type Duration, milliseconds } from "./scenarioTime.ts";
 
 interface Takes {
-  /** Until the answer, default `1ms`; longer than a probe waits is no answer. */
+  /** Response time, default `1ms`; a time beyond the probe's timeout fails the probe. */
   readonly takes?: Duration;
 }
 
-/** How the server in a container answers probes of one protocol. */
+/** Answer of the server in a container to probes of one protocol. */
 export type ServerAnswer = Takes &
   (
     | {
         /** Status code. */
         readonly http: number;
-        /** Only of this path; default: of all others. */
+        /** Limits the answer to this path; by default it covers all other paths. */
         readonly path?: string;
       }
     | { readonly tcp: "open" | "refused" }
     | { readonly grpc: "SERVING" | "NOT_SERVING" | "SERVICE_UNKNOWN" | "UNKNOWN" }
   );
 
-/** The answer in the terms of the simulation. */
+/** A server answer as the simulation uses it. */
 export interface SimServerAnswer {
   readonly protocol: "http" | "tcp" | "grpc";
   readonly path: string | undefined;
@@ -32,7 +32,7 @@ export interface SimServerAnswer {
   outcome(address: string): ProbeOutcome;
 }
 
-/** Reads an answer of a script; throws ScenarioError for a time that is none. */
+/** Converts an answer of a script; throws ScenarioError for an invalid duration. */
 export function serverAnswerOf(answer: ServerAnswer): SimServerAnswer {
   const afterMs = milliseconds(answer.takes ?? "1ms", "an answer");
   if ("http" in answer) {
@@ -57,15 +57,17 @@ export function serverAnswerOf(answer: ServerAnswer): SimServerAnswer {
 
 export interface ServerAnswers {
   readonly answers: SimAnswers;
-  /** From now on the container of that name answers so. */
+  /** Sets the answer of a container from now on. */
   set(container: string, answer: SimServerAnswer): void;
 }
 
 const YES: SimAnswer = { result: "success", output: "", afterMs: 1 };
-/** `http://10.1.0.2:8080/ready`: protocol, host, and what is asked of it. */
+/** Splits `http://10.1.0.2:8080/ready` into protocol, host, port and path. */
 const URL_PARTS = /^(http|tcp|grpc)s?:\/\/(.*?)(:\d+)(\/.*|)$/;
 
-/** Servers that answer yes until they are told otherwise; `pods` are those of the node, with their statuses. */
+/**
+ * Creates servers that report success until the script sets an answer; `pods` returns the node's pods with statuses.
+ */
 export function createServerAnswers(names: ScenarioNames, pods: () => readonly Pod[]): ServerAnswers {
   const told = new Map<string, SimServerAnswer>();
   const keyOf = (container: string, protocol: string, path: string | undefined): string =>
@@ -85,7 +87,7 @@ export function createServerAnswers(names: ScenarioNames, pods: () => readonly P
   };
 }
 
-/** Containers at that address whose probes ask just that, as `namespace/pod/container`. */
+/** Containers at that address with a probe of that request, as `namespace/pod/container`. */
 const serversOf = (pods: readonly Pod[], host: string, asked: string): readonly string[] =>
   pods
     .filter(({ status }) => status?.podIP === host)

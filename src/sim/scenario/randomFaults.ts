@@ -1,4 +1,4 @@
-/** Random faults of a scenario: which happen, and when, follows from its seed and their rates alone. */
+/** Random faults of a scenario. Its seed and the rates alone determine which faults occur, and when. */
 import { createAccidents } from "../faults/accidents.ts";
 import { createCallFaults } from "../faults/callFaults.ts";
 import { withEventFaults } from "../faults/eventFaults.ts";
@@ -10,7 +10,7 @@ import type { SimNode } from "../simNode.ts";
 import type { SimNodeOptions } from "../simNodeOptions.ts";
 import { ScenarioError } from "./scenarioTime.ts";
 
-/** Faults of what a scenario does not have: an API server, a page of manifests, owners who change their minds. */
+/** Faults of parts that a scenario lacks: an API server, a manifest URL, owners that edit pods. */
 const NOT_HERE = [
   "manifestHalfWritten",
   "manifestVanishes",
@@ -25,20 +25,20 @@ const NOT_HERE = [
   "pageStale",
 ] as const satisfies readonly FaultKind[];
 
-/** Rates by fault, each in its unit; what is not named does not happen. */
+/** Rates by fault, each in its unit; a fault without a rate does not occur. */
 export type ScenarioFaultRates = Readonly<Partial<Record<Exclude<FaultKind, (typeof NOT_HERE)[number]>, number>>>;
 
 export interface RandomFaults {
   readonly parts: Pick<Required<SimNodeOptions>, "callFault" | "goesOn" | "adaptRuntime">;
-  /** Of the mount table and of volumes. */
+  /** Faults of the mount table and of volumes. */
   readonly mounts: MountFaults;
   programs: (inner: Required<SimNodeOptions>["programs"]) => Required<SimNodeOptions>["programs"];
   registry: (inner: Required<SimNodeOptions>["registry"]) => Required<SimNodeOptions>["registry"];
-  /** Lets accidents happen until that instant, at which all that is broken or down comes back. */
+  /** Schedules accidents until that instant, at which every broken part recovers. */
   happenTo(node: SimNode, untilMs: number): void;
 }
 
-/** Throws ScenarioError for rates that are none. */
+/** Validates rates; throws ScenarioError for an invalid rate. */
 function ratesOf(given: ScenarioFaultRates): FaultRates {
   const absent = NOT_HERE.find((kind) => kind in given);
   if (absent !== undefined) throw new ScenarioError(`faults: ${absent} cannot happen in a scenario`);
@@ -47,10 +47,10 @@ function ratesOf(given: ScenarioFaultRates): FaultRates {
   return rates.value;
 }
 
-/** Makes them; without rates nothing ever happens. */
+/** Creates the random faults; without rates no fault occurs. */
 export function createRandomFaults(seed: string | number, given: ScenarioFaultRates = {}): RandomFaults {
   const dice = createFaultDice({ seed, rates: ratesOf(given) });
-  /** Made after the node it watches. */
+  /** Set after the creation of the node that the accidents act on. */
   const made: { accidents?: ReturnType<typeof createAccidents> } = {};
   const calls = createCallFaults(dice, (afterMs, prng) => made.accidents?.crashKubelet(afterMs, prng));
   return {

@@ -1,4 +1,4 @@
-/** What each action of a script does to the node. A step for which nothing is there is lost, and fails the scenario. */
+/** Applies each action of a script to the node. A step without a target is lost, and fails the scenario. */
 import { ALL_THERE_IS } from "../host/simDisk.ts";
 import type { SimNode } from "../simNode.ts";
 import type { ScenarioNames } from "./scenarioNames.ts";
@@ -8,19 +8,19 @@ import type { ScenarioAction } from "./script.ts";
 import type { ServerAnswers } from "./probedServers.ts";
 import type { Troubles } from "./troubles.ts";
 
-/** What actions have at hand. */
+/** Dependencies of the actions. */
 export interface Hands {
   readonly node: SimNode;
   readonly names: ScenarioNames;
   readonly troubles: Troubles;
   readonly servers: ServerAnswers;
   put(pod: ScenarioPod): void;
-  /** As its owner would delete it. */
+  /** Deletes a pod as its owner would. */
   remove(pod: string, graceSeconds: number | undefined): void;
   forceDelete(pod: string): void;
-  /** Tells of a step that had nothing to act on. */
+  /** Records a step that had no target. */
   lose(text: string): void;
-  /** Does something so much later; without a time never. */
+  /** Runs an action after `ms`; never without a time. */
   later(ms: number | undefined, action: () => void): void;
 }
 
@@ -115,7 +115,7 @@ const ACTIONS: { readonly [K in Kind]: (action: ActionOf<K>, hands: Hands) => vo
   },
 };
 
-/** Takes an action now. */
+/** Applies an action now. */
 export function takeAction<K extends Kind>(action: ActionOf<K>, hands: Hands): void {
   const take: (action: ActionOf<K>, hands: Hands) => void = ACTIONS[action.kind];
   take(action, hands);

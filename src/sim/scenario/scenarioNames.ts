@@ -1,6 +1,6 @@
 /**
- * What pods and containers are called in a scenario: `web` and `web/app`, outside the default namespace `demo/web` and
- * `demo/web/app`. Static pods go by the name in their manifest, without the node's name behind it.
+ * Names of pods and containers in a scenario: `web` and `web/app`, outside the default namespace `demo/web` and
+ * `demo/web/app`. A static pod has the name in its manifest, without the node name suffix.
  */
 import { staticPodName } from "../../core/pod/staticPod.ts";
 import { ScenarioError } from "./scenarioTime.ts";
@@ -8,15 +8,15 @@ import { ScenarioError } from "./scenarioTime.ts";
 const DEFAULT_NAMESPACE = "default";
 
 export interface ScenarioNames {
-  /** Of a subject as the simulation has it: `namespace/pod`, `namespace/pod/container#attempt`. */
+  /** Converts a subject of the simulation: `namespace/pod` or `namespace/pod/container#attempt`. */
   shown(subject: string): string;
-  /** Of a pod as a scenario calls it, in the shortest form. */
+  /** Returns the shortest form of a pod name in a scenario. */
   pod(name: string): string;
-  /** Of a container as a scenario calls it, in the shortest form. */
+  /** Returns the shortest form of a container name in a scenario. */
   container(name: string): string;
 }
 
-/** Names on a node. Throws ScenarioError for a name that is none. */
+/** Creates the names of a node. The functions throw ScenarioError for an invalid name. */
 export function createScenarioNames(nodeName: string): ScenarioNames {
   const suffix = staticPodName("", nodeName);
   const plain = (pod: string): string => (pod.endsWith(suffix) ? pod.slice(0, -suffix.length) : pod);
@@ -27,7 +27,7 @@ export function createScenarioNames(nodeName: string): ScenarioNames {
     if (parts.length === ownParts) parts.unshift(DEFAULT_NAMESPACE);
     const [namespace = "", pod = "", ...rest] = parts;
     if (parts.length !== ownParts + 1 || parts.includes("")) {
-      throw new ScenarioError(`${JSON.stringify(name)} is no name like ${form}`);
+      throw new ScenarioError(`${JSON.stringify(name)} is not a name like ${form}`);
     }
     return short(namespace, pod, rest);
   };
@@ -41,5 +41,5 @@ export function createScenarioNames(nodeName: string): ScenarioNames {
   };
 }
 
-/** Name of a container's pod. */
+/** Returns the pod name of a container name. */
 export const podOfContainer = (container: string): string => container.slice(0, container.lastIndexOf("/"));

@@ -1,9 +1,9 @@
-/** Pods of a scenario: manifests as data, by default static pods, or handed out by an API server. */
+/** Pods of a scenario: manifests as data, static pods by default, or API pods. */
 import type { Container, Pod, PodSpec } from "../../core/api.ts";
 import { defaultPod } from "../../core/pod/defaults.ts";
 import { ScenarioError } from "./scenarioTime.ts";
 
-/** A pod as its owner writes it, in JSON. Fields that are left out get their defaults. */
+/** A pod manifest as JSON data. Omitted fields get their defaults. */
 export interface PodManifest {
   readonly apiVersion?: "v1";
   readonly kind?: "Pod";
@@ -23,10 +23,10 @@ export interface ApiPod {
   readonly manifest: PodManifest;
 }
 
-/** A static pod, or one of an API server. */
+/** A static pod or an API pod. */
 export type ScenarioPod = PodManifest | ApiPod;
 
-/** A manifest. `name` is `web`, or `demo/web` in a namespace. */
+/** Creates a manifest. `name` is `web`, or `demo/web` with a namespace. */
 export function pod(name: string, spec: Partial<PodSpec>): PodManifest {
   const parts = name.split("/");
   const [namespace, own] = parts.length === 2 ? parts : ["default", name];
@@ -36,27 +36,27 @@ export function pod(name: string, spec: Partial<PodSpec>): PodManifest {
   return { apiVersion: "v1", kind: "Pod", metadata: { name: own, namespace }, spec };
 }
 
-/** A container with an image every registry of a simulation has. */
+/** Creates a container with an image that every registry of the simulation has. */
 export const container = (name: string, more: Partial<Container> = {}): Container => ({
   name,
   image: "registry.example/app:1",
   ...more,
 });
 
-/** The pod comes from an API server: it has a UID of its own and can be deleted with a grace period. */
+/** Turns a manifest into an API pod, which has its own UID and can be deleted with a grace period. */
 export const fromApi = (manifest: PodManifest): ApiPod => ({ source: "api", manifest });
 
-/** `namespace/name` of a pod. */
+/** Returns `namespace/name` of a pod. */
 export const fullNameOf = ({ metadata: { name, namespace = "default" } }: PodManifest): string =>
   `${namespace}/${name}`;
 
-/** File name of a static pod. */
+/** Returns the manifest file name of a static pod. */
 export const manifestFileOf = (manifest: PodManifest): string => `${fullNameOf(manifest).replace("/", "-")}.json`;
 
-/** The document of a static pod. */
+/** Returns the manifest document of a static pod. */
 export const manifestDocument = (manifest: PodManifest): object => ({ apiVersion: "v1", kind: "Pod", ...manifest });
 
-/** The object an API server hands out: defaults applied, with a UID. */
+/** Returns the pod object as an API server would: with defaults and a UID. */
 export function apiObject(manifest: PodManifest, uid: string): Pod {
   const { spec } = defaultPod({ spec: { containers: [], ...manifest.spec } });
   return { metadata: { namespace: "default", ...manifest.metadata, uid }, spec };

@@ -1,4 +1,4 @@
-/** What runs in the containers of a scenario, chosen by name and attempt. */
+/** Programs that run in the containers of a scenario, chosen by container name and attempt. */
 import {
   exitsWith,
   ignoresTerm,
@@ -13,37 +13,37 @@ import { parseQuantity, quantityValue } from "../../core/quantity.ts";
 import { type Duration, milliseconds, ScenarioError } from "./scenarioTime.ts";
 
 /**
- * Programs by container, `app` in every pod or `web/app`, `*` for all others; a list is one program per attempt, the
- * last for all further ones. What is not named runs until it is stopped.
+ * Programs by container: `app` in every pod, `web/app`, or `*` for all other containers. A list has one program per
+ * attempt, the last for all further attempts. A container without a program runs until it is stopped.
  */
 export type ScenarioPrograms = Readonly<Record<string, SimProgram | readonly SimProgram[]>>;
 
-/** Runs until it is told to stop, which takes it 5 ms. */
+/** A program that runs until TERM and exits 5 ms later. */
 export const runs = runsForever;
 
-/** Runs until KILL. */
+/** A program that runs until KILL. */
 export const deafToTerm = ignoresTerm;
 
-/** Ends by itself, so long after its start. */
+/** Returns a program that exits with `code` after a time. */
 export const exits = (code: number, after: Duration = "0s"): SimProgram =>
   exitsWith(code, milliseconds(after, `exits(${code})`));
 
-/** Runs until it is told to stop, and takes so long for it. */
+/** Returns a program that runs until TERM and takes `time` to exit. */
 export const stopsIn = (time: Duration, code = 0): SimProgram => ({
   onTerm: { afterMs: milliseconds(time, "stopsIn"), code },
 });
 
-/** Runs with that much memory, from its start or from so much later on: `usesMemory("200Mi", "30s")`. */
+/** Returns a program that uses an amount of memory from its start, or from later on: `usesMemory("200Mi", "30s")`. */
 export function usesMemory(amount: string, after: Duration = "0s"): SimProgram {
   const what = `usesMemory(${JSON.stringify(amount)})`;
   const quantity = parseQuantity(amount);
-  if (quantity === undefined) throw new ScenarioError(`${what}: no quantity like 64Mi or 1Gi`);
+  if (quantity === undefined) throw new ScenarioError(`${what}: not a quantity like 64Mi or 1Gi`);
   const memoryBytes = Number(quantityValue(quantity));
   const afterMs = milliseconds(after, what);
   return afterMs === 0 ? { usage: { cpuMilli: 0, memoryBytes } } : { grows: { afterMs, memoryBytes } };
 }
 
-/** How a command run inside a container goes. */
+/** Outcome of a command executed in a container. */
 export interface CommandOutcome {
   readonly takes?: Duration;
   /** Exit code; default 0. */
@@ -51,19 +51,19 @@ export interface CommandOutcome {
   readonly output?: string;
 }
 
-/** The outcome in the terms of the simulation. */
+/** Converts an outcome for the simulation. */
 export const execOf = ({ takes = "0s", code = 0, output = "" }: CommandOutcome): SimExec => ({
   afterMs: milliseconds(takes, "a command"),
   code,
   stdout: output,
 });
 
-/** Commands run inside, by their first word: those of exec probes and hooks. Others end well, at once. */
+/** Returns a program whose exec probe and hook commands have these outcomes, by first word; others succeed at once. */
 export const commands = (outcomes: Readonly<Record<string, CommandOutcome>>): SimProgram => ({
   exec: ([first = ""]) => execOf(outcomes[first] ?? {}),
 });
 
-/** The chooser. */
+/** Returns a function that chooses the program of each container start. */
 export function programsOf(programs: ScenarioPrograms, nodeName: string): SimPrograms {
   const names = createScenarioNames(nodeName);
   return (input) => {
@@ -76,6 +76,6 @@ export function programsOf(programs: ScenarioPrograms, nodeName: string): SimPro
 
 const isList = (value: SimProgram | readonly SimProgram[]): value is readonly SimProgram[] => Array.isArray(value);
 
-/** `namespace/pod/container` of what is started. */
+/** Returns `namespace/pod/container` of a container that starts. */
 export const containerName = ({ sandbox, container }: SimProgramInput): string =>
   `${sandbox.metadata?.namespace}/${sandbox.metadata?.name}/${container.metadata?.name}`;

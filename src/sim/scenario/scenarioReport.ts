@@ -1,34 +1,34 @@
-/** A failed scenario, for people: what was expected, what was there and when, and the lines before it. */
+/** Report of a failed scenario: the expected and the found state, when, and the last trace lines before. */
 import { shortDuration } from "./scenarioTime.ts";
 
-/** Something that is not as it should be. */
+/** A deviation from the expectations or rules. */
 export interface ScenarioFault {
-  /** When it showed. */
+  /** When the deviation was found. */
   readonly atMs: number;
   readonly expected: string;
   readonly found: string;
 }
 
-/** What a report is made of. */
+/** Input of a report. */
 export interface ReportParts {
   readonly seed: string | number;
   readonly faults: readonly ScenarioFault[];
-  /** How many expectations there were. */
+  /** Number of expectations. */
   readonly expected: number;
-  /** The whole trace. */
+  /** All lines of the trace. */
   readonly lines: readonly string[];
 }
 
-/** Lines told before the first fault. */
+/** Number of trace lines shown before the first fault. */
 const TOLD_LINES = 20;
 
-/** The text; faults in the order of their time. */
+/** Returns the report, faults in order of time. */
 export function failureReport({ seed, faults, expected, lines }: ReportParts): string {
   const inTime = faults.toSorted((a, b) => a.atMs - b.atMs);
   const firstMs = inTime[0]?.atMs ?? 0;
   const before = lines.filter((line) => Number.parseFloat(line) * 1000 <= firstMs).slice(-TOLD_LINES);
   return [
-    `the scenario went otherwise: ${faults.length} faults, ${expected} expectations, seed ${seed}`,
+    `the scenario failed: ${faults.length} faults, ${expected} expectations, seed ${seed}`,
     ...inTime.flatMap((fault) => ["", ...paragraph(fault)]),
     "",
     `the last ${before.length} lines up to ${shortDuration(firstMs)}:`,

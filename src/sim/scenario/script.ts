@@ -1,4 +1,4 @@
-/** The script of a scenario: steps as data, each an action and when it is taken. */
+/** The script of a scenario: steps as data, each an action and its time. */
 import type { CriRpc } from "../../core/criOperations.ts";
 import type { SimExec } from "../runtime/simProgram.ts";
 import type { SimNode } from "../simNode.ts";
@@ -7,10 +7,10 @@ import { type CommandOutcome, execOf } from "./scenarioPrograms.ts";
 import { type Duration, milliseconds } from "./scenarioTime.ts";
 import { type ServerAnswer, serverAnswerOf, type SimServerAnswer } from "./probedServers.ts";
 
-/** How a request to the runtime goes wrong: an error, an error though it happened, no answer, an answer that is late. */
+/** Faults of a runtime request: an error without effect, an error after the effect, no response, or a late response. */
 export type CallTrouble = "fail" | "loseReply" | "hang" | "delay";
 
-/** What is done to the node. Names are as the scenario says them. */
+/** An action on the node. Names are scenario names. */
 export type ScenarioAction =
   | { readonly kind: "kill"; readonly container: string; readonly code: number; readonly reason?: string }
   | { readonly kind: "killSandbox"; readonly pod: string }
@@ -45,75 +45,75 @@ export type ScenarioAction =
   | { readonly kind: "loseNetwork"; readonly forMs: number }
   | { readonly kind: "act"; readonly text: string; readonly act: (node: SimNode) => void };
 
-/** When a step is taken. */
+/** When a step runs. */
 export type ScenarioWhen =
   | { readonly kind: "at"; readonly atMs: number }
   | { readonly kind: "every"; readonly periodMs: number; readonly fromMs: number; readonly toMs: number | undefined }
-  /** While the n-th such request is on its way to the runtime, before it takes effect. */
+  /** While the n-th such request is in flight to the runtime, before it takes effect. */
   | { readonly kind: "during"; readonly rpc: CriRpc; readonly pod: string | undefined; readonly nth: number };
 
-/** One line of a script. */
+/** A step of a script. */
 export interface ScenarioStep {
   readonly when: ScenarioWhen;
   readonly action: ScenarioAction;
 }
 
-/** Which requests to the runtime are meant. */
+/** Selects requests to the runtime. */
 export interface CallsOf {
-  /** Only those about this pod. */
+  /** Limits the selection to requests about this pod. */
   readonly of?: string;
   readonly for: Duration;
 }
 
-/** What can be done at some time. Every verb gives one step of the script. */
+/** Actions available at a time. Every verb returns one step of the script. */
 export interface Verbs {
-  /** Ends a running container; default: as KILL would, code 137. */
+  /** Ends a running container, by default with exit code 137 like KILL. */
   kill(container: string, end?: { readonly code?: number; readonly reason?: string }): ScenarioStep;
   /** Ends the pause process of a pod. */
   killSandbox(pod: string): ScenarioStep;
-  /** No signal, not even KILL, reaches the container for so long. */
+  /** Blocks all signals to the container, KILL included, for a time. */
   wedge(container: string, time: Duration): ScenarioStep;
-  /** Adds a pod, or changes the one of that name. */
+  /** Adds a pod or updates the pod of that name. */
   put(pod: ScenarioPod): ScenarioStep;
   /** Deletes a static pod's manifest, or an API pod with a grace period (default: the pod's own). */
   delete(pod: string, how?: { readonly grace?: Duration }): ScenarioStep;
-  /** Takes an API pod away at once. */
+  /** Removes an API pod at once. */
   forceDelete(pod: string): ScenarioStep;
-  /** Writes a file of the manifest directory as it is, good or bad. */
+  /** Writes a file of the manifest directory unchanged, valid or not. */
   putManifest(file: string, manifest: string | object): ScenarioStep;
   dropManifest(file: string): ScenarioStep;
-  /** Ends the kubelet; with a time it is started again so much later. */
+  /** Ends the kubelet; with a time, starts it again that much later. */
   crashKubelet(time?: Duration): ScenarioStep;
   restartKubelet(): ScenarioStep;
-  /** Ends the runtime; with a time it is started again so much later. By default containers run on. */
+  /** Ends the runtime; with a time, starts it again that much later. By default containers keep running. */
   crashRuntime(time?: Duration, containers?: "stay" | "die"): ScenarioStep;
   restartRuntime(): ScenarioStep;
-  /** The machine is off for so long. Disk and images stay. */
+  /** Turns the machine off for a time. Disk and images stay. */
   reboot(time: Duration): ScenarioStep;
-  /** Requests of that kind are answered with an error, and nothing happens. */
+  /** Makes requests of that kind fail without effect. */
   failCalls(rpc: CriRpc, which: CallsOf): ScenarioStep;
-  /** Requests of that kind take effect, but are answered with an error. */
+  /** Makes requests of that kind take effect but return an error. */
   loseReplies(rpc: CriRpc, which: CallsOf): ScenarioStep;
-  /** Requests of that kind are never answered, and nothing happens. */
+  /** Makes requests of that kind hang without effect. */
   hangCalls(rpc: CriRpc, which: CallsOf): ScenarioStep;
-  /** Requests of that kind take so much longer. */
+  /** Delays requests of that kind. */
   delayCalls(rpc: CriRpc, which: CallsOf & { readonly by: Duration }): ScenarioStep;
   /**
-   * From now on commands run inside end so, those of exec probes and hooks, all or by first word; or its server answers
-   * probes so: `{ http: 503 }`, `{ tcp: "refused" }`, `{ grpc: "NOT_SERVING" }`.
+   * Sets, from now on, the outcome of commands in the container (exec probes and hooks; all or by first word), or the
+   * answer of its server to probes: `{ http: 503 }`, `{ tcp: "refused" }`, `{ grpc: "NOT_SERVING" }`.
    */
   answer(container: string, answer: (CommandOutcome & { readonly command?: string }) | ServerAnswer): ScenarioStep;
-  /** Somebody sets the wall clock; `-1h` sets it back. */
+  /** Steps the wall clock; `-1h` sets it back. */
   stepWallClock(by: Duration): ScenarioStep;
-  /** Nothing can be written to disk for so long. */
+  /** Makes all writes to disk fail for a time. */
   fillDisk(time: Duration): ScenarioStep;
-  /** The runtime says that its network is not ready for so long. */
+  /** Makes the runtime report NetworkReady=false for a time. */
   loseNetwork(time: Duration): ScenarioStep;
-  /** Anything else; `text` is what the trace says of it. */
+  /** Runs any other action; `text` is its line in the trace. */
   act(text: string, act: (node: SimNode) => void): ScenarioStep;
 }
 
-/** The verbs at that time. */
+/** Creates the verbs of a time; `what` names the time in errors. */
 export function verbsAt(when: ScenarioWhen, what: string): Verbs {
   const step = (action: ScenarioAction): ScenarioStep => ({ when, action });
   const ms = (time: Duration, verb: string): number => milliseconds(time, `${what}.${verb}`);
@@ -171,7 +171,7 @@ const isServerAnswer = (answer: CommandOutcome | ServerAnswer): answer is Server
 const signedMs = (by: Duration, what: string): number =>
   by.startsWith("-") ? -milliseconds(by.slice(1), what) : milliseconds(by, what);
 
-/** Verbs again and again, from the first period on; `to` is the last instant, by default the end. */
+/** Repeats verbs at every period, from `from` (default: one period) to `to` (default: the end). */
 export function every(
   period: Duration,
   { from, to }: { readonly from?: Duration; readonly to?: Duration } = {},
@@ -185,6 +185,6 @@ export function every(
   );
 }
 
-/** Verbs in the middle of a request to the runtime: the first of that kind, or the `nth` (from 1), about that pod. */
+/** Runs verbs during a runtime request: the first of that kind about that pod, or the `nth` (from 1). */
 export const during = (rpc: CriRpc, { of, nth = 1 }: { readonly of?: string; readonly nth?: number } = {}): Verbs =>
   verbsAt({ kind: "during", rpc, pod: of, nth }, `during(${rpc})`);

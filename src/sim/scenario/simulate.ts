@@ -1,6 +1,6 @@
 /**
- * A scenario: some pods on a simulated node, a script of what befalls them, and what is expected of it. The same
- * scenario is the same run, instant by instant, on any machine.
+ * A scenario: pods on a simulated node, a script of actions, and expectations. The same scenario is the same run,
+ * instant by instant, on any machine.
  */
 import type { Pod } from "../../core/api.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
@@ -28,53 +28,53 @@ import { storyOf } from "./stories.ts";
 import { containersOf, diagramText, spansOf, timelineText } from "./timeline.ts";
 import { createTroubles } from "./troubles.ts";
 
-/** Everything but the pods has a default. */
+/** A scenario. Every field except the pods has a default. */
 export interface Scenario {
   readonly pods?: readonly ScenarioPod[];
-  /** Files of the manifest directory as they are, by name. */
+  /** Files of the manifest directory, unchanged, by name. */
   readonly manifests?: Readonly<Record<string, string | object>>;
-  /** What runs in the containers; default: all run until they are stopped. */
+  /** Programs of the containers; by default they run until they are stopped. */
   readonly programs?: ScenarioPrograms;
   readonly config?: Partial<KubeletConfig>;
-  /** Where jitter and IDs come from; default 1. */
+  /** Seed of jitter and IDs; default 1. */
   readonly seed?: string | number;
-  /** What every request to the runtime takes; default `10ms`. */
+  /** Duration of every request to the runtime; default `10ms`. */
   readonly latency?: Duration;
-  /** What every image pull takes; default `1s`. No host below `.invalid` has any image. */
+  /** Duration of every image pull; default `1s`. Registries under `.invalid` have no images. */
   readonly pull?: Duration;
-  /** Whether the runtime ends a request whose caller has gone, or drops it (default), as far as it has no effect yet. */
+  /** Whether the runtime completes or drops (default) a request without effect so far whose caller has gone. */
   readonly abandonedCalls?: "complete" | "drop";
   /** Other parts of the simulated node. */
   readonly node?: Omit<SimNodeOptions, "seed" | "manifests" | "pods" | "config" | "programs" | "watch">;
   readonly script?: readonly ScenarioStep[];
-  /** Random faults by rate, as `{ criFails: 0.1, kubeletCrashes: 30 }`; default none. */
+  /** Random faults by rate, for example `{ criFails: 0.1, kubeletCrashes: 30 }`; default none. */
   readonly faults?: ScenarioFaultRates;
-  /** When they end and all that is broken or down comes back; default: at the end of the run. */
+  /** When random faults end and every broken part recovers; default: at the end of the run. */
   readonly faultsUntil?: Duration;
-  /** Default: one minute past the last time that script and expectations name. */
+  /** End of the run; default: one minute past the last time that script and expectations name. */
   readonly until?: Duration;
   readonly expect?: readonly Expectation[];
 }
 
-/** What became of it. */
+/** Result of a scenario. */
 export interface ScenarioResult {
   readonly seed: string | number;
-  /** Expectations that do not hold, rules of the simulation that were broken, and steps that could not be taken. */
+  /** Failed expectations, broken rules of the simulation, and steps without a target. */
   readonly faults: readonly ScenarioFault[];
-  /** Pods as they were at the end. */
+  /** Pods at the end of the run. */
   readonly pods: readonly Pod[];
   readonly events: readonly ScenarioEvent[];
-  /** One line per thing that happened. */
+  /** Trace of the run, one line per observation. */
   readonly trace: readonly string[];
   /** Equal runs have equal fingerprints. */
   readonly fingerprint: string;
-  /** The timeline of a container, as `w1s R5s b10s`; see STATE_LETTERS. */
+  /** Returns the timeline of a container, such as `w1s R5s b10s`; see STATE_LETTERS. */
   timeline(container: string): string;
-  /** The diagram of all containers, one letter per slice. */
+  /** Returns the diagram of all containers, one letter per slice. */
   diagram(slice: Duration): string;
-  /** What happened to a pod, line by line. */
+  /** Returns the lines of a pod's story that match `only`. */
   story(pod: string, only: RegExp, since?: Duration): readonly string[];
-  /** The faults for people; empty without any. */
+  /** Returns the readable report of the faults; empty without faults. */
   report(): string;
 }
 
@@ -89,7 +89,7 @@ export class ScenarioFailed extends Error {
   }
 }
 
-/** Runs a scenario and holds it to its expectations. Throws ScenarioFailed, or ScenarioError when it makes no sense. */
+/** Runs a scenario and checks its expectations. Throws ScenarioFailed, or ScenarioError for an invalid scenario. */
 export function simulate(scenario: Scenario): ScenarioResult {
   const result = runScenario(scenario);
   if (result.faults.length > 0) throw new ScenarioFailed(result);
@@ -98,7 +98,7 @@ export function simulate(scenario: Scenario): ScenarioResult {
 
 const LAST_WORDS_MS = 60_000;
 
-/** Runs a scenario and tells of its faults in the result. Throws ScenarioError when it makes no sense. */
+/** Runs a scenario and returns its faults in the result. Throws ScenarioError for an invalid scenario. */
 export function runScenario(scenario: Scenario): ScenarioResult {
   const { script = [], expect = [], seed = 1 } = scenario;
   const endMs = scenario.until === undefined ? lastTimeOf(script, expect) : milliseconds(scenario.until, "until");
@@ -146,7 +146,7 @@ function setUp(
   const { nodeName } = simKubeletConfig(simMachine(more?.machine), config);
   const names = createScenarioNames(nodeName);
   const recorder = createHistoryRecorder(names);
-  /** Made after the node it belongs to. */
+  /** Set after the creation of the node. */
   const made: { node?: SimNode; stage?: Stage } = {};
   const troubles = createTroubles(names, () => made.node?.clock.monotonicMs() ?? 0);
   const servers = createServerAnswers(names, () => made.node?.pods() ?? []);
@@ -180,7 +180,7 @@ function setUp(
   return { node, names, stage, recorder, random };
 }
 
-/** The usual registries, whose images all take this long. */
+/** Creates the default registries with a fixed pull duration. */
 function registryOf(seed: string | number, ms: number): SimRegistry {
   const usual = usualRegistry(createPrng(seed));
   return (reference) => {
@@ -189,14 +189,14 @@ function registryOf(seed: string | number, ms: number): SimRegistry {
   };
 }
 
-/** Runs to the end; what ended the kubelet before that is a fault. */
+/** Runs to the end; an earlier end of the kubelet is a fault. */
 function run(node: SimNode, endMs: number): readonly ScenarioFault[] {
   try {
     node.runFor(endMs);
     return [];
   } catch (thrown) {
     const found = thrown instanceof Error ? thrown.message : JSON.stringify(thrown);
-    return [{ atMs: node.clock.monotonicMs(), expected: "the kubelet goes on", found }];
+    return [{ atMs: node.clock.monotonicMs(), expected: "the kubelet keeps running", found }];
   }
 }
 
@@ -213,7 +213,7 @@ function lastTimeOf(script: readonly ScenarioStep[], expect: readonly Expectatio
   return Math.max(0, ...steps, ...expect.map(({ untilMs }) => untilMs)) + LAST_WORDS_MS;
 }
 
-/** All containers, one below the other, under a ruler of times. */
+/** Draws one row per container under a ruler of times. */
 function drawing(history: History, sliceMs: number): string {
   const containers = containersOf(history);
   const width = Math.max(0, ...containers.map((name) => name.length));
@@ -222,7 +222,7 @@ function drawing(history: History, sliceMs: number): string {
   return [`${" ".repeat(width)}  ${ruler}`, ...rows].join("\n");
 }
 
-/** Slices between two times on a ruler. */
+/** Number of slices between two times on the ruler. */
 const RULER_STEP = 10;
 
 const rulerOf = (slices: number, sliceMs: number): string =>

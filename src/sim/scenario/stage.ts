@@ -1,4 +1,4 @@
-/** Takes each step of a script at its time on a node, and keeps the steps that had nothing to act on. */
+/** Plays a script on a node: runs each step at its time and records steps without a target. */
 import { unreachable } from "../../core/invariant.ts";
 import type { SimNode } from "../simNode.ts";
 import type { SimObservation } from "../simObservation.ts";
@@ -7,23 +7,23 @@ import { type Hands, takeAction } from "./scenarioActions.ts";
 import type { ScenarioStep } from "./script.ts";
 import { createStagePods } from "./stagePods.ts";
 
-/** A step that could not be taken. */
+/** A step that had no target. */
 export interface LostStep {
   readonly atMs: number;
   readonly text: string;
 }
 
 export interface Stage {
-  /** Brings a pod to the node, or the changed one. */
+  /** Adds a pod to the node or updates it. */
   put(pod: ScenarioPod): void;
-  /** Takes the steps, each at its time, until `endMs`. */
+  /** Runs the steps, each at its time, until `endMs`. */
   play(steps: readonly ScenarioStep[], endMs: number): void;
   /** Deletes the object of a deleted API pod once none of its containers run. */
   look(observation: SimObservation): void;
   readonly lost: readonly LostStep[];
 }
 
-/** Makes a stage of a node. */
+/** Creates the stage of a node. */
 export function createStage(
   node: SimNode,
   { names, troubles, servers }: Pick<Hands, "names" | "troubles" | "servers">,
@@ -55,7 +55,7 @@ export function createStage(
             break;
           case "during": {
             const pod = when.pod === undefined ? undefined : names.pod(when.pod);
-            // Not within the call itself: the kubelet that makes it may be what ends.
+            // Runs outside the call itself: the action may end the kubelet that makes the call.
             troubles.watchCall({ ...when, pod, then: () => later(0, take) });
             break;
           }

@@ -1,16 +1,16 @@
-/** Claims about the course of things: timelines and diagrams of containers, the order and the times of happenings. */
+/** Expectations about a course of events: timelines and diagrams of containers, the order and the times of events. */
 import type { Expectation, Finding } from "./expectations.ts";
 import type { Happening, History } from "./history.ts";
 import type { ScenarioNames } from "./scenarioNames.ts";
 import { type Duration, milliseconds, ScenarioError, shortDuration } from "./scenarioTime.ts";
 import { diagramText, spansOf, timelineText } from "./timeline.ts";
 
-/** The rest of a timeline or diagram may be anything. */
+/** Matches any rest of a timeline or diagram. */
 const AND_SO_ON = "...";
 
 /**
- * The timeline of a container (see STATE_LETTERS), as `w1s R5s b10s`. States shorter than half of `precision` (default
- * 1s) are left out; `...` at the end stands for anything.
+ * Expects a timeline of a container (see STATE_LETTERS), such as `w1s R5s b10s`. States shorter than half of
+ * `precision` (default 1s) are left out; `...` at the end matches any rest.
  */
 export function timeline(
   container: string,
@@ -32,7 +32,7 @@ export function timeline(
 const matches = (found: string, expected: string): boolean =>
   expected.endsWith(AND_SO_ON) ? found.startsWith(expected.slice(0, -AND_SO_ON.length)) : found === expected;
 
-/** Diagrams of containers, one letter per `slice`; `...` at the end stands for anything, blanks are left out. */
+/** Expects diagrams of containers, one letter per `slice`; `...` at the end matches any rest, blanks are ignored. */
 export function diagram(slice: Duration, expected: Readonly<Record<string, string>>): Expectation {
   const sliceMs = Math.max(1, milliseconds(slice, "diagram"));
   const lines = (of: (container: string, drawn: string) => string): readonly string[] => {
@@ -53,7 +53,7 @@ export function diagram(slice: Duration, expected: Readonly<Record<string, strin
 
 const withoutAttempt = (text: string): string => text.replace(/#\d+/, "");
 
-/** These things happened one after the other, others in between: `web/app started`, `web sandbox removed`. */
+/** Expects happenings in this order, others between them allowed: `web/app started`, `web sandbox removed`. */
 export function inOrder(...expected: readonly string[]): Expectation {
   return {
     text: `in order: ${expected.join(", ")}`,
@@ -75,15 +75,18 @@ export function inOrder(...expected: readonly string[]): Expectation {
   };
 }
 
-/** Which happenings of a pod a story is about. */
+/** Selects the happenings of a story. */
 export interface StoryOf {
-  /** What it tells: happenings that match. */
+  /** Pattern of the happenings in the story. */
   readonly only: RegExp;
-  /** From then on, and counted from then. */
+  /** Start of the story; times count from it. */
   readonly since?: Duration;
 }
 
-/** What happened to a pod, line by line: `5.5s app#0 exited code 0`. All that match `only`, to a tenth of a second. */
+/**
+ * Expects exactly these lines for a pod, `5.5s app#0 exited code 0`: all that match `only`, times in tenths of a
+ * second.
+ */
 export function story(pod: string, { only, since = "0s" }: StoryOf, expected: readonly string[]): Expectation {
   if (only.global || only.sticky)
     throw new ScenarioError("story: a pattern that is global or sticky remembers its last match");
@@ -100,7 +103,7 @@ export function story(pod: string, { only, since = "0s" }: StoryOf, expected: re
   };
 }
 
-/** The lines of a story. */
+/** Returns the lines of a story. */
 export function storyOf(
   { happenings }: History,
   names: ScenarioNames,

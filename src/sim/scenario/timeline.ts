@@ -1,13 +1,13 @@
 /**
- * The life of a container as text. A timeline says states and how long they lasted, `w1s R5s R5s b10s R5s`; a diagram
- * draws them to scale, one letter per slice of time, as marble diagrams do: `wwRRRRR|RRRR|bbbbbbbbbRRRR`.
+ * The life of a container as text. A timeline lists states and their durations, `w1s R5s R5s b10s R5s`; a diagram draws
+ * them to scale, one letter per slice of time, like a marble diagram: `wwRRRRR|RRRR|bbbbbbbbbRRRR`.
  */
 import type { ApiContainerStatus, PodStatus } from "../../core/api.ts";
 import type { History } from "./history.ts";
 import { podOfContainer } from "./scenarioNames.ts";
 import { shortDuration } from "./scenarioTime.ts";
 
-/** The letters of container states, as the kubelet tells them. */
+/** Letters of container states in the pod status. */
 export const STATE_LETTERS = {
   R: "running and ready",
   r: "running, not ready",
@@ -20,21 +20,21 @@ export const STATE_LETTERS = {
   "?": "the kubelet is down",
 } as const;
 
-/** One of the letters. */
+/** The letter of a state. */
 export type StateLetter = keyof typeof STATE_LETTERS;
 
-/** A state that lasted. */
+/** An interval in one state. */
 export interface Span {
   readonly state: StateLetter;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Restarts by then: two spans of running are two instances when it differs. */
+  /** Restart count; two running spans with different counts are two instances. */
   readonly restarts: number;
 }
 
 const PULL_REASONS = ["ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError"];
 
-/** The status of a container; undefined when the pod has none of that name. */
+/** Returns the status of a container; undefined when the pod has no container of that name. */
 export const statusOfContainer = (status: PodStatus | undefined, name: string): ApiContainerStatus | undefined =>
   [
     ...(status?.initContainerStatuses ?? []),
@@ -42,7 +42,7 @@ export const statusOfContainer = (status: PodStatus | undefined, name: string): 
     ...(status?.ephemeralContainerStatuses ?? []),
   ].find((each) => each.name === name);
 
-/** The letter of a container's status. */
+/** Returns the letter of a container status. */
 function letterOf(status: ApiContainerStatus | undefined): StateLetter {
   if (status === undefined) return "-";
   const { running, terminated, waiting } = status.state ?? {};
@@ -52,7 +52,7 @@ function letterOf(status: ApiContainerStatus | undefined): StateLetter {
   return PULL_REASONS.includes(waiting?.reason ?? "") ? "i" : "w";
 }
 
-/** States of a container from the start to the end of a run, without gaps. */
+/** Returns the states of a container from the start to the end of a run, without gaps. */
 export function spansOf({ pods, kubeletDown, endMs }: History, container: string): readonly Span[] {
   const pod = podOfContainer(container);
   const name = container.slice(pod.length + 1);
@@ -61,7 +61,7 @@ export function spansOf({ pods, kubeletDown, endMs }: History, container: string
     return { fromMs: atMs, state: letterOf(found), restarts: found?.restartCount ?? 0 };
   });
   const lost = kubeletDown.filter(({ fromMs, toMs }) => toMs > fromMs);
-  // At one instant the kubelet first comes up, then tells, then goes down.
+  // Order within an instant: the kubelet starts, reports statuses, then stops.
   const points: readonly Omit<Span, "toMs">[] = [
     { fromMs: 0, state: "-" as const, restarts: 0 },
     ...lost.map(({ toMs }) => ({ fromMs: toMs, state: "-" as const, restarts: 0 })),
@@ -83,7 +83,7 @@ function joined(spans: readonly Span[]): readonly Span[] {
   return done;
 }
 
-/** The timeline: states that lasted at least half of `precisionMs`, their lengths rounded to it. */
+/** Formats a timeline of the states that lasted at least half of `precisionMs`, durations rounded to it. */
 export function timelineText(spans: readonly Span[], precisionMs = 1_000): string {
   const long = joined(spans.filter(({ fromMs, toMs }) => toMs - fromMs >= precisionMs / 2));
   return long
@@ -93,7 +93,7 @@ export function timelineText(spans: readonly Span[], precisionMs = 1_000): strin
     .join(" ");
 }
 
-/** The diagram: per slice the state that filled most of it; `|` where an instance ended. */
+/** Formats a diagram: per slice the state that filled most of it; `|` where an instance ended. */
 export function diagramText(spans: readonly Span[], sliceMs: number): string {
   const endMs = spans.at(-1)?.toMs ?? 0;
   const ends = new Set(
@@ -106,7 +106,7 @@ export function diagramText(spans: readonly Span[], sliceMs: number): string {
 
 const isRunning = ({ state }: Span): boolean => state === "R" || state === "r";
 
-/** It ran and ended there, and did not only change its readiness or went out of sight. */
+/** Whether a running instance ended there, rather than changed its readiness or went unobserved. */
 const instanceEnds = (span: Span, next: Span | undefined): boolean =>
   isRunning(span) && next !== undefined && next.state !== "?" && (!isRunning(next) || next.restarts !== span.restarts);
 
@@ -119,7 +119,7 @@ function longestIn(spans: readonly Span[], fromMs: number, toMs: number): StateL
   return best;
 }
 
-/** Names of all containers there ever were, `pod/container`, in the order in which they appeared. */
+/** Returns the names (`pod/container`) of all containers of the run, in order of appearance. */
 export function containersOf({ pods }: History): readonly string[] {
   const names = new Set<string>();
   for (const [pod, moments] of pods) {

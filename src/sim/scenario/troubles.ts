@@ -1,6 +1,6 @@
 /**
- * What a script has broken for a while: wedged containers, calls that go wrong, commands with other answers. Asked by
- * the simulated node at each start and call; owns what is broken at the moment.
+ * Temporary faults set by a script: wedged containers, failing calls, commands with other outcomes. The simulated node
+ * asks at each start and call. Owns the faults in force.
  */
 import type { CriRpc } from "../../core/criOperations.ts";
 import { type KubeletError, kubeletError } from "../../core/errors.ts";
@@ -12,17 +12,17 @@ import type { ScenarioNames } from "./scenarioNames.ts";
 import { containerName } from "./scenarioPrograms.ts";
 import type { CallTrouble } from "./script.ts";
 
-/** Calls of one kind that go wrong until then. */
+/** Calls of one kind that fail until an instant. */
 export interface BrokenCalls {
   readonly rpc: CriRpc;
   readonly how: CallTrouble;
-  /** Only those about this pod. */
+  /** Limits the fault to calls about this pod. */
   readonly pod: string | undefined;
   readonly untilMs: number;
   readonly delayMs: number;
 }
 
-/** A request whose making is waited for. */
+/** A request that a step waits for. */
 export interface CallWatch {
   readonly rpc: CriRpc;
   readonly pod: string | undefined;
@@ -39,7 +39,7 @@ export interface Troubles {
   answer(container: string, command: string | undefined, exec: SimExec): void;
 }
 
-/** Makes troubles, of which there are none yet. `nowMs` is virtual time. */
+/** Creates an empty set of faults. `nowMs` is virtual time. */
 export function createTroubles(names: ScenarioNames, nowMs: () => number): Troubles {
   const wedgedUntil = new Map<string, number>();
   const answers = new Map<string, SimExec>();
@@ -54,7 +54,7 @@ export function createTroubles(names: ScenarioNames, nowMs: () => number): Troub
   });
   const wrapped = (container: string, program: SimProgram): SimProgram => ({
     ...program,
-    // Asked when the signal is sent.
+    // Evaluated when the signal is sent.
     get onTerm() {
       const { onTerm = DEFAULT_TERM } = program;
       return onTerm === "ignored" ? onTerm : late(container, onTerm);

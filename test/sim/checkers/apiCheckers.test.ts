@@ -53,9 +53,9 @@ describe("deletedOnceStopped", () => {
     [
       "a pod nobody deleted",
       [object("ADDED", pod({})), asked("uid-1")],
-      ["demo/plain is deleted and nobody asked for it"],
+      ["demo/plain is deleted without a deletion timestamp"],
     ],
-    ["without saying which", [there, asked(undefined)], ["demo/plain is deleted whichever it is"]],
+    ["without saying which", [there, asked(undefined)], ["demo/plain is deleted without a UID precondition"]],
     ["a mirror", [object("ADDED", mirrorOf("uid-1", "m")), begins, asked("m")], []],
     ["one that is gone already", [there, begins, object("DELETED", pod({})), asked("uid-1")], []],
   ])("%s", (_, steps, found) => expect(verdicts(deletedOnceStopped(), steps)).toEqual(found));

@@ -16,7 +16,7 @@ describe("configNeverOlder", () => {
     expect(verdicts(configNeverOlder(), steps)).toEqual(
       older === undefined
         ? []
-        : [`demo/plain/main#0 is made from writing ${older} of its ConfigMap after writing ${newer}`],
+        : [`demo/plain/main#0 is created from revision ${older} of its ConfigMap after revision ${newer}`],
     ),
   );
 });

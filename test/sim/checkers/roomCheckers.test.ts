@@ -39,7 +39,7 @@ const wanted = (...pods: readonly Pod[]): SimSight => ({
 const runs = (uid: string): SimSight => change("sandbox created", "s0", uid, `demo/${uid}`);
 const stopped = (uid: string): Step => change("sandbox removed", "s0", uid, `demo/${uid}`);
 const rejects = (uid: string, reason = "OutOfcpu") => status(undefined, { phase: "Failed", reason }, uid);
-const WRONG = (reason = "OutOfcpu") => [`demo/plain was rejected (${reason}) and fits beside those who stay`];
+const WRONG = (reason = "OutOfcpu") => [`demo/plain was rejected (${reason}) but fits beside the pods that stay`];
 
 describe("roomIsWaitedFor", () => {
   const old = pod("old", { cpu: "4" });

@@ -73,18 +73,18 @@ it.each<readonly [what: string, change: Change, found: readonly string[]]>([
   ["all as granted", () => ({}), []],
   ["too large for what others leave", pending(6, "Deferred"), []],
   ["too large for the node", pending(9, "Infeasible"), []],
-  ["waiting for what there is", pending(5, "Deferred"), ["demo/a is refused a size that fits (Deferred: why)"]],
+  ["waiting for what there is", pending(5, "Deferred"), ["demo/a has a pending resize that fits (Deferred: why)"]],
   [
     "refused for good what only others keep it from",
     pending(6, "Infeasible"),
-    ["demo/a is refused a size that fits (Infeasible: why)"],
+    ["demo/a has a pending resize that fits (Infeasible: why)"],
   ],
   [
     "forgotten",
     withPod((pod) => wants(pod, 3)),
     [
-      "demo/a wants another size than it was granted, and nothing is said of it",
-      "demo/a has not the granted size in force: main (allocated, told, runtime)",
+      "demo/a has another size in its spec than was allocated, without a resize condition",
+      "demo/a does not have its allocated size in force: main (allocated, status, runtime)",
       "demo/a has another size in its cgroup: cpuQuotaUs",
     ],
   ],
@@ -96,13 +96,13 @@ it.each<readonly [what: string, change: Change, found: readonly string[]]>([
   [
     "told wrongly of the pod as a whole",
     withPod((pod) => ({ ...pod, status: { ...pod.status, resources: resourcesOf(1) } })),
-    ["demo/a is told to have another size as a whole than it was granted"],
+    ["demo/a has another size in its pod status than was allocated"],
   ],
   [
     "granted, and not made",
     granted(1),
     [
-      "demo/a has not the granted size in force: main (runtime)",
+      "demo/a does not have its allocated size in force: main (runtime)",
       "demo/a has another size in its cgroup: cpuShares, cpuQuotaUs",
     ],
   ],
@@ -110,17 +110,25 @@ it.each<readonly [what: string, change: Change, found: readonly string[]]>([
     "granted more than there is",
     granted(6),
     [
-      "pods were granted 9000 of cpu, the node has 8000",
-      "demo/a has not the granted size in force: main (runtime)",
+      "pods have 9000 of cpu allocated, the node has 8000",
+      "demo/a does not have its allocated size in force: main (runtime)",
       "demo/a has another size in its cgroup: cpuShares, cpuQuotaUs",
     ],
   ],
-  ["another CPU weight", withRuntime({ cpuShares: 2n }), ["demo/a has not the granted size in force: main (runtime)"]],
-  ["another CPU limit", withRuntime({ cpuQuota: 1000n }), ["demo/a has not the granted size in force: main (runtime)"]],
+  [
+    "another CPU weight",
+    withRuntime({ cpuShares: 2n }),
+    ["demo/a does not have its allocated size in force: main (runtime)"],
+  ],
+  [
+    "another CPU limit",
+    withRuntime({ cpuQuota: 1000n }),
+    ["demo/a does not have its allocated size in force: main (runtime)"],
+  ],
   [
     "another memory limit",
     withRuntime({ memoryLimitInBytes: 1n }),
-    ["demo/a has not the granted size in force: main (runtime)"],
+    ["demo/a does not have its allocated size in force: main (runtime)"],
   ],
   [
     "another limit of the pod",

@@ -102,7 +102,7 @@ describe("restartsKeepTheCurve", () => {
     return [[0, wanted({})], [0, made(0)], ...lives];
   };
   const early = (attempt: number, seconds: number) =>
-    `demo/plain/main#${attempt} was made ${seconds} s before its crash loop allows`;
+    `demo/plain/main#${attempt} was created ${seconds} s before its crash-loop backoff ends`;
   it.each<Case>([
     ["the curve", loop(0, 10, 20, 40, 80, 160, 300, 300), []],
     ["at once, twice", loop(0, 0), [early(2, 10)]],
@@ -132,12 +132,12 @@ describe("startupGatesReady", () => {
     [
       "started before",
       [probed, begins, told({ started: true })],
-      ["demo/plain/main#0 is told as started before its startup probe passed"],
+      ["demo/plain/main#0 is reported as started before its startup probe succeeded"],
     ],
     [
       "ready before",
       [probed, begins, probe("exec up", false), told({ ready: true })],
-      ["demo/plain/main#0 is told as ready before its startup probe passed"],
+      ["demo/plain/main#0 is reported as ready before its startup probe succeeded"],
     ],
     ["ready after", [probed, begins, probe("exec up", true), told({ ready: true, started: true })], []],
     ["without the probe", [wanted({}), begins, told({ ready: true, started: true })], []],
@@ -149,7 +149,7 @@ describe("readyFollowsVerdict", () => {
   const up = [wanted({ spec: { containers: [containerOf({ readinessProbe })] } }), begins];
   const [yes, no] = [probe("http :80/", true), probe("http :80/", false)];
   const told = (ready: boolean) => status(running({ ready: !ready }), running({ ready }));
-  const broken = "demo/plain/main#0 is told as ready while its readiness probe says no";
+  const broken = "demo/plain/main#0 is reported as ready while its readiness probe fails";
   it.each<Case>([
     ["ready after it passed", [...up, yes, yes, told(true)], []],
     ["ready before it was asked", [...up, told(true)], [broken]],

@@ -71,11 +71,11 @@ describe("a scenario", () => {
   });
 
   it("refuses what makes no sense, saying where", () => {
-    expect(() => at("soon")).toThrow('at: "soon" is no duration like 500ms, 10s or 1m30s');
+    expect(() => at("soon")).toThrow('at: "soon" is not a duration like 500ms, 10s or 1m30s');
     expect(() => at("10s").reboot("-1s")).toThrow('at 10s.reboot: "-1s" is no duration');
     expect(() => pod("a/b/c", {})).toThrow('pod "a/b/c": must be a name like web or demo/web');
     expect(() => play({ expect: [at("1s").container("web").isReady()] })).toThrow(
-      '"web" is no name like web/app or demo/web/app',
+      '"web" is not a name like web/app or demo/web/app',
     );
     expect(() => play({ until: "1 m" })).toThrow("until:");
     expect(() => story("web", { only: /x/g }, [])).toThrow("global");
@@ -331,7 +331,7 @@ describe("memory", () => {
   });
 
   it("is written as in manifests", () => {
-    expect(() => usesMemory("much")).toThrow('usesMemory("much"): no quantity like 64Mi or 1Gi');
+    expect(() => usesMemory("much")).toThrow('usesMemory("much"): not a quantity like 64Mi or 1Gi');
   });
 });
 

@@ -1,14 +1,14 @@
 /**
- * The pods that keep their place on a node: the sources of this kubelet want them and have not deleted them, pods that
- * wait for room among them. Terminal pods do not stay. A pod that this kubelet has not let go of within a minute may
- * count as staying, and so may pods that have run since before it started. Bound: the pods of a run.
+ * The pods that stay on a node: the desired pods of this kubelet's sources without a deletion timestamp, waiting pods
+ * included, terminal pods excluded. A pod that takes longer than a minute to terminate may count as staying, and so may
+ * a pod that has run since before this kubelet started. Bound: the pods of a run.
  */
 import type { PodSource } from "../../core/pod/sourceSnapshot.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { SimObservation } from "../simObservation.ts";
 import type { createPodSandboxes } from "./podSandboxes.ts";
 
-/** The shortest time a pod has to stop while others wait for its room. */
+/** The minimum time that a pod has to stop while other pods wait for its resources. */
 const SHORTEST_WAIT_MS = 60_000;
 
 /** Creates the table; it is empty until the sources have reported. */
@@ -16,7 +16,7 @@ export function createStayingPods(sandboxes: ReturnType<typeof createPodSandboxe
   const wanted = new Map<PodSource, ReadonlySet<string>>();
   /** When a pod was deleted or became terminal, and the number of snapshots by then. */
   const going = new Map<string, { readonly atMs: number; readonly snapshots: number }>();
-  /** Going pods that a source wants again, so that they start over. */
+  /** Pods in `going` that a source lists again: they restart. */
   const returned = new Set<string>();
   /** The number of snapshots when each pod first appeared. */
   const seenAt = new Map<string, number>();
@@ -27,10 +27,10 @@ export function createStayingPods(sandboxes: ReturnType<typeof createPodSandboxe
   const goes = (uid: string, atMs: number): void => void going.set(uid, going.get(uid) ?? { atMs, snapshots });
   const stays = (uid: string, isWanted: boolean, rejected: string, atMs: number): boolean => {
     const since = going.get(uid);
-    // The end of that pod may have crossed the decision.
+    // The snapshot that ends the other pod may have crossed the decision.
     if (since?.atMs === atMs && since.snapshots > (seenAt.get(rejected) ?? 0)) return true;
     const isSlow = atMs - (since?.atMs ?? startedAtMs) >= SHORTEST_WAIT_MS;
-    // A kubelet whose runtime is down does not see that a pod has stopped.
+    // While its runtime is down, the kubelet does not see that a pod has stopped.
     return (
       (isWanted && (since === undefined || returned.has(uid))) ||
       (isSlow && (since !== undefined || sandboxes.hasAny(uid)))
@@ -40,7 +40,7 @@ export function createStayingPods(sandboxes: ReturnType<typeof createPodSandboxe
     goes,
     isOver: (uid: string): boolean => over.has(uid),
     ended: (uid: string): void => void over.add(uid),
-    /** Takes a snapshot of a source. */
+    /** Updates the table from a snapshot of a source. */
     snapshot({ atMs, source, podUids, news }: SimObservation & { readonly kind: "wanted" }): void {
       snapshots += 1;
       const before = wanted.get(source) ?? new Set();
@@ -67,11 +67,11 @@ export function createStayingPods(sandboxes: ReturnType<typeof createPodSandboxe
         (other) => other !== rejected && !over.has(other) && stays(other, isWanted.has(other), rejected, atMs),
       );
     },
-    /** The kubelet no longer knows the pod. */
+    /** Drops a pod that the kubelet no longer knows. */
     forget(uid: string): void {
       for (const table of [going, returned, seenAt, over]) table.delete(uid);
     },
-    /** A kubelet starts, and knows nothing of earlier snapshots. */
+    /** Resets the table: a new kubelet process knows no earlier snapshots. */
     restart(atMs: number): void {
       for (const table of [wanted, going, returned, seenAt, over]) table.clear();
       startedAtMs = atMs;

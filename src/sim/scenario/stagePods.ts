@@ -1,4 +1,4 @@
-/** The pods that a script brings to a node, as manifests or API pods. Owns the record of them and the UIDs of API pods. */
+/** Pods that a script adds to a node, as manifests or API pods. Owns their record and the UIDs of API pods. */
 import type { Pod } from "../../core/api.ts";
 import { formatInstant } from "../../core/telemetry/civilTime.ts";
 import type { SimNode } from "../simNode.ts";
@@ -16,10 +16,10 @@ import {
 
 const isApiPod = (pod: ScenarioPod): pod is ApiPod => "source" in pod;
 
-/** Time from the end of an API pod to the deletion of its object. */
+/** Delay between the end of an API pod and the removal of its object. */
 const REAP_MS = 100;
 
-/** Creates the record, which is empty. */
+/** Creates an empty record. */
 export function createStagePods(node: SimNode, names: Hands["names"], { lose, later }: Pick<Hands, "lose" | "later">) {
   const { clock } = node;
   const files = new Map<string, PodManifest>();

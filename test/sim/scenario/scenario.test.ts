@@ -72,7 +72,7 @@ describe("a scenario", () => {
 
   it("refuses what makes no sense, saying where", () => {
     expect(() => at("soon")).toThrow('at: "soon" is not a duration like 500ms, 10s or 1m30s');
-    expect(() => at("10s").reboot("-1s")).toThrow('at 10s.reboot: "-1s" is no duration');
+    expect(() => at("10s").reboot("-1s")).toThrow('at 10s.reboot: "-1s" is not a duration');
     expect(() => pod("a/b/c", {})).toThrow('pod "a/b/c": must be a name like web or demo/web');
     expect(() => play({ expect: [at("1s").container("web").isReady()] })).toThrow(
       '"web" is not a name like web/app or demo/web/app',

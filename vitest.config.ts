@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** Whole nodes from seeds, in virtual time: by themselves, so that it shows how long they take. */
@@ -10,7 +11,10 @@ const ON_THE_MACHINE = ["test/e2e/**/*.test.ts", "test/conformance/**/*.test.ts"
 const WAITING = ["test/e2e/clusterMinutes.test.ts"];
 
 /** Left to itself the runner keeps one core for itself, which on two cores is half of them. */
-const CORES = 2;
+const CORES = availableParallelism();
+
+/** Suites with daemons at once, on any number of cores: their waits and figures are those of a small machine. */
+const DAEMON_SUITES = 2;
 
 interface Suite {
   readonly include: string[];
@@ -50,7 +54,7 @@ export default defineConfig({
         maxWorkers: CORES + 1,
         isolate: false,
       }),
-      project("on the machine", 2, { include: ON_THE_MACHINE, exclude: WAITING, maxWorkers: CORES }),
+      project("on the machine", 2, { include: ON_THE_MACHINE, exclude: WAITING, maxWorkers: DAEMON_SUITES }),
     ],
   },
 });

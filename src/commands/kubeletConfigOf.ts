@@ -131,7 +131,7 @@ function dockerFilesOf(rootDir: string): KubeletConfig["dockerFiles"] {
 }
 
 /** Links to container logs stand where upstream has them, or beside a pod log directory of one's own. */
-export function directoriesOf(rootDir: string, podLogsDir: string): KubeletDirectories {
+function directoriesOf(rootDir: string, podLogsDir: string): KubeletDirectories {
   const containerLogsDir =
     podLogsDir === UPSTREAM_POD_LOGS ? UPSTREAM_CONTAINER_LOGS : path.join(path.dirname(podLogsDir), "containers");
   return { rootDir: path.resolve(rootDir), podLogsDir: path.resolve(podLogsDir), containerLogsDir };

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 const manifest: unknown = createRequire(import.meta.url)("../../package.json");
 
 /** Version of this package. */
-export const VERSION = (manifest as { readonly version: string }).version;
+const VERSION = (manifest as { readonly version: string }).version;
 
 /**
  * Kubernetes version, which control planes and kubeadm compare with their own; its build metadata is the package

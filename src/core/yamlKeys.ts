@@ -20,7 +20,7 @@ export interface DuplicateKey {
 }
 
 /** Duplicates reported of one document. */
-export const MAX_DUPLICATE_KEYS = 20;
+const MAX_DUPLICATE_KEYS = 20;
 
 const isNode = (value: unknown): value is YamlNode => typeof value === "object" && value !== null;
 

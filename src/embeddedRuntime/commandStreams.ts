@@ -88,7 +88,7 @@ interface RemoteStatus {
 }
 
 /** Returns the Status for the error stream. */
-export function statusOf(end: CommandEnd): RemoteStatus {
+function statusOf(end: CommandEnd): RemoteStatus {
   switch (end.kind) {
     case "done":
       return { status: "Success" };

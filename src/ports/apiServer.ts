@@ -10,7 +10,6 @@ import type { ApiList, ApiListQuery, ApiWatchEvent, ApiWatchOptions, ObjectRef }
 import type { Call, CallOptions } from "./call.ts";
 
 export type {
-  ApiBookmark,
   ApiList,
   ApiSelection,
   ApiWatchEvent,

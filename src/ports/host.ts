@@ -66,9 +66,6 @@ export interface Machine extends MachineAddresses {
   readonly selinuxEnabled: boolean;
 }
 
-/** Reads the machine's facts. Errors: KubeletError naming the missing file. */
-export type ReadMachine = () => Call<Machine>;
-
 /** Space of one file system, as available to unprivileged users. */
 export interface FileSystemUsage {
   readonly capacityBytes: bigint;

@@ -7,7 +7,7 @@ import type { ChannelOptions } from "@grpc/grpc-js";
 import { kubeletError } from "../core/errors.ts";
 
 /** Largest message in either direction, in bytes: the limit of upstream's client and of containerd. */
-export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /** Longest path in bytes that sockaddr_un can hold. */
 const LONGEST_SOCKET_PATH = 107;
@@ -31,7 +31,7 @@ const OPTIONS: ChannelOptions = {
  * Absolute path of `unix:///path`, `unix:/path` or `/path`. Throws a KubeletError (InvalidArgument) for anything else
  * and for paths no unix socket can have.
  */
-export function socketPath(endpoint: string): string {
+function socketPath(endpoint: string): string {
   const path = endpoint.startsWith("unix:") ? endpoint.slice("unix:".length).replace(/^\/\/(?=\/)/, "") : endpoint;
   if (!path.startsWith("/") || path.startsWith("//")) {
     throw kubeletError("InvalidArgument", `endpoint "${endpoint}": want unix:// and an absolute path`);

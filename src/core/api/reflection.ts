@@ -107,7 +107,7 @@ export function stepReflection<T extends Reflectable>(
 }
 
 /** Returns the key of an object; undefined for an object without a name. */
-export function objectKey({ metadata }: Reflectable): string | undefined {
+function objectKey({ metadata }: Reflectable): string | undefined {
   const { namespace = "", name = "" } = metadata ?? {};
   if (name === "") return undefined;
   return namespace === "" ? name : `${namespace}/${name}`;

@@ -104,12 +104,6 @@ export const badRequest = (message: string): KubeletError => apiError(failure(40
 export const unsupportedMediaType = (message: string): KubeletError =>
   apiError(failure(415, "UnsupportedMediaType", message));
 
-/** 405: the resource does not support the method. */
-export const notAllowed = (what: string): KubeletError =>
-  apiError(
-    failure(405, "MethodNotAllowed", `the server does not allow this method on the requested resource: ${what}`),
-  );
-
 /** The Status of a 410, as sent by a watch. */
 export const expiredStatus = (message: string): ApiStatus => failure(410, "Expired", message);
 

@@ -98,9 +98,7 @@ function applyUpdate(draft: RegistryDraft, update: PodUpdate): void {
   for (const pod of update.op === "ADD" ? byAge(update.pods) : update.pods) {
     const uid = podUid(pod.metadata.uid);
     switch (update.op) {
-      case "SET":
       case "ADD":
-      case "RESTORE":
         draft.add(pod);
         break;
       case "UPDATE":

@@ -7,8 +7,9 @@ import { type PodUid, podUid } from "../ids.ts";
 import { sameValue } from "../sameValue.ts";
 import type { PodSource, SourceSnapshot } from "./sourceSnapshot.ts";
 
-/** SET and RESTORE are whole-state operations of a source; the rest are differences. */
-export type PodOperation = "SET" | "ADD" | "DELETE" | "REMOVE" | "UPDATE" | "RECONCILE" | "RESTORE";
+const OPERATIONS = ["REMOVE", "DELETE", "ADD", "UPDATE", "RECONCILE"] as const;
+/** A kind of difference between two states of a source. */
+export type PodOperation = (typeof OPERATIONS)[number];
 
 /**
  * A difference of one source. DELETE is a graceful deletion (the pod still exists); REMOVE means that the pod is
@@ -26,9 +27,6 @@ export type PodsByUid = ReadonlyMap<PodUid, Pod>;
 /** Annotations that the kubelet maintains; changes to them are ignored. */
 const LOCAL_ANNOTATIONS = ["kubernetes.io/config.source", "kubernetes.io/config.seen"];
 
-const OPERATIONS = ["REMOVE", "DELETE", "ADD", "UPDATE", "RECONCILE"] as const;
-type Difference = (typeof OPERATIONS)[number];
-
 /** Indexes pods by UID. The first of two pods with the same UID wins. */
 export function podsByUid(pods: readonly Pod[]): PodsByUid {
   const byUid = new Map<PodUid, Pod>();
@@ -45,8 +43,8 @@ export function diffSource(
   next: PodsByUid,
   source: SourceSnapshot["source"],
 ): readonly PodUpdate[] {
-  const found = new Map<Difference, Pod[]>();
-  const add = (op: Difference, pod: Pod): void => {
+  const found = new Map<PodOperation, Pod[]>();
+  const add = (op: PodOperation, pod: Pod): void => {
     found.set(op, [...(found.get(op) ?? []), pod]);
   };
   for (const [uid, pod] of previous) if (!next.has(uid)) add("REMOVE", pod);

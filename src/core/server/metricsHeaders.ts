@@ -2,7 +2,7 @@
 import type { EpochMs } from "../ids.ts";
 
 /** Media type of the Prometheus text format, with escaped names. */
-export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
 
 /** Returns the headers: media type and the start time of the counters. */
 export const metricsHeaders = (startedAt: EpochMs): Readonly<Record<string, string>> => ({

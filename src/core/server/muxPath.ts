@@ -10,7 +10,7 @@ const SERVICES =
 /**
  * Returns the path without empty, `.` and `..` elements, whose dots may be percent-encoded; keeps a slash at the end.
  */
-export function cleanPath(path: string): string {
+function cleanPath(path: string): string {
   const parts: string[] = [];
   for (const part of path.split("/")) {
     const plain = part.replaceAll(/%2e/gi, ".");

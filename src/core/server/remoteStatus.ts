@@ -5,7 +5,7 @@
 import { isJsonObject } from "../json.ts";
 
 /** Status of a successful command. */
-export const SUCCESS_STATUS = JSON.stringify({ metadata: {}, status: "Success" });
+const SUCCESS_STATUS = JSON.stringify({ metadata: {}, status: "Success" });
 
 /** Returns the Status of a failure outside the command. */
 export const internalErrorStatus = (message: string): string =>

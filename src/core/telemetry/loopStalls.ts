@@ -4,7 +4,7 @@
  */
 
 /** Stalls of at least this length are logged: a few in a row delay liveness probes and leases. */
-export const STALL_MS = 50;
+const STALL_MS = 50;
 /** An unexplained delay counts as explained by a stall at least this part of it: short work adds to both. */
 const EXPLAINED_PART = 0.5;
 /** Maximum number of turns named for a stall without a stage. */

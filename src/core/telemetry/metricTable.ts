@@ -31,8 +31,3 @@ export const metricTable = {
 
 /** Name of a metric: a row of the table. */
 export type MetricName = keyof typeof metricTable;
-
-/** The labels of one metric by name, all required, with text values. */
-export type MetricLabelsOf<Name extends MetricName> = Readonly<
-  Record<(typeof metricTable)[Name]["labels"][number], string>
->;

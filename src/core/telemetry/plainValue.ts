@@ -57,15 +57,6 @@ function ownText(value: unknown): string {
 /** Returns true for values that `errorText` describes better than their fields do. */
 const isErrorValue = (value: unknown): boolean => value instanceof Error || isKubeletError(value);
 
-/** Converts any value to plain JSON without secrets. */
-export function plainValue(value: unknown): PlainValue {
-  try {
-    return plain(value, 0);
-  } catch {
-    return "[unreadable]";
-  }
-}
-
 function plain(value: unknown, depth: number): PlainValue {
   if (value === null || value === undefined) return null;
   if (typeof value === "string") return safeText(value);

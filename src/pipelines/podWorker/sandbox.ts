@@ -16,7 +16,7 @@ import { failedCreateSandboxEvent } from "../../core/pod/podEvents.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import { runtimeHandlerOf } from "../../core/runtime/runtimeHandler.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
-import type { PodSandboxConfig, UserNamespace } from "../../gen/cri.ts";
+import { NamespaceMode, type PodSandboxConfig, type UserNamespace } from "../../gen/cri.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import { ensurePodCgroup } from "./makePodCgroup.ts";
 import { inspect, lastingEffect, type PodContext, podEvent } from "../podContext.ts";
@@ -156,7 +156,7 @@ function run(context: PodContext, plan: SandboxPlan): Observable<Result<Sandbox>
         return runtime.podSandboxStatus({ podSandboxId: id, verbose: false }).pipe(
           map(({ status }) => {
             const network = status?.network;
-            const hostNetwork = config.linux?.securityContext?.namespaceOptions?.network === HOST_NETWORK;
+            const hostNetwork = config.linux?.securityContext?.namespaceOptions?.network === NamespaceMode.NODE;
             const ips = [network?.ip ?? "", ...(network?.additionalIps ?? []).map(({ ip }) => ip)];
             return ok({ ...plan, id, podIps: hostNetwork ? context.node.nodeIps : ips.filter((ip) => ip !== "") });
           }),
@@ -166,6 +166,3 @@ function run(context: PodContext, plan: SandboxPlan): Observable<Result<Sandbox>
     );
   });
 }
-
-/** NamespaceMode.NODE. */
-const HOST_NETWORK = 2;

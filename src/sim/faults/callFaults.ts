@@ -7,7 +7,7 @@ import type { SimCallFault } from "../simNodeOptions.ts";
 import type { FaultDice } from "./faultDice.ts";
 
 /** Calls with side effects. */
-export const EFFECTS: ReadonlySet<CriRpc> = new Set<CriRpc>([
+const EFFECTS: ReadonlySet<CriRpc> = new Set<CriRpc>([
   "RunPodSandbox",
   "StopPodSandbox",
   "RemovePodSandbox",

@@ -20,7 +20,7 @@ const OOM_KILLED: SimEnd = { ...KILLED, reason: "OOMKilled" };
  * Returns the host path of a container's termination message file, from its last matching mount; undefined without
  * one.
  */
-export function terminationMessageFile({ config }: SimContainer): string | undefined {
+function terminationMessageFile({ config }: SimContainer): string | undefined {
   const path = config.annotations["io.kubernetes.container.terminationMessagePath"];
   return config.mounts.findLast(({ containerPath }) => containerPath === path)?.hostPath;
 }

@@ -4,7 +4,7 @@ import type { SchedulerAction } from "rxjs";
 import type { Clock } from "../../ports/clock.ts";
 
 /** A live peer answers a ping, sent every 30 s, within 15 s, as in client-go's HTTP/2 health check. */
-export const SILENCE_MS = 45_000;
+const SILENCE_MS = 45_000;
 const LOOK_MS = 5_000;
 
 /**

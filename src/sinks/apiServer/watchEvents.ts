@@ -14,7 +14,7 @@ import { createLineSplitter } from "./lineSplitter.ts";
 import type { Transport } from "./transport.ts";
 
 /** Far more than the largest object: requests are limited to 3 MiB. */
-export const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const MAX_REFUSAL_BYTES = 64 * 1024;
 /** Events delivered per turn of the event loop. */
 const EVENTS_PER_TURN = 100;

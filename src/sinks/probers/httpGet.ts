@@ -9,7 +9,7 @@ import { type HttpTarget, joinHostPort } from "../../core/probe/probeTarget.ts";
 import { dialError, isPlainAnswer, readError } from "./netError.ts";
 
 /** Bytes of a body that are read. */
-export const MAX_BODY_BYTES = 10 * 1024;
+const MAX_BODY_BYTES = 10 * 1024;
 const MAX_REQUESTS = 10;
 const MAX_HEADER_BYTES = 1 << 20;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

@@ -13,7 +13,7 @@ import { immutableViolations } from "./immutableViolations.ts";
 import type { ManifestContent, ManifestReading } from "./readManifest.ts";
 
 /** Returns `name_namespace` of a pod. */
-export const fullNameOf = (pod: Pod): PodFullName => podFullName(pod.metadata.name, pod.metadata.namespace);
+const fullNameOf = (pod: Pod): PodFullName => podFullName(pod.metadata.name, pod.metadata.namespace);
 
 /**
  * Returns the pods, objects and problems of a manifest, given its previous content. While an item failed whose name is

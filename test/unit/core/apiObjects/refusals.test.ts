@@ -99,12 +99,6 @@ it.each<[title: string, error: KubeletError, code: string, status: object]>([
     "InvalidArgument",
     failure(415, "UnsupportedMediaType", "x"),
   ],
-  [
-    "another method",
-    refusals.notAllowed("x"),
-    "Unimplemented",
-    failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource: x"),
-  ],
   ["a version that is gone", refusals.expired("x"), "Expired", failure(410, "Expired", "x")],
   [
     "a version of the future",

@@ -12,8 +12,6 @@ const update = (op: PodOperation): RegistryInput => ({ kind: "update", update: {
 describe("resizeTrigger", () => {
   it.each<readonly [RegistryInput, ReturnType<typeof resizeTrigger>]>([
     [update("ADD"), "pods_added"],
-    [update("SET"), "pods_added"],
-    [update("RESTORE"), "pods_added"],
     [update("UPDATE"), "pod_updated"],
     [update("RECONCILE"), "pod_updated"],
     [update("REMOVE"), "pods_removed"],

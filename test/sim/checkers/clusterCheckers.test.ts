@@ -1,4 +1,4 @@
-/** Checkers of what a node says of itself to its cluster. */
+/** Checkers of the lease and the Ready condition of a node. */
 import { describe, expect, it } from "vitest";
 import { leaseGap } from "../../../src/sim/checkers/leaseGap.ts";
 import { nodeReady } from "../../../src/sim/checkers/nodeReady.ts";
@@ -15,23 +15,31 @@ const later: SimSight = { kind: "action", text: "time goes by" };
 
 describe("leaseGap", () => {
   it.each<Case>([
-    ["renewed in time", [up, started, [10, lease], [49, lease], [88, lease]], []],
-    ["renewed too late", [up, started, [10, lease], [50, lease]], ["the lease was not renewed for 40 s"]],
+    ["accepts renewals in time", [up, started, [10, lease], [49, lease], [88, lease]], []],
+    ["reports a late renewal", [up, started, [10, lease], [50, lease]], ["the lease was not renewed for 40 s"]],
     [
-      "not renewed any more",
+      "reports renewals that stop",
       [up, started, [10, lease], [60, later], [70, later]],
       ["the lease was not renewed for 50 s"],
     ],
-    ["never made", [up, [10, started], [50, later]], ["the lease was not renewed for 40 s"]],
-    ["while the server is away", [up, started, [10, lease], [20, away], [300, later], [301, up], [340, lease]], []],
+    ["reports a lease that is never created", [up, [10, started], [50, later]], ["the lease was not renewed for 40 s"]],
     [
-      "too late after it came back",
+      "accepts a gap while the API server is down",
+      [up, started, [10, lease], [20, away], [300, later], [301, up], [340, lease]],
+      [],
+    ],
+    [
+      "reports a late renewal after the API server has recovered",
       [up, started, away, [301, up], [341, later]],
       ["the lease was not renewed for 40 s"],
     ],
-    ["while the kubelet is down", [up, started, [10, lease], crashed, [300, started], [339, lease]], []],
-    ["of a node of no cluster", [started, [300, later]], []],
-    ["that lasts longer", [up, started, [10, { kind: "lease", durationSeconds: 100 }], [100, lease]], []],
+    ["accepts a gap while the kubelet is down", [up, started, [10, lease], crashed, [300, started], [339, lease]], []],
+    ["ignores a standalone node", [started, [300, later]], []],
+    [
+      "respects a longer lease duration",
+      [up, started, [10, { kind: "lease", durationSeconds: 100 }], [100, lease]],
+      [],
+    ],
   ])("%s", (_, steps, found) => expect(verdicts(leaseGap(), steps)).toEqual(found));
 });
 
@@ -40,44 +48,56 @@ const told = (status: string, message = ""): SimSight => ({ kind: "nodeReady", s
 
 describe("nodeReady", () => {
   it.each<Case>([
-    ["as the runtime says", [up, started, says(true), told("True"), [200, later]], []],
+    ["accepts a condition that matches the runtime", [up, started, says(true), told("True"), [200, later]], []],
     [
-      "as it says in a while",
+      "accepts a condition that follows the runtime after a while",
       [up, started, says(true), told("True"), [200, says(false)], [289, told("False")], [400, later]],
       [],
     ],
     [
-      "ready all the same",
+      "reports a ready node whose runtime is not ready",
       [up, started, says(false), told("True"), [94, later]],
       ["Ready is True while the runtime is not ready"],
     ],
     [
-      "ready though it is silent",
+      "reports a ready node whose runtime does not respond",
       [up, started, says(true), told("True"), [10, says(undefined)], [100, later], [101, later]],
       ["Ready is True while the runtime is not ready"],
     ],
     [
-      "not ready for nothing",
+      "reports a node that is not ready while its runtime is ready",
       [up, started, says(true), told("False"), [95, later]],
       ["Ready is False while the runtime is ready"],
     ],
-    ["never told", [up, started, says(true), [95, later]], ["Ready is undefined while the runtime is ready"]],
-    ["pods cannot be listed", [up, started, says(true), told("False", "PLEG is not healthy: x"), [95, later]], []],
     [
-      "the server is away",
+      "reports a missing condition",
+      [up, started, says(true), [95, later]],
+      ["Ready is undefined while the runtime is ready"],
+    ],
+    [
+      "accepts a node that is not ready for a failed relist",
+      [up, started, says(true), told("False", "PLEG is not healthy: x"), [95, later]],
+      [],
+    ],
+    [
+      "accepts an old condition while the API server is down",
       [up, started, says(true), told("False"), [10, away], [900, later], [901, up], [985, told("True")], [1100, later]],
       [],
     ],
     [
-      "ready to the kubelet before",
+      "ignores the runtime status of an earlier kubelet process",
       [up, started, says(true), told("True"), crashed, [100, started], told("False"), [195, later]],
       [],
     ],
     [
-      "not ready to the next kubelet",
+      "reports a node that stays not ready for the next kubelet process",
       [up, started, says(true), crashed, [100, started], told("False"), says(true), [150, says(true)], [193, later]],
       ["Ready is False while the runtime is ready"],
     ],
-    ["the kubelet is down", [up, started, says(false), told("True"), [10, crashed], [900, later]], []],
+    [
+      "accepts an old condition while the kubelet is down",
+      [up, started, says(false), told("True"), [10, crashed], [900, later]],
+      [],
+    ],
   ])("%s", (_, steps, found) => expect(verdicts(nodeReady(), steps)).toEqual(found));
 });

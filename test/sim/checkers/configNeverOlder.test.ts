@@ -9,9 +9,9 @@ const made = (configRevision: number, podUid = "uid-1") => ({
 
 describe("configNeverOlder", () => {
   it.each([
-    ["newer ones, and the same again", [made(1), made(3), made(3), made(4)], []],
-    ["an older one", [made(3), made(2), made(3)], [2, 3]],
-    ["an older one for another pod", [made(3), made(2, "uid-2")], []],
+    ["accepts newer and equal revisions", [made(1), made(3), made(3), made(4)], []],
+    ["reports an older revision", [made(3), made(2), made(3)], [2, 3]],
+    ["accepts an older revision for another pod", [made(3), made(2, "uid-2")], []],
   ] as const)("%s", (_, steps, [older, newer]) =>
     expect(verdicts(configNeverOlder(), steps)).toEqual(
       older === undefined

@@ -1,4 +1,4 @@
-/** What is asked at the end of a run: on nodes on which all is as it should be but for what each case makes of it. */
+/** Checks at the end of a run. Each case changes one thing on a healthy node. */
 import { describe, expect, it } from "vitest";
 import type { PodStatus } from "../../../src/core/api.ts";
 import { type DesiredNode, openDesires } from "../../../src/sim/checkers/desiredState.ts";
@@ -42,48 +42,58 @@ describe("openDesires", () => {
   const waits = (reason: string) => container({ waiting: { reason } });
 
   it.each<readonly [what: string, kind: string, status: PodStatus, found: readonly string[]]>([
-    ["runs and is ready", "steady", told("Running", up), []],
+    ["accepts a running, ready pod", "steady", told("Running", up), []],
     [
-      "is not ready",
+      "reports a pod that is not ready",
       "steady",
       told("Running", container({ running: {} })),
       ["demo/a is Running (main runs (not ready) #0)"],
     ],
     [
-      "waits",
+      "reports a waiting pod",
       "steady",
       told("Pending", waits("ImagePullBackOff")),
       ["demo/a is Pending (main ImagePullBackOff (not ready) #0)"],
     ],
-    ["has failed that has to run", "steady", told("Failed", waits("x")), ["demo/a is Failed (main x (not ready) #0)"]],
-    ["was refused", "steady", told("Failed"), []],
-    ["made room", "steady", { ...told("Failed", waits("x")), reason: "Preempting" }, []],
-    ["was refused, and the kubelet restarted", "steady", { ...told("Failed", waits("x")), reason: "OutOfpods" }, []],
     [
-      "has ended that has to end",
+      "reports a failed pod that should run",
+      "steady",
+      told("Failed", waits("x")),
+      ["demo/a is Failed (main x (not ready) #0)"],
+    ],
+    ["accepts a rejected pod", "steady", told("Failed"), []],
+    ["accepts a preempted pod", "steady", { ...told("Failed", waits("x")), reason: "Preempting" }, []],
+    [
+      "accepts a rejected pod after a restart of the kubelet",
+      "steady",
+      { ...told("Failed", waits("x")), reason: "OutOfpods" },
+      [],
+    ],
+    [
+      "accepts a completed pod that should complete",
       "job",
       told("Succeeded", container({ terminated: { exitCode: 0, reason: "Completed" } })),
       [],
     ],
-    ["runs that has to end", "job", told("Running", up), ["demo/a is Running (main runs #0)"]],
-    ["is tried", "crash", told("Running", waits("CrashLoopBackOff")), []],
+    ["reports a running pod that should complete", "job", told("Running", up), ["demo/a is Running (main runs #0)"]],
+    ["accepts a pod in its crash loop", "crash", told("Running", waits("CrashLoopBackOff")), []],
     [
-      "was tried",
+      "accepts a crashing pod that restarted at least once",
       "crash",
       told("Running", container({ waiting: { reason: "PodInitializing" } }, { restartCount: 3 })),
       [],
     ],
     [
-      "is not tried",
+      "reports a crashing pod that never started",
       "crash",
       told("Pending", waits("ContainerCreating")),
       ["demo/a is Pending (main ContainerCreating (not ready) #0)"],
     ],
-  ])("of one pod: %s", (_, kind, status, found) => {
+  ])("%s", (_, kind, status, found) => {
     expect(openDesires(nodeWith(kind, status), [wanted(kind)])).toEqual(found);
   });
 
-  it("of a pod that is not known, of another UID, and not wanted", () => {
+  it("reports pods that are unknown, have another UID or should be gone", () => {
     const node = nodeWith("steady", told("Running", up), ["a", "b"]);
     expect([
       openDesires(node, [{ ...wanted("steady"), name: "c" }]),
@@ -100,7 +110,7 @@ describe("openDesires", () => {
 });
 
 describe("leftovers", () => {
-  /** A node whose only pod has come and gone. */
+  /** A node whose only pod was added and removed. */
   const emptied = (): LeftNode => {
     const { node } = podNode({ pods: [podOf()] });
     node.runFor(10_000);
@@ -125,18 +135,22 @@ describe("leftovers", () => {
   });
 
   it.each<readonly [what: string, change: (node: LeftNode) => Partial<LeftNode>, found: readonly string[]]>([
-    ["nothing", () => ({}), []],
-    ["a sandbox and a container", () => ({ runtime: used().runtime }), ["sandbox of plain", "container main"]],
-    ["a pod", () => ({ pods: used().pods }), ["pod demo/plain"]],
-    ["a file of a pod", paths(({ rootDir }) => `${rootDir}/pods/uid-1`), ["path /var/lib/kubelet/pods/uid-1"]],
-    ["a log", paths(({ podLogsDir }) => `${podLogsDir}/x`), ["path /var/log/pods/x"]],
-    ["a link to a log", paths(({ containerLogsDir }) => `${containerLogsDir}/x`), ["path /var/log/containers/x"]],
-    ["a mount of a pod", mount("/var/lib/kubelet/pods/uid-1/v"), ["mount /var/lib/kubelet/pods/uid-1/v"]],
-    ["a mount of somebody else", mount("/mnt"), []],
-    ["a file of nobody", paths(() => "/etc/passwd"), []],
-    ["the cgroup of a pod", cgroup("/kubepods/burstable/poduid-1"), ["cgroup /kubepods/burstable/poduid-1"]],
-    ["the cgroup of a QoS class", cgroup("/kubepods/burstable"), []],
-    ["a worker", () => ({ telemetry: { value: () => 1 } }), ["1 pod workers"]],
+    ["accepts an empty node", () => ({}), []],
+    ["reports a sandbox and a container", () => ({ runtime: used().runtime }), ["sandbox of plain", "container main"]],
+    ["reports a pod", () => ({ pods: used().pods }), ["pod demo/plain"]],
+    ["reports a file of a pod", paths(({ rootDir }) => `${rootDir}/pods/uid-1`), ["path /var/lib/kubelet/pods/uid-1"]],
+    ["reports a log", paths(({ podLogsDir }) => `${podLogsDir}/x`), ["path /var/log/pods/x"]],
+    [
+      "reports a link to a log",
+      paths(({ containerLogsDir }) => `${containerLogsDir}/x`),
+      ["path /var/log/containers/x"],
+    ],
+    ["reports a mount of a pod", mount("/var/lib/kubelet/pods/uid-1/v"), ["mount /var/lib/kubelet/pods/uid-1/v"]],
+    ["ignores a mount outside the pods", mount("/mnt"), []],
+    ["ignores a file outside the kubelet's directories", paths(() => "/etc/passwd"), []],
+    ["reports the cgroup of a pod", cgroup("/kubepods/burstable/poduid-1"), ["cgroup /kubepods/burstable/poduid-1"]],
+    ["ignores the cgroup of a QoS class", cgroup("/kubepods/burstable"), []],
+    ["reports a pod worker", () => ({ telemetry: { value: () => 1 } }), ["1 pod workers"]],
   ])("%s", (_, change, found) => {
     const node = emptied();
     const { config, kubelet, pods, runtime, files, host, cgroups, telemetry, api } = node;
@@ -144,7 +158,7 @@ describe("leftovers", () => {
     expect(leftovers(left)).toEqual(found);
   });
 
-  it("timers", () => {
+  it("reports timers", () => {
     expect([leftTimers({ scheduler: { pending: 0 } }), leftTimers({ scheduler: { pending: 2 } })]).toEqual([
       [],
       ["2 timers"],

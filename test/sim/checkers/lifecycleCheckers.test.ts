@@ -1,4 +1,4 @@
-/** Checkers of what lives and dies when: each on the observations it is about. */
+/** Checkers of the order of starts, stops and removals, each on the observations it reads. */
 import { describe, expect, it } from "vitest";
 import { diskOutlivesContainers } from "../../../src/sim/checkers/diskOutlivesContainers.ts";
 import { graceNeverGrows } from "../../../src/sim/checkers/graceNeverGrows.ts";
@@ -20,19 +20,27 @@ const sandbox = (kind: "created" | "stopped", part = "s0", uid = "uid-1") => cha
 describe("oneLiveInstance", () => {
   const next = change("container started", "main#1");
   it.each<Case>([
-    ["one after the other", [begins, ends, next], []],
-    ["side by side", [begins, next], ["demo/plain/main#1 started while uid-1-main#0 of the same name runs"]],
-    ["of two pods", [begins, change("container started", "main#0", "uid-2")], []],
+    ["accepts a container after the end of the previous one", [begins, ends, next], []],
+    [
+      "reports two live containers of one name",
+      [begins, next],
+      ["demo/plain/main#1 started while uid-1-main#0 of the same name runs"],
+    ],
+    ["accepts live containers of one name in two pods", [begins, change("container started", "main#0", "uid-2")], []],
   ])("%s", (_, steps, found) => expect(verdicts(oneLiveInstance(), steps)).toEqual(found));
 });
 
 describe("oneSandbox", () => {
   const [first, second] = [sandbox("created", "s0"), sandbox("created", "s1")];
   it.each<Case>([
-    ["after the first was stopped", [first, sandbox("stopped"), second], []],
-    ["while the first is ready", [first, second], ["a sandbox of demo/plain was created while uid-1-s0 is ready"]],
+    ["accepts a sandbox after the previous one was stopped", [first, sandbox("stopped"), second], []],
     [
-      "while something runs in the first",
+      "reports a sandbox while the previous one is ready",
+      [first, second],
+      ["a sandbox of demo/plain was created while uid-1-s0 is ready"],
+    ],
+    [
+      "reports a sandbox while a container of the previous one runs",
       [first, begins, sandbox("stopped"), second],
       ["a sandbox of demo/plain was created while demo/plain/main#0 runs"],
     ],
@@ -42,9 +50,21 @@ describe("oneSandbox", () => {
 describe("oneIncarnation", () => {
   const second = sandbox("created", "s1", "uid-2");
   it.each<Case>([
-    ["after the end of the first", [sandbox("created"), begins, ends, sandbox("stopped"), second], []],
-    ["while the first lives", [sandbox("created"), second], ["demo/plain of pod uid-2 lives while pod uid-1 does"]],
-    ["of another name", [sandbox("created"), change("sandbox created", "s1", "uid-2", "demo/other")], []],
+    [
+      "accepts a pod after the end of the previous one",
+      [sandbox("created"), begins, ends, sandbox("stopped"), second],
+      [],
+    ],
+    [
+      "reports a pod while the previous one lives",
+      [sandbox("created"), second],
+      ["demo/plain of pod uid-2 lives while pod uid-1 does"],
+    ],
+    [
+      "accepts live pods of two names",
+      [sandbox("created"), change("sandbox created", "s1", "uid-2", "demo/other")],
+      [],
+    ],
   ])("%s", (_, steps, found) => expect(verdicts(oneIncarnation(), steps)).toEqual(found));
 });
 
@@ -73,58 +93,70 @@ describe("noStartAfterEnd", () => {
     before: undefined,
   };
   it.each<Case>([
-    ["a start of a wanted pod", [...isThere, call("StartContainer")], []],
-    ["a start that was under way", [...isThere, wanted(), call("StartContainer")], []],
+    ["accepts a start of a desired pod", [...isThere, call("StartContainer")], []],
+    ["accepts a start that was under way", [...isThere, wanted(), call("StartContainer")], []],
     [
-      "a start after the first stop",
+      "reports a start after the first stop request",
       [...isThere, wanted(), call("StopContainer"), call("StartContainer")],
       ["StartContainer of demo/plain/main#0 after its pod began to end (stopping)"],
     ],
     [
-      "a start of a pod that has failed",
+      "reports a start of a failed pod",
       [...isThere, failed, call("CreateContainer")],
       ["CreateContainer of demo/plain/main#0 after its pod began to end (over)"],
     ],
     [
-      "a start of a pod that was told as failed while it ran",
+      "reports a start of a pod whose status failed while it ran",
       [...isThere, preempted, call("CreateContainer")],
       ["CreateContainer of demo/plain/main#0 after its pod began to end (ending)"],
     ],
-    ["such a start by a kubelet that never heard of it", [...isThere, preempted, started, call("CreateContainer")], []],
-    ["or of one that had not started", [...isThere, preemptedEarly, started, call("CreateContainer")], []],
-    ["nor one whose server never did", [...isThere, preempted, failed, started, call("CreateContainer")], []],
     [
-      "a start by a kubelet that could have heard of the end",
+      "accepts that start by a kubelet that did not see the failed status",
+      [...isThere, preempted, started, call("CreateContainer")],
+      [],
+    ],
+    [
+      "accepts it for a container that had not started",
+      [...isThere, preemptedEarly, started, call("CreateContainer")],
+      [],
+    ],
+    [
+      "accepts it when the API server did not store the failed status",
+      [...isThere, preempted, failed, started, call("CreateContainer")],
+      [],
+    ],
+    [
+      "reports a start by a kubelet that could read the failed status from the API server",
       [...isThere, preempted, failed, heard, started, call("CreateContainer")],
       ["CreateContainer of demo/plain/main#0 after its pod began to end (over)"],
     ],
     [
-      "a start of a pod that was over, taken back and wanted again at once",
+      "reports a start of a terminal pod that was removed and added again at once",
       [...isThere, failed, wanted(), wanted({}), call("CreateContainer")],
       ["CreateContainer of demo/plain/main#0 after its pod began to end (stopping)"],
     ],
     [
-      "a new beginning of such a pod under a kubelet that found only a part of it",
+      "accepts a start of that pod by a kubelet that found only a part of it",
       [...isThere, failed, wanted(), call("RemoveContainer"), started, wanted({}), call("CreateContainer")],
       [],
     ],
     [
-      "a new beginning, likewise, of one that was taken back before it was over",
+      "accepts it for a pod that was removed before it was terminal",
       [...isThere, wanted(), call("StopContainer"), failed, started, wanted({}), call("CreateContainer")],
       [],
     ],
     [
-      "a start under the next kubelet of a pod that is over and always wanted, as this one tells too",
+      "reports a start by the next kubelet of a terminal, still desired pod whose status stays failed",
       [...isThere, failed, started, failed, wanted({}), call("CreateContainer")],
       ["CreateContainer of demo/plain/main#0 after its pod began to end (over)"],
     ],
     [
-      "a start under the next kubelet of a pod that is over and always wanted",
+      "reports a start by the next kubelet of a terminal, still desired pod",
       [...isThere, failed, started, wanted({}), call("CreateContainer")],
       ["CreateContainer of demo/plain/main#0 after its pod began to end (over)"],
     ],
     [
-      "a new beginning when all of it has gone",
+      "accepts a start after the removal of all old parts",
       [
         ...isThere,
         wanted(),
@@ -142,31 +174,43 @@ describe("graceNeverGrows", () => {
   const pod = { spec: { terminationGracePeriodSeconds: 20 } };
   const stop = (graceSeconds: number) => call("StopContainer", "main#0", { graceSeconds });
   it.each<Case>([
-    ["as much as the spec says", [wanted(pod), wanted(), stop(20)], []],
-    ["more than that", [wanted(pod), wanted(), stop(21)], ["demo/plain/main#0 was given 21 s where 20 s are left"]],
+    ["accepts the period of the spec", [wanted(pod), wanted(), stop(20)], []],
     [
-      "more than the time before",
+      "reports a longer period",
+      [wanted(pod), wanted(), stop(21)],
+      ["demo/plain/main#0 was given 21 s where 20 s are left"],
+    ],
+    [
+      "reports a longer period than in the previous request",
       [wanted(pod), wanted(), stop(9), stop(20)],
       ["demo/plain/main#0 was given 20 s where 9 s are left"],
     ],
-    ["the minimum", [wanted({ spec: { terminationGracePeriodSeconds: 0 } }), wanted(), stop(2)], []],
-    ["anything while the pod is wanted", [wanted(pod), stop(600)], []],
-    ["anything once it is wanted again", [wanted(pod), wanted(), status({}, undefined), wanted(pod), stop(600)], []],
-    ["as told to a restarted kubelet", [wanted(pod), wanted(), stop(9), started, wanted(pod), wanted(), stop(20)], []],
+    ["accepts the minimum", [wanted({ spec: { terminationGracePeriodSeconds: 0 } }), wanted(), stop(2)], []],
+    ["accepts any period for a desired pod", [wanted(pod), stop(600)], []],
+    [
+      "accepts any period for a pod that returned",
+      [wanted(pod), wanted(), status({}, undefined), wanted(pod), stop(600)],
+      [],
+    ],
+    [
+      "accepts the period of the spec after a restart of the kubelet",
+      [wanted(pod), wanted(), stop(9), started, wanted(pod), wanted(), stop(20)],
+      [],
+    ],
   ])("%s", (_, steps, found) => expect(verdicts(graceNeverGrows(), steps)).toEqual(found));
 });
 
 describe("diskOutlivesContainers", () => {
   const removed: Step = { kind: "removed", what: "directory", podUid: "uid-1" };
   it.each<Case>([
-    ["removed after the last container", [begins, ends, removed], []],
+    ["accepts a removal after the last container", [begins, ends, removed], []],
     [
-      "removed while one runs",
+      "reports a removal while a container runs",
       [begins, removed],
       ["the directory of pod uid-1 was removed while demo/plain/main#0 runs"],
     ],
     [
-      "unmounted while one runs",
+      "reports an unmount while a container runs",
       [begins, { kind: "removed", what: "mount", podUid: "uid-1" }],
       ["the mount of pod uid-1 was removed while demo/plain/main#0 runs"],
     ],
@@ -177,10 +221,14 @@ describe("preStopOnce", () => {
   const pod = { spec: { containers: [containerOf({ lifecycle: { preStop: { exec: { command: ["bye"] } } } })] } };
   const exec = (word: string, part?: string) => call("ExecSync", part, { command: [word] });
   it.each<Case>([
-    ["once", [wanted(pod), exec("up"), exec("up"), exec("bye")], []],
-    ["twice", [wanted(pod), exec("bye"), exec("bye")], ["the preStop hook of demo/plain/main#0 runs a second time"]],
-    ["on the next instance", [wanted(pod), exec("bye"), exec("bye", "main#1")], []],
-    ["under the next kubelet", [wanted(pod), exec("bye"), started, wanted(pod), exec("bye")], []],
+    ["accepts one run", [wanted(pod), exec("up"), exec("up"), exec("bye")], []],
+    [
+      "reports a second run",
+      [wanted(pod), exec("bye"), exec("bye")],
+      ["the preStop hook of demo/plain/main#0 runs a second time"],
+    ],
+    ["accepts a run for the next instance", [wanted(pod), exec("bye"), exec("bye", "main#1")], []],
+    ["accepts a run by the next kubelet", [wanted(pod), exec("bye"), started, wanted(pod), exec("bye")], []],
   ])("%s", (_, steps, found) => expect(verdicts(preStopOnce(), steps)).toEqual(found));
 });
 
@@ -209,44 +257,44 @@ describe("sidecarsOutliveMains", () => {
     },
   };
   it.each<Case>([
-    ["after the main container", [...up, wanted(), main, ends, stop], []],
+    ["accepts a stop after the main container has ended", [...up, wanted(), main, ends, stop], []],
     [
-      "before it",
+      "reports a stop while the main container runs",
       [...up, wanted(), main, stop],
       ["sidecar demo/plain/proxy#0 is stopped while demo/plain/main#0 runs"],
     ],
     [
-      "when it was being stopped before the pod's end began",
+      "accepts a stop that began before the termination of the pod",
       [...up, [5, ownKill], [6, wanted()], [7, main], [8, stop]],
       [],
     ],
-    ["for a change of its own that crosses the word of the end", [...up, [5, wanted()], [5, stop]], []],
-    ["when the time is up", [...up, wanted(), [10, main], [30, stop]], []],
+    ["accepts a restart that crosses the removal of the pod", [...up, [5, wanted()], [5, stop]], []],
+    ["accepts a stop after the grace period", [...up, wanted(), [10, main], [30, stop]], []],
     [
-      "when the time is up since the kubelet's own decision",
+      "counts the grace period from the kubelet's own decision",
       [...up, [10, status(undefined, { phase: "Failed" })], [20, wanted()], [21, main], [30, stop]],
       [],
     ],
     [
-      "before one whose start was under way",
+      "accepts a stop before a container whose start was under way",
       [...up, wanted(), main, change("container started", "main#1"), ends, stop],
       [],
     ],
     [
-      "when the time is up since the first kill, which was told of before that decision",
+      "counts the grace period from an earlier Killing event",
       [...up, [9.9, killing], [10, status(undefined, { phase: "Failed" })], [20, wanted()], [29.9, stop]],
       [],
     ],
     [
-      "when the time is up since a kill for a new sandbox, amid which the pod's end came",
+      "counts the grace period from a Killing event for a new sandbox",
       [...up, [10, killing], [20, wanted()], [21, killing], [30, stop]],
       [],
     ],
     [
-      "before that",
+      "reports a stop before that period has passed",
       [...up, [10, killing], [20, wanted()], [21, killing], [29, stop]],
       ["sidecar demo/plain/proxy#0 is stopped while demo/plain/main#0 runs"],
     ],
-    ["in a pod that goes on", [...up, stop], []],
+    ["accepts a stop in a desired pod", [...up, stop], []],
   ])("%s", (_, steps, found) => expect(verdicts(sidecarsOutliveMains(), steps)).toEqual(found));
 });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { noBusyLoop } from "../../../src/sim/checkers/noBusyLoop.ts";
 
-it("says once that a minute has more actions than its pods explain, and counts each minute anew", () => {
+it("reports a minute with too many actions once and counts each minute from zero", () => {
   const pace = noBusyLoop(10);
   const found = (atMs: number, actions: number): readonly (string | undefined)[] =>
     Array.from({ length: actions }, () => pace(atMs)).filter((said) => said !== undefined);

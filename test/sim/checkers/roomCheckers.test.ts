@@ -28,7 +28,7 @@ function pod(uid: string, { cpu = "1", device, hostPort, deleted, phase }: Wants
   };
 }
 
-/** A source wants these pods, and no others. */
+/** A snapshot in which a source lists exactly these pods. */
 const wanted = (...pods: readonly Pod[]): SimSight => ({
   kind: "wanted",
   source: "api",
@@ -45,36 +45,48 @@ describe("roomIsWaitedFor", () => {
   const old = pod("old", { cpu: "4" });
   const next = pod("new", { cpu: "3" });
   it.each<readonly [what: string, steps: readonly Step[], found: readonly string[]]>([
-    ["one that does not fit", [wanted(old), runs("old"), wanted(old, next), rejects("new")], []],
-    ["in place of one deleted by force", [wanted(old), runs("old"), wanted(next), rejects("new")], WRONG()],
     [
-      "in place of one deleted with grace",
+      "accepts the rejection of a pod that does not fit",
+      [wanted(old), runs("old"), wanted(old, next), rejects("new")],
+      [],
+    ],
+    [
+      "reports a rejection in place of a pod deleted by force",
+      [wanted(old), runs("old"), wanted(next), rejects("new")],
+      WRONG(),
+    ],
+    [
+      "reports a rejection in place of a pod deleted with a grace period",
       [wanted(old), wanted(pod("old", { deleted: true }), next), rejects("new")],
       WRONG(),
     ],
     [
-      "in place of one that is over",
+      "reports a rejection in place of a terminal pod",
       [wanted(old), status({ phase: "Running" }, { phase: "Succeeded" }, "old"), wanted(old, next), rejects("new")],
       WRONG(),
     ],
     [
-      "for want of a device",
+      "reports a rejection for a free device",
       [wanted(pod("new", { device: "1" })), rejects("new", "OutOfexample.com/device")],
       WRONG("OutOfexample.com/device"),
     ],
     [
-      "for a device that another has",
+      "accepts a rejection for a device in use",
       [wanted(pod("a", { device: "1" }), pod("new", { device: "1" })), rejects("new", "OutOfexample.com/device")],
       [],
     ],
-    ["for a host port", [wanted(pod("new", { hostPort: 80 })), rejects("new", "NodePorts")], WRONG("NodePorts")],
     [
-      "for a host port that another has",
+      "reports a rejection for a free host port",
+      [wanted(pod("new", { hostPort: 80 })), rejects("new", "NodePorts")],
+      WRONG("NodePorts"),
+    ],
+    [
+      "accepts a rejection for a host port in use",
       [wanted(pod("a", { hostPort: 80 }), pod("new", { hostPort: 80 })), rejects("new", "NodePorts")],
       [],
     ],
     [
-      "beside one that waits, and was there before",
+      "accepts a rejection beside an earlier waiting pod",
       [
         wanted(old),
         runs("old"),
@@ -85,39 +97,43 @@ describe("roomIsWaitedFor", () => {
       [],
     ],
     [
-      "beside as many pods as there may be",
+      "accepts a rejection at the maximum number of pods",
       [wanted(...["a", "b", "c", "new"].map((uid) => pod(uid))), rejects("new", "OutOfpods")],
       [],
     ],
     [
-      "beside one that was rejected itself",
+      "reports a rejection beside a rejected pod",
       [wanted(old), rejects("old"), wanted(old, next), rejects("new")],
       [...WRONG(), ...WRONG()],
     ],
-    ["for another reason", [wanted(next), rejects("new", "NodeAffinity")], []],
+    ["ignores a rejection for another reason", [wanted(next), rejects("new", "NodeAffinity")], []],
     [
-      "once more by the next kubelet, which is told that it was",
+      "accepts a repeated rejection by the next kubelet",
       [wanted(old), started, wanted(pod("new", { phase: "Failed" })), rejects("new")],
       [],
     ],
     [
-      "when the other has not stopped for a minute",
+      "reports a rejection before a terminating pod had a minute to stop",
       [wanted(old), runs("old"), [2, wanted(next)], [61.9, rejects("new")]],
       WRONG(),
     ],
-    ["when the other has not stopped in time", [wanted(old), runs("old"), [2, wanted(next)], [63, rejects("new")]], []],
     [
-      "when the other is gone for good",
+      "accepts a rejection when a terminating pod has not stopped in a minute",
+      [wanted(old), runs("old"), [2, wanted(next)], [63, rejects("new")]],
+      [],
+    ],
+    [
+      "reports a rejection after the other pod has gone",
       [wanted(old), runs("old"), [2, wanted(next)], stopped("old"), status({}, undefined, "old"), [63, rejects("new")]],
       WRONG(),
     ],
     [
-      "while nobody knows yet whether what runs is wanted",
+      "reports a rejection while a running pod is in no snapshot yet",
       [wanted(old), runs("old"), started, wanted(next), rejects("new")],
       WRONG(),
     ],
     [
-      "when nobody has said for a minute whether what runs is wanted",
+      "accepts a rejection when a running pod is in no snapshot for a minute",
       [wanted(old), runs("old"), [2, started], wanted(next), [63, rejects("new")]],
       [],
     ],

@@ -1,14 +1,14 @@
-/** Observations for tests of checkers, each a second after the one before unless it says when. */
+/** Observations for tests of checkers, one second apart unless a step sets its time. */
 import type { ApiContainerStatus, PodStatus } from "../../../src/core/api.ts";
 import { looksAt, type SimChecker } from "../../../src/sim/simChecker.ts";
 import type { SimObservation, SimSight } from "../../../src/sim/simObservation.ts";
 import type { SimChange } from "../../../src/sim/runtime/simRecords.ts";
 import { type PodParts, podOf } from "../../support/pods.ts";
 
-/** A sight, and when it was if that matters: seconds. */
+/** An observation, optionally with its time in seconds. */
 export type Step = SimSight | readonly [atSeconds: number, sight: SimSight];
 
-/** What a checker says of these sights, in order; none is left out that it looks at. */
+/** Returns the findings of a checker for these observations, in order. Skips kinds outside its `sees`. */
 export function verdicts(checker: SimChecker, steps: readonly Step[]): readonly string[] {
   let atMs = 0;
   return steps.flatMap((step) => {
@@ -25,20 +25,20 @@ export function verdicts(checker: SimChecker, steps: readonly Step[]): readonly 
 const retimed = (observation: SimObservation, atMs: number): SimObservation =>
   observation.kind === "change" ? { ...observation, change: { ...observation.change, atMs } } : observation;
 
-/** A change in the runtime: `container started`, of `main#0` of pod `demo/plain` unless it says otherwise. */
+/** A change in the runtime, by default `container started` for `main#0` of pod `demo/plain`. */
 export function change(kind: SimChange["kind"], part = "main#0", podUid = "uid-1", pod = "demo/plain"): SimSight {
   const name = kind.startsWith("sandbox") ? pod : `${pod}/${part}`;
   return { kind: "change", change: { atMs: 0, kind, id: `${podUid}-${part}`, podUid, name } };
 }
 
-/** A request about a part of pod `demo/plain`. */
+/** A runtime request about a part of pod `demo/plain`. */
 export const call = (
   rpc: (SimSight & { readonly kind: "call" })["rpc"],
   part = "main#0",
   more: { readonly graceSeconds?: number; readonly command?: readonly string[]; readonly podUid?: string } = {},
 ): SimSight => ({ kind: "call", rpc, podUid: "uid-1", subject: `demo/plain/${part}`, fate: "proceed", ...more });
 
-/** A source wants these pods, and no others. */
+/** A snapshot in which a source lists exactly these pods. */
 export const wanted = (...pods: readonly PodParts[]): SimSight => ({
   kind: "wanted",
   source: "api",
@@ -49,7 +49,7 @@ export const wanted = (...pods: readonly PodParts[]): SimSight => ({
 
 export const started: SimSight = { kind: "kubelet", what: "started" };
 
-/** Phase, or statuses of containers, told of pod `demo/plain` after what was told before. */
+/** A status update of pod `demo/plain`: phase or container statuses, before and after. */
 export const status = (before: PodStatus | undefined, after: PodStatus | undefined, podUid = "uid-1"): SimSight => ({
   kind: "status",
   podUid,
@@ -58,7 +58,7 @@ export const status = (before: PodStatus | undefined, after: PodStatus | undefin
   after,
 });
 
-/** A status in which `main#0` runs. */
+/** A pod status in which `main#0` runs. */
 export const running = (told: Partial<ApiContainerStatus>): PodStatus => ({
   phase: "Running",
   containerStatuses: [
@@ -75,7 +75,7 @@ export const running = (told: Partial<ApiContainerStatus>): PodStatus => ({
   ],
 });
 
-/** An answered probe of pod `uid-1`. */
+/** A probe result of pod `uid-1`. */
 export const probe = (asked: string, isSuccess: boolean): SimSight => ({
   kind: "probe",
   podUid: "uid-1",

@@ -1,4 +1,4 @@
-/** The rule about sizes, on a node on which all is well but for what each case makes of it. */
+/** The checker of sizes. Each case changes one thing on a settled node. */
 import { expect, it } from "vitest";
 import type { Pod, PodSpec } from "../../../src/core/api.ts";
 import { openSizes, type SizedNode } from "../../../src/sim/checkers/sizesSettle.ts";
@@ -24,7 +24,7 @@ function settledNode(): SizedNode {
 
 type Change = (node: SizedNode) => Partial<SizedNode>;
 
-/** Another pod `a`. */
+/** Replaces pod `a`. */
 const withPod =
   (change: (pod: Pod) => Pod): Change =>
   (node) => {
@@ -70,17 +70,21 @@ const withCgroup =
   });
 
 it.each<readonly [what: string, change: Change, found: readonly string[]]>([
-  ["all as granted", () => ({}), []],
-  ["too large for what others leave", pending(6, "Deferred"), []],
-  ["too large for the node", pending(9, "Infeasible"), []],
-  ["waiting for what there is", pending(5, "Deferred"), ["demo/a has a pending resize that fits (Deferred: why)"]],
+  ["accepts sizes in force", () => ({}), []],
+  ["accepts a deferred size that does not fit beside other pods", pending(6, "Deferred"), []],
+  ["accepts an infeasible size that exceeds the node", pending(9, "Infeasible"), []],
   [
-    "refused for good what only others keep it from",
+    "reports a deferred size that fits",
+    pending(5, "Deferred"),
+    ["demo/a has a pending resize that fits (Deferred: why)"],
+  ],
+  [
+    "reports an infeasible size that fits without other pods",
     pending(6, "Infeasible"),
     ["demo/a has a pending resize that fits (Infeasible: why)"],
   ],
   [
-    "forgotten",
+    "reports a new size without a resize condition",
     withPod((pod) => wants(pod, 3)),
     [
       "demo/a has another size in its spec than was allocated, without a resize condition",
@@ -89,17 +93,17 @@ it.each<readonly [what: string, change: Change, found: readonly string[]]>([
     ],
   ],
   [
-    "never done with",
+    "reports a resize that stays in progress",
     withPod((pod) => says(pod, "PodResizeInProgress", "Error")),
     ["demo/a is still being resized: why"],
   ],
   [
-    "told wrongly of the pod as a whole",
+    "reports a wrong size in the status of the pod",
     withPod((pod) => ({ ...pod, status: { ...pod.status, resources: resourcesOf(1) } })),
     ["demo/a has another size in its pod status than was allocated"],
   ],
   [
-    "granted, and not made",
+    "reports an allocated size that is not in force",
     granted(1),
     [
       "demo/a does not have its allocated size in force: main (runtime)",
@@ -107,7 +111,7 @@ it.each<readonly [what: string, change: Change, found: readonly string[]]>([
     ],
   ],
   [
-    "granted more than there is",
+    "reports allocations that exceed the node",
     granted(6),
     [
       "pods have 9000 of cpu allocated, the node has 8000",
@@ -116,26 +120,26 @@ it.each<readonly [what: string, change: Change, found: readonly string[]]>([
     ],
   ],
   [
-    "another CPU weight",
+    "reports another CPU weight in the runtime",
     withRuntime({ cpuShares: 2n }),
     ["demo/a does not have its allocated size in force: main (runtime)"],
   ],
   [
-    "another CPU limit",
+    "reports another CPU limit in the runtime",
     withRuntime({ cpuQuota: 1000n }),
     ["demo/a does not have its allocated size in force: main (runtime)"],
   ],
   [
-    "another memory limit",
+    "reports another memory limit in the runtime",
     withRuntime({ memoryLimitInBytes: 1n }),
     ["demo/a does not have its allocated size in force: main (runtime)"],
   ],
   [
-    "another limit of the pod",
+    "reports another limit in the cgroup of the pod",
     withCgroup({ memoryLimitBytes: 2 * GIB }),
     ["demo/a has another size in its cgroup: memoryLimitBytes"],
   ],
-  ["over", withPod((pod) => ({ ...wants(pod, 3), status: { ...pod.status, phase: "Failed" } })), []],
+  ["ignores a terminal pod", withPod((pod) => ({ ...wants(pod, 3), status: { ...pod.status, phase: "Failed" } })), []],
 ])("%s", (_, change, found) => {
   const node = settledNode();
   expect(

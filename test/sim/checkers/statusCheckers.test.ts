@@ -1,4 +1,4 @@
-/** Checkers of what the kubelet tells, counts and admits: each on the observations it is about. */
+/** Checkers of statuses, restarts and admission, each on the observations it reads. */
 import { describe, expect, it } from "vitest";
 import { DEFAULT_CRASH_LOOP_POLICY } from "../../../src/core/backoff.ts";
 import { admittedFits } from "../../../src/sim/checkers/admittedFits.ts";
@@ -24,27 +24,27 @@ describe("finalPhaseStays", () => {
   };
   it.each<Case>([
     [
-      "running, then failed, then gone",
+      "accepts a pod that fails and is removed",
       [status({ phase: "Running" }, { phase: "Failed" }), status({ phase: "Failed" }, undefined)],
       [],
     ],
     [
-      "failed, then running",
+      "reports a failed pod that runs again",
       [status({ phase: "Failed" }, { phase: "Running" })],
       ["demo/plain went from Failed to Running"],
     ],
     [
-      "failed, then succeeded",
+      "reports a failed pod that succeeds",
       [status({ phase: "Failed" }, { phase: "Succeeded" })],
       ["demo/plain went from Failed to Succeeded"],
     ],
     [
-      "begun again by a restarted kubelet, which was handed its status",
+      "reports a restart of a pod whose source returned its terminal status",
       [failedPod, started, failedPod, status(undefined, { phase: "Pending" })],
       ["demo/plain went from Failed to Pending"],
     ],
     [
-      "begun again when nobody knows of it",
+      "accepts a restart of a pod whose terminal status is unknown",
       [failedPod, wanted(), wanted({}), status(undefined, { phase: "Pending" })],
       [],
     ],
@@ -57,32 +57,36 @@ describe("restartCountsGrow", () => {
   const sibling = change("container created", "other#0");
   const create = call("CreateContainer");
   it.each<Case>([
-    ["told in order", [status(running({ restartCount: 1 }), running({ restartCount: 2 }))], []],
+    ["accepts a status with a higher count", [status(running({ restartCount: 1 }), running({ restartCount: 2 }))], []],
     [
-      "told in reverse",
+      "reports a status with a lower count",
       [status(running({ restartCount: 2 }), running({ restartCount: 1 }))],
       ["demo/plain/main went from 2 restarts to 1"],
     ],
-    ["made in order", [made(0), made(1), gone(0), made(2)], []],
-    ["made twice", [made(0), made(1), made(1)], ["demo/plain/main#1 was created after attempt 1"]],
-    ["begun anew when none is left", [made(0), gone(0), made(0)], []],
+    ["accepts attempts in order", [made(0), made(1), gone(0), made(2)], []],
     [
-      "begun anew though another container is left, of a pod that was to go",
+      "reports an attempt created twice",
+      [made(0), made(1), made(1)],
+      ["demo/plain/main#1 was created after attempt 1"],
+    ],
+    ["accepts attempt 0 when no container is left", [made(0), gone(0), made(0)], []],
+    [
+      "accepts attempt 0 beside another container in a pod that terminated",
       [wanted({}), made(0), sibling, wanted(), gone(0), wanted({}), create, made(0)],
       [],
     ],
     [
-      "begun anew likewise, and what was asked for before was made meanwhile",
+      "accepts it when an earlier request took effect meanwhile",
       [wanted({}), create, sibling, wanted(), made(0), gone(0), wanted({}), create, made(0)],
       [],
     ],
     [
-      "begun anew though another container is left",
+      "reports attempt 0 beside another container",
       [wanted({}), made(0), sibling, gone(0), create, made(0)],
       ["demo/plain/main#0 was created after attempt 0"],
     ],
     [
-      "begun anew by a pod that is back",
+      "reports attempt 0 in a pod that returned",
       [wanted({}), sibling, wanted(), wanted({}), create, made(0), gone(0), create, made(0)],
       ["demo/plain/main#0 was created after attempt 0"],
     ],
@@ -92,7 +96,7 @@ describe("restartCountsGrow", () => {
 describe("restartsKeepTheCurve", () => {
   const made = (attempt: number) => change("container created", `main#${attempt}`);
   const exited = (attempt: number) => change("container exited", `main#${attempt}`);
-  /** Made at 0 s, and anew so many seconds after each exit; an instance runs for a second. */
+  /** Created at 0 s and again after a wait in seconds from each exit; an instance runs for one second. */
   const loop = (...waits: readonly number[]): readonly Step[] => {
     let at = 0;
     const lives = waits.flatMap((wait, index): readonly Step[] => [
@@ -104,21 +108,33 @@ describe("restartsKeepTheCurve", () => {
   const early = (attempt: number, seconds: number) =>
     `demo/plain/main#${attempt} was created ${seconds} s before its crash-loop backoff ends`;
   it.each<Case>([
-    ["the curve", loop(0, 10, 20, 40, 80, 160, 300, 300), []],
-    ["at once, twice", loop(0, 0), [early(2, 10)]],
-    ["without growth", loop(0, 10, 10), [early(3, 10)]],
-    ["after ten quiet minutes", [...loop(0), [700, exited(1)], [700, made(2)]], []],
-    ["by the next kubelet", [...loop(0), exited(1), started, made(2)], []],
-    ["after a stop", [...loop(0), call("StopContainer", "main#1"), exited(1), made(2)], []],
+    ["accepts restarts at the curve", loop(0, 10, 20, 40, 80, 160, 300, 300), []],
+    ["reports a second restart at once", loop(0, 0), [early(2, 10)]],
+    ["reports a delay that does not grow", loop(0, 10, 10), [early(3, 10)]],
+    ["accepts a restart at once after ten minutes of running", [...loop(0), [700, exited(1)], [700, made(2)]], []],
+    ["accepts a restart by the next kubelet", [...loop(0), exited(1), started, made(2)], []],
+    ["accepts a restart after a stop request", [...loop(0), call("StopContainer", "main#1"), exited(1), made(2)], []],
     [
-      "after an end that was not seen before the stop",
+      "accepts a restart after an unseen exit before the stop request",
       [...loop(0), exited(1), call("StopContainer", "main#1"), made(2)],
       [],
     ],
-    ["after the stop of another", [...loop(0), exited(1), call("StopContainer", "main#0"), made(2)], [early(2, 8)]],
-    ["of a changed spec", [...loop(0), exited(1), wanted({ spec: { hostname: "other" } }), made(2)], []],
-    ["in a new sandbox", [...loop(0), exited(1), change("sandbox created", "s1"), made(2)], []],
-    ["after the clock was set", [...loop(0), exited(1), { kind: "clock", stepMs: 60_000 }, made(2)], []],
+    [
+      "reports an early restart after a stop of another instance",
+      [...loop(0), exited(1), call("StopContainer", "main#0"), made(2)],
+      [early(2, 8)],
+    ],
+    [
+      "accepts a restart of a changed spec",
+      [...loop(0), exited(1), wanted({ spec: { hostname: "other" } }), made(2)],
+      [],
+    ],
+    ["accepts a restart in a new sandbox", [...loop(0), exited(1), change("sandbox created", "s1"), made(2)], []],
+    [
+      "accepts a restart after a step of the wall clock",
+      [...loop(0), exited(1), { kind: "clock", stepMs: 60_000 }, made(2)],
+      [],
+    ],
   ])("%s", (_, steps, found) =>
     expect(verdicts(restartsKeepTheCurve(DEFAULT_CRASH_LOOP_POLICY), steps)).toEqual(found),
   );
@@ -128,19 +144,27 @@ describe("startupGatesReady", () => {
   const probed = wanted({ spec: { containers: [containerOf({ startupProbe: { exec: { command: ["up"] } } })] } });
   const told = (how: { readonly ready?: boolean; readonly started?: boolean }) => status(undefined, running(how));
   it.each<Case>([
-    ["not ready yet", [probed, begins, probe("exec up", false), told({ started: false })], []],
     [
-      "started before",
+      "accepts a container that has not started",
+      [probed, begins, probe("exec up", false), told({ started: false })],
+      [],
+    ],
+    [
+      "reports a started container before its startup probe succeeded",
       [probed, begins, told({ started: true })],
       ["demo/plain/main#0 is reported as started before its startup probe succeeded"],
     ],
     [
-      "ready before",
+      "reports a ready container before its startup probe succeeded",
       [probed, begins, probe("exec up", false), told({ ready: true })],
       ["demo/plain/main#0 is reported as ready before its startup probe succeeded"],
     ],
-    ["ready after", [probed, begins, probe("exec up", true), told({ ready: true, started: true })], []],
-    ["without the probe", [wanted({}), begins, told({ ready: true, started: true })], []],
+    [
+      "accepts a ready container after its startup probe succeeded",
+      [probed, begins, probe("exec up", true), told({ ready: true, started: true })],
+      [],
+    ],
+    ["ignores a container without a startup probe", [wanted({}), begins, told({ ready: true, started: true })], []],
   ])("%s", (_, steps, found) => expect(verdicts(startupGatesReady(), steps)).toEqual(found));
 });
 
@@ -151,13 +175,21 @@ describe("readyFollowsVerdict", () => {
   const told = (ready: boolean) => status(running({ ready: !ready }), running({ ready }));
   const broken = "demo/plain/main#0 is reported as ready while its readiness probe fails";
   it.each<Case>([
-    ["ready after it passed", [...up, yes, yes, told(true)], []],
-    ["ready before it was asked", [...up, told(true)], [broken]],
-    ["ready after one success of two", [...up, yes, told(true)], [broken]],
-    ["ready after a failure that may have been an early look", [...up, yes, yes, told(true), no, yes], []],
-    ["told in time", [...up, yes, yes, told(true), no, no, told(false)], []],
-    ["never told", [...up, yes, yes, told(true), no, no, [20, yes], [30, no]], [broken, broken]],
-    ["a restarted kubelet counts anew", [...up, yes, yes, told(true), no, no, started, no], []],
+    ["accepts a ready container after the probe succeeded", [...up, yes, yes, told(true)], []],
+    ["reports a ready container before the first probe", [...up, told(true)], [broken]],
+    ["reports a ready container below the success threshold", [...up, yes, told(true)], [broken]],
+    ["accepts a failure that may be an early probe", [...up, yes, yes, told(true), no, yes], []],
+    ["accepts a status that follows the probe in time", [...up, yes, yes, told(true), no, no, told(false)], []],
+    [
+      "reports a status that never follows the probe",
+      [...up, yes, yes, told(true), no, no, [20, yes], [30, no]],
+      [broken, broken],
+    ],
+    [
+      "counts failures from zero after a restart of the kubelet",
+      [...up, yes, yes, told(true), no, no, started, no],
+      [],
+    ],
   ])("%s", (_, steps, found) => expect(verdicts(readyFollowsVerdict(), steps)).toEqual(found));
 });
 
@@ -171,53 +203,58 @@ describe("admittedFits", () => {
   const granted = (uid: string, cpu: string) => status(undefined, { allocatedResources: { cpu, memory: "1Gi" } }, uid);
   const both: readonly Step[] = [wanted(pod("a"), pod("b")), made("a"), made("b")];
   it.each([
-    ["room for both", room("2", "4Gi"), both, []],
-    ["too little CPU", room("1", "4Gi"), both, ["running pods request 1200m of cpu after demo/b was started"]],
+    ["accepts two pods that fit", room("2", "4Gi"), both, []],
     [
-      "too little memory",
+      "reports pods that exceed the CPU",
+      room("1", "4Gi"),
+      both,
+      ["running pods request 1200m of cpu after demo/b was started"],
+    ],
+    [
+      "reports pods that exceed the memory",
       room("2", "1Gi"),
       both,
       ["running pods request 2147483648 bytes of memory after demo/b was started"],
     ],
-    ["too many pods", room("2", "4Gi", 1), both, ["2 pods run after demo/b was started"]],
+    ["reports more pods than maxPods", room("2", "4Gi", 1), both, ["2 pods run after demo/b was started"]],
     [
-      "one after the other",
+      "accepts a pod after the end of another",
       room("1", "4Gi"),
       [both[0] as Step, made("a"), change("sandbox stopped", "s0", "a", "demo/a"), made("b")],
       [],
     ],
     [
-      "made where another gave back",
+      "accepts a pod in the capacity that a resize freed",
       room("1", "4Gi"),
       [wanted(pod("a"), pod("b")), made("a"), granted("a", "300m"), made("b")],
       [],
     ],
     [
-      "made where another asks for less, granted as a matter of course",
+      "accepts a pod beside a pod whose spec decreased",
       room("1", "4Gi"),
       [wanted(pod("a")), made("a"), wanted(pod("a", "300m"), pod("b")), made("b")],
       [],
     ],
     [
-      "made where another is granted less than it asks for",
+      "accepts a pod beside a pod whose allocation is below its spec",
       room("1300m", "4Gi"),
       [wanted(pod("a")), made("a"), wanted(pod("a", "9"), pod("b")), made("b")],
       [],
     ],
     [
-      "made where another has grown",
+      "reports a pod beside a pod whose allocation grew",
       room("1300m", "4Gi"),
       [wanted(pod("a"), pod("b")), made("a"), wanted(pod("a", "800m"), pod("b")), granted("a", "800m"), made("b")],
       ["running pods request 1400m of cpu after demo/b was started"],
     ],
     [
-      "grown beside others, also those told of later",
+      "reports growth beside other pods, later pods included",
       room("1300m", "4Gi"),
       [...both, wanted(pod("a", "800m"), pod("b")), granted("a", "800m"), started],
       ["running pods request 1400m of cpu after demo/plain was resized"],
     ],
     [
-      "grown where another gives back at the same instant",
+      "accepts growth when another pod shrinks at the same instant",
       room("1300m", "4Gi"),
       [
         ...both,
@@ -229,7 +266,7 @@ describe("admittedFits", () => {
       [],
     ],
     [
-      "still as large as granted after a restart",
+      "keeps allocations across a restart of the kubelet",
       room("1300m", "4Gi"),
       [
         wanted(pod("a", "800m")),

@@ -33,10 +33,11 @@ export function podConfig(
 ): Observable<PodConfigOutput> {
   const gated = gatedPods(config.podFieldGates);
   const gated$ = inputs.snapshots$.pipe(map((snapshot) => ({ ...snapshot, pods: gated(snapshot.pods) })));
-  return mergePodConfig(gated$).pipe(eachOf((merged) => outputsOf(merged, ports, state)));
+  return mergePodConfig(gated$).pipe(eachOf((merged) => applyConfig(merged, ports, state)));
 }
 
-function outputsOf(
+/** Writes the merged configuration to its cells, reports new problems, and returns the outputs. */
+function applyConfig(
   { updates, seen, snapshot, configObjects }: MergedConfig,
   { telemetry }: Pick<KubeletPorts, "telemetry">,
   state: ConfigCells,

@@ -57,7 +57,7 @@ export function admitWaiting(steps: AdmissionSteps): Promises {
     if (isNameFree(record, steps) && steps.isGranted(record)) steps.start(identity.uid);
   }
   const left = waiting.flatMap(({ uid }) => stillWaiting(records.get(uid)) ?? []);
-  return left.length === 0 ? NO_PROMISES : decideInOrder(left, steps);
+  return left.length === 0 ? NO_PROMISES : admitInOrder(left, steps);
 }
 
 const stillWaiting = (record: PodRecord | undefined): (PodRecord & { readonly pod: Pod }) | undefined =>
@@ -71,7 +71,7 @@ function isNameFree(record: PodRecord, steps: AdmissionSteps): boolean {
   return holder === undefined || holder === record.identity.uid;
 }
 
-function decideInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], steps: AdmissionSteps): Promises {
+function admitInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], steps: AdmissionSteps): Promises {
   const rooms = steps.rooms();
   const promised = new Map<PodUid, TakenRoom>();
   const reserved = new Set<PodUid>();
@@ -93,7 +93,7 @@ function decideInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], 
       names.add(name);
       continue;
     }
-    const decision = decidePreempting(uid, pod, rooms, reserved, steps);
+    const decision = preemptAndDecide(uid, pod, rooms, reserved, steps);
     switch (decision.kind) {
       case "start":
         steps.start(uid);
@@ -126,8 +126,8 @@ function byRank<T extends { readonly pod: Pod }>(waiting: readonly T[]): readonl
   return waiting.toSorted((a, b) => Math.sign(rank(b) - rank(a)) || 0);
 }
 
-/** Decides for the pod after preempting the pods that must make room for it. */
-function decidePreempting(
+/** Preempts the pods that must make room for the pod, and returns the decision that follows. */
+function preemptAndDecide(
   uid: PodUid,
   pod: Pod,
   rooms: Map<PodUid, TakenRoom>,

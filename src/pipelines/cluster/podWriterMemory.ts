@@ -66,15 +66,16 @@ const recordsByName = perObject(({ records }: Registry): ReadonlyMap<string, rea
   return byName;
 });
 
-/**
- * The object of this name as last known, from whoever knows better. An answer the reflector has come to is forgotten.
- */
+/** The server's answer to a write, as long as the reflector has not come to it. */
+const unseenAnswer = ({ answered }: PodWriterMemory, told: ApiPodObjects): ApiPod | undefined =>
+  answered !== undefined && isNewerVersion(answered.metadata?.resourceVersion ?? "", told.version)
+    ? answered
+    : undefined;
+
+/** The object of this name in its newest known version; undefined once it is known to be gone. */
 function knownObject(memory: PodWriterMemory, name: string, told: ApiPodObjects): ApiPod | undefined {
-  const { answered, goneUid } = memory;
-  const isNews = answered !== undefined && isNewerVersion(answered.metadata?.resourceVersion ?? "", told.version);
-  if (!isNews) memory.answered = undefined;
-  const object = isNews ? answered : told.byName.get(name);
-  return object !== undefined && object.metadata?.uid === goneUid ? undefined : object;
+  const object = unseenAnswer(memory, told) ?? told.byName.get(name);
+  return object !== undefined && object.metadata?.uid === memory.goneUid ? undefined : object;
 }
 
 /** Makes the memories of a node's pod writer, empty. */
@@ -105,6 +106,7 @@ export function createPodWriterMemories(
   };
   const look = (name: string): Urgent<string> | undefined => {
     const memory = of(name);
+    memory.answered = unseenAnswer(memory, apiPodObjects.value);
     const seen = view(name);
     const { object, records, isTold, isSettled } = seen;
     if (object === undefined && records.length === 0 && !memory.isInDoubt) {

@@ -128,7 +128,7 @@ export function killRunningPod(
       inParallel(stops, ({ kill, stage }) => {
         const spec = findNamed(specs, kill.name);
         const whole = containerGraceSeconds(pod, spec, kill.reason, graceSeconds);
-        const seconds = keepsDeadlines ? secondsLeft(context, kill.containerId, whole) : whole;
+        const seconds = keepsDeadlines ? noteStop(context, kill.containerId, whole) : whole;
         const options = { turn$: turnOf(stage), ...(stop === undefined ? {} : { stop }) };
         const failures: KubeletError[] = [];
         return concat(
@@ -152,10 +152,10 @@ export function killRunningPod(
 }
 
 /**
- * Returns the remaining grace of an instance, counted from its first stop since its pod began to terminate, or from
- * the stop that shortened it.
+ * Notes a stop, and returns the remaining grace of the instance in seconds, counted from its first stop since its pod
+ * began to terminate, or from the stop that shortened it.
  */
-function secondsLeft(context: PodContext, containerId: string, graceSeconds: number): number {
+function noteStop(context: PodContext, containerId: string, graceSeconds: number): number {
   const now = context.ports.clock.monotonicMs();
   return secondsUntil(noteDeadline(context, containerId, graceSeconds, now), now);
 }

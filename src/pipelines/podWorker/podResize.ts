@@ -4,6 +4,7 @@
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap, tap } from "rxjs";
 import {
+  type ActualSizes,
   sizedContainers,
   sizesOf,
   specifiedSize,
@@ -16,7 +17,6 @@ import { resizeCompletedEvent, resizeErrorEvent } from "../../core/allocation/re
 import {
   memoryDecreaseProblem,
   type MemoryUsage,
-  planResize,
   type ResizePlan,
   type ResizeStep,
 } from "../../core/allocation/resizePlan.ts";
@@ -29,6 +29,7 @@ import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import { timedCgroup } from "./makePodCgroup.ts";
 import { effect, inspect, type PodContext, podFields } from "../podContext.ts";
+import type { AllocationMemory } from "../podMemories.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 
 /** A resize to carry out, and where. */
@@ -40,21 +41,27 @@ export interface ResizeTask {
   readonly plan: ResizePlan;
 }
 
-/** What has to be done so that the pod has its allocated size; undefined when it has. */
-export function resizePlanOf(context: PodContext, pod: Pod, runtime: PodRuntimeStatus): ResizePlan | undefined {
-  const { memory, node, config } = context;
-  if (memory.allocation.reportAwaited) {
-    memory.allocation.reportAwaited = false;
-    memory.allocation.sizes = withReportedSizes(pod, runtime, memory.allocation.sizes, (spec, { resources }) => {
-      const { cpuShares, cpuQuota, memoryLimitInBytes } = containerResources(pod, spec, node);
-      return (
-        resources?.cpuShares === cpuShares &&
-        resources.cpuQuotaUs === cpuQuota &&
-        resources.memoryLimitBytes === memoryLimitInBytes
-      );
-    });
-  }
-  return planResize({ pod, runtime, sizes: memory.allocation.sizes, node, config });
+/**
+ * Returns the sizes of the pod's containers: those in memory, and, if they are not confirmed since a restart of the
+ * kubelet, those that the runtime reports.
+ */
+export function confirmedSizes({ memory, node }: PodContext, pod: Pod, runtime: PodRuntimeStatus): ActualSizes {
+  const { reportAwaited, sizes } = memory.allocation;
+  if (!reportAwaited) return sizes;
+  return withReportedSizes(pod, runtime, sizes, (spec, { resources }) => {
+    const { cpuShares, cpuQuota, memoryLimitInBytes } = containerResources(pod, spec, node);
+    return (
+      resources?.cpuShares === cpuShares &&
+      resources.cpuQuotaUs === cpuQuota &&
+      resources.memoryLimitBytes === memoryLimitInBytes
+    );
+  });
+}
+
+/** Notes confirmed sizes; the runtime's report is not needed any more. */
+export function noteSizes(allocation: AllocationMemory, sizes: ActualSizes): void {
+  allocation.reportAwaited = false;
+  allocation.sizes = sizes;
 }
 
 /** Carries a plan out up to its first failure, which is added to `errors`. Never errors. */

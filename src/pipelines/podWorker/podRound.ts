@@ -10,7 +10,7 @@ import { monotonicMs } from "../../core/ids.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import { lookFirst, type PodContext, podFields, seesOwnEffects } from "../podContext.ts";
-import { wakeBy } from "../podMemories.ts";
+import { type DoneRound, wakeBy } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
 
 /** Defines a round. */
@@ -41,7 +41,11 @@ export function podRound<P>(
     if (runtime === undefined || !seesOwnEffects(context)) return lookFirst(context);
     const planned = plan(runtime);
     const essential = essence(planned);
-    if (isTooEarly(context, essential)) return EMPTY;
+    const repeated = repeatedTooEarly(context, essential);
+    if (repeated !== undefined) {
+      memory.rounds.done = repeated;
+      return EMPTY;
+    }
     memory.rounds.wakeAt = undefined;
     memory.rounds.done = undefined;
     const errors: KubeletError[] = [];
@@ -65,18 +69,20 @@ export function podRound<P>(
   });
 }
 
-/** The same, or what was left of it, was just tried, and it is not time yet to try again. */
-function isTooEarly({ memory, ports, state: { runtimeState } }: PodContext, essential: unknown): boolean {
+/** Returns the round just tried if this is the same round, or the rest of it, and it is not time yet to try again. */
+function repeatedTooEarly(
+  { memory, ports, state: { runtimeState } }: PodContext,
+  essential: unknown,
+): DoneRound | undefined {
   const { done, wakeAt } = memory.rounds;
   // A round that failed because the runtime was down is repeated as soon as the runtime is back.
-  if (done === undefined || done.under !== runtimeState.value) return false;
+  if (done === undefined || done.under !== runtimeState.value) return undefined;
   const dueAt = Math.min(done.againAt, wakeAt ?? Number.POSITIVE_INFINITY);
-  if (ports.clock.monotonicMs() >= dueAt) return false;
-  if (sameValue(done.essential, essential)) return true;
-  const isLeft = done.left !== undefined && sameValue(done.left, essential);
-  // The rest was seen to be done: to decide on it again would be something else.
-  if (isLeft) memory.rounds.done = { ...done, essential, left: undefined };
-  return isLeft;
+  if (ports.clock.monotonicMs() >= dueAt) return undefined;
+  if (sameValue(done.essential, essential)) return done;
+  const isRest = done.left !== undefined && sameValue(done.left, essential);
+  // The runtime shows that the other part is done: a later round that has it again is another decision.
+  return isRest ? { ...done, essential, left: undefined } : undefined;
 }
 
 /**

@@ -3,7 +3,7 @@
  * a failed step ends the sync and is told as the container's waiting reason. Counterpart: kuberuntime SyncPod.
  */
 import { concat, EMPTY, from, ignoreElements, type Observable, of, tap } from "rxjs";
-import type { ResizePlan } from "../../core/allocation/resizePlan.ts";
+import { planResize, type ResizePlan } from "../../core/allocation/resizePlan.ts";
 import type { Pod } from "../../core/api.ts";
 import { registerRestart, syncErrorDelayMs } from "../../core/backoff.ts";
 import { objectsReadBy } from "../../core/configObjects.ts";
@@ -27,11 +27,11 @@ import { isIdle, isStillIdle, syncBasis } from "./idleSync.ts";
 import { killContainer, killRunningPod } from "./killPod.ts";
 import { type PodContext, podEvent, podFields } from "../podContext.ts";
 import { failuresAt, noteFailure } from "../podFailures.ts";
-import { type RoundMemory, wakeBy } from "../podMemories.ts";
+import { wakeBy } from "../podMemories.ts";
 import { measureRun, observeIdleSync, observeWorkerStart } from "./podMetrics.ts";
 import { isAllocationKept, keepAllocation } from "./keepAllocation.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
-import { concludeResize, resizePlanOf, resizePod } from "./podResize.ts";
+import { concludeResize, confirmedSizes, noteSizes, resizePod } from "./podResize.ts";
 import { podRound } from "./podRound.ts";
 import { pruneContainers } from "./removeDeadContainers.ts";
 import { resetContainers } from "./resetContainers.ts";
@@ -81,7 +81,8 @@ export function syncPod(
   let run: SyncRun | undefined;
   const round$ = podRound(context, {
     plan: (runtime) => {
-      const resizePlan = resizePlanOf(context, pod, runtime);
+      const sizes = confirmedSizes(context, pod, runtime);
+      const resizePlan = planResize({ pod, runtime, sizes, node: context.node, config: context.config });
       const actions = computePodActions({
         pod,
         runtime,
@@ -95,16 +96,19 @@ export function syncPod(
       const isResizing = memory.allocation.resizing.value !== undefined;
       const objects = objectsReadBy(pod, memory.objects.value, context.state.runtimeClasses.value);
       const unmounted = unmountedOf(context, pod);
-      return { pod, objects, runtimeState: context.state.runtimeState.value, actions, resize, isResizing, unmounted };
+      const runtimeState = context.state.runtimeState.value;
+      return { pod, objects, runtimeState, actions, sizes, resize, isResizing, unmounted };
     },
     // A status that has come to the server and back is no reason to try again.
-    essence: ({ actions, pod: wanted, ...basis }) => ({
+    essence: ({ actions, pod: wanted, sizes: _, ...basis }) => ({
       ...basis,
       wanted: podMeaning(wanted),
       actions: essenceOf(actions),
     }),
-    act: ({ actions, resize, unmounted }, runtime, errors) => {
-      const operation = operationOf(memory.rounds, command);
+    act: ({ actions, sizes, resize, unmounted }, runtime, errors) => {
+      const operation = operationOf(memory.rounds.synced, command);
+      memory.rounds.synced = command;
+      noteSizes(memory.allocation, sizes);
       if (operation === "create") observeWorkerStart(context, pod);
       memory.rounds.replacing = instancesReplacedBy(actions, runtime);
       memory.rounds.restarting.set(stopsToStartAgain(actions));
@@ -185,9 +189,7 @@ const startsOf = (actions: PodActions): readonly ContainerStart[] => [
 const instancesReplacedBy = (actions: PodActions, runtime: PodRuntimeStatus): ReadonlySet<ContainerId> =>
   new Set(startsOf(actions).flatMap(({ name }) => newestContainer(runtime, name)?.id ?? []));
 
-function operationOf(rounds: RoundMemory, command: PodCommand): "create" | "update" | "sync" {
-  const { synced } = rounds;
-  rounds.synced = command;
+function operationOf(synced: PodCommand | undefined, command: PodCommand): "create" | "update" | "sync" {
   if (synced === undefined) return "create";
   return synced === command ? "sync" : "update";
 }

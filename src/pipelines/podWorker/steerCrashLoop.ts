@@ -13,11 +13,11 @@ export const steeredPolicy = ({ config }: PodContext, { metadata }: Pod): Backof
 
 /** Forgets the pod's backoffs when that is newly asked for, at once, and says what is wrong with its annotations. */
 export function steer(context: PodContext, pod: Pod): Observable<PodOutput> {
-  const outputs = [...warnings(context, pod), ...retryNow(context, pod)];
+  const outputs = [...reportProblems(context, pod), ...retryIfAsked(context, pod)];
   return outputs.length === 0 ? EMPTY : from(outputs);
 }
 
-function warnings(context: PodContext, { metadata }: Pod): readonly PodOutput[] {
+function reportProblems(context: PodContext, { metadata }: Pod): readonly PodOutput[] {
   const { memory, config, ports } = context;
   const { problems } = steerCrashLoop(metadata.annotations, config.containerBackoff);
   if (sameValue(problems, memory.crashLoop.reportedProblems)) return [];
@@ -28,7 +28,7 @@ function warnings(context: PodContext, { metadata }: Pod): readonly PodOutput[] 
   });
 }
 
-function retryNow(context: PodContext, { metadata }: Pod): readonly PodOutput[] {
+function retryIfAsked(context: PodContext, { metadata }: Pod): readonly PodOutput[] {
   const { memory, ports, images, identity } = context;
   const asked = metadata.annotations?.[RETRY_AT];
   const isNew = memory.rounds.synced !== undefined && asked !== undefined && asked !== memory.crashLoop.retryRequest;

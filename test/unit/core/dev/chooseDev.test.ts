@@ -77,12 +77,18 @@ describe("parseDevRecord", () => {
 
   it("parses a written record", () => {
     expect(parseDevRecord(JSON.stringify(record))).toEqual(record);
+    expect(parseDevRecord(JSON.stringify({ ...record, pid: 1 }))?.pid).toBe(1);
   });
 
   it.each([
     ["no JSON", "{"],
     ["no object", "null"],
     ["no process", JSON.stringify({ ...record, pid: 0 })],
+    ["a process that is no number", JSON.stringify({ ...record, pid: "1" })],
+    ["a fraction of a process", JSON.stringify({ ...record, pid: 1.5 })],
+    ["no start", JSON.stringify({ ...record, startedAt: undefined })],
+    ["a server without a port", JSON.stringify({ ...record, server: "https://127.0.0.1:" })],
+    ["a server with a path", JSON.stringify({ ...record, server: "https://127.0.0.1:4000/x" })],
     ["no manifests", JSON.stringify({ ...record, manifests: undefined })],
     ["a server elsewhere", JSON.stringify({ ...record, server: "https://10.0.0.1:4000" })],
     ["a server without TLS", JSON.stringify({ ...record, server: "http://127.0.0.1:4000" })],

@@ -183,6 +183,167 @@ describe("/metrics/cadvisor", () => {
   });
 });
 
+/** One reading with a different value for every figure, interface counter and disk counter. */
+const WITH_ALL: CadvisorMeasurement = {
+  ...NOTHING,
+  pods: [],
+  nodeInterfaces: [eth0],
+  nodeDisks: [
+    {
+      device: "/dev/vda",
+      counters: {
+        ...{ device: "/dev/vda", reads: 31, readsMerged: 32, sectorsRead: 33, readMs: 34, writes: 35 },
+        ...{ writesMerged: 36, sectorsWritten: 37, writeMs: 38, ioCurrent: 39, ioMs: 40, weightedIoMs: 41 },
+      },
+      space: { capacityBytes: 51n, availableBytes: 52n, usedBytes: 53n, inodes: 54n, inodesFree: 55n },
+    },
+  ],
+  readings: [
+    {
+      ...reading("/"),
+      figures: {
+        ...{ cpuNs: 1e9, userNs: 2e9, systemNs: 3e9, periods: 4, throttledPeriods: 5, throttledNs: 6e9, bursts: 7 },
+        ...{ burstNs: 8e9, cpuShares: 9, cpuQuotaUs: 10, cpuPeriodUs: 11, memoryUsage: 12, memoryMax: 13 },
+        ...{ workingSet: 14, cache: 15, rss: 16, swap: 17, mappedFile: 18, kernelMemory: 19, activeFile: 20 },
+        ...{ inactiveFile: 21, memoryFailures: 22, oomKills: 23, memoryLimit: 24, memoryReservation: 25 },
+        ...{ swapLimit: 26, pageFaults: 27, majorPageFaults: 28, ownPageFaults: 29, ownMajorPageFaults: 30 },
+        ...{ threads: 61, threadsMax: 62, processes: 63, fileDescriptors: 64, sockets: 65, maxOpenFiles: 66 },
+        ...{ cpuSomeNs: 67e9, cpuFullNs: 68e9, memorySomeNs: 69e9, memoryFullNs: 70e9, ioSomeNs: 71e9 },
+        ioFullNs: 72e9,
+      },
+    },
+  ],
+};
+
+const ALL_SERIES = `
+container_cpu_cfs_burst_periods_total 7 at
+container_cpu_cfs_burst_seconds_total 8 at
+container_cpu_cfs_periods_total 4 at
+container_cpu_cfs_throttled_periods_total 5 at
+container_cpu_cfs_throttled_seconds_total 6 at
+container_cpu_system_seconds_total 3 at
+container_cpu_usage_seconds_total cpu=total 1 at
+container_cpu_user_seconds_total 2 at
+container_file_descriptors 64 at
+container_fs_inodes_free device=/dev/vda 55 at
+container_fs_inodes_total device=/dev/vda 54 at
+container_fs_io_current device=/dev/vda 39 at
+container_fs_io_time_seconds_total device=/dev/vda 0.04 at
+container_fs_io_time_weighted_seconds_total device=/dev/vda 0.041 at
+container_fs_limit_bytes device=/dev/vda 51 at
+container_fs_read_seconds_total device=/dev/vda 0.034 at
+container_fs_reads_merged_total device=/dev/vda 32 at
+container_fs_reads_total device=/dev/vda 31 at
+container_fs_sector_reads_total device=/dev/vda 33 at
+container_fs_sector_writes_total device=/dev/vda 37 at
+container_fs_usage_bytes device=/dev/vda 53 at
+container_fs_write_seconds_total device=/dev/vda 0.038 at
+container_fs_writes_merged_total device=/dev/vda 36 at
+container_fs_writes_total device=/dev/vda 35 at
+container_last_seen 1700000000 at
+container_memory_cache 15 at
+container_memory_failcnt 22 at
+container_memory_failures_total failure_type=pgfault scope=container 29 at
+container_memory_failures_total failure_type=pgfault scope=hierarchy 27 at
+container_memory_failures_total failure_type=pgmajfault scope=container 30 at
+container_memory_failures_total failure_type=pgmajfault scope=hierarchy 28 at
+container_memory_kernel_usage 19 at
+container_memory_mapped_file 18 at
+container_memory_max_usage_bytes 13 at
+container_memory_rss 16 at
+container_memory_swap 17 at
+container_memory_total_active_file_bytes 20 at
+container_memory_total_inactive_file_bytes 21 at
+container_memory_usage_bytes 12 at
+container_memory_working_set_bytes 14 at
+container_network_receive_bytes_total interface=eth0 1 at
+container_network_receive_errors_total interface=eth0 3 at
+container_network_receive_packets_dropped_total interface=eth0 4 at
+container_network_receive_packets_total interface=eth0 2 at
+container_network_transmit_bytes_total interface=eth0 5 at
+container_network_transmit_errors_total interface=eth0 7 at
+container_network_transmit_packets_dropped_total interface=eth0 8 at
+container_network_transmit_packets_total interface=eth0 6 at
+container_oom_events_total 23 at
+container_pressure_cpu_stalled_seconds_total 68 at
+container_pressure_cpu_waiting_seconds_total 67 at
+container_pressure_io_stalled_seconds_total 72 at
+container_pressure_io_waiting_seconds_total 71 at
+container_pressure_memory_stalled_seconds_total 70 at
+container_pressure_memory_waiting_seconds_total 69 at
+container_processes 63 at
+container_sockets 65 at
+container_spec_cpu_period 11
+container_spec_cpu_quota 10
+container_spec_cpu_shares 9
+container_spec_memory_limit_bytes 24
+container_spec_memory_reservation_limit_bytes 25
+container_spec_memory_swap_limit_bytes 26
+container_start_time_seconds 9
+container_threads 61 at
+container_threads_max 62 at
+container_ulimits_soft ulimit=max_open_files 66 at
+`
+  .trim()
+  .split("\n");
+
+describe("families of /metrics/cadvisor", () => {
+  const lines = (page: ReadonlyMap<string, string>): readonly string[] =>
+    [...page]
+      .filter(([key]) => key.startsWith("container_") && !key.startsWith("container_scrape_error"))
+      .map(([key, value]) => {
+        const labels = [...key.matchAll(/(\w+)="([^"]*)"/g)].filter(([, , text]) => text !== "" && text !== "/");
+        const [name] = key.split("{");
+        return [name, ...labels.map(([, label, text]) => `${label}=${text}`), value].join(" ");
+      });
+
+  it("have the figure of their name, and a time unless it is a configured limit", () => {
+    expect(lines(series(WITH_ALL)).map((line) => line.replace(` ${time}`, " at"))).toEqual(ALL_SERIES);
+  });
+
+  it("prefer each figure that the runtime measures", () => {
+    const stats = {
+      ...{ name: "main", startTime: epochMs(2_000) },
+      cpu: { time: told, usageCoreNanoSeconds: 81e9 },
+      memory: { time: told, usageBytes: 82, workingSetBytes: 83, rssBytes: 84 },
+      process_stats: { process_count: 85 },
+    };
+    const [onNode] = SUMMARY.pods;
+    const summary = { ...SUMMARY, pods: onNode === undefined ? [] : [{ ...onNode, containers: [stats] }] };
+    const readings = [{ ...reading("/kubepods/podu-1/c1"), figures: WITH_ALL.readings[0]?.figures ?? {} }];
+    const ofRuntime = lines(series({ ...NOTHING, summary, readings })).filter(
+      (line) => line.includes(" id=/kubepods/podu-1/c1 ") && line.endsWith(` ${told}`),
+    );
+    expect(ofRuntime.map((line) => [line.split(" ")[0], line.split(" ").at(-2)])).toEqual([
+      ["container_cpu_usage_seconds_total", "81"],
+      ["container_memory_rss", "84"],
+      ["container_memory_usage_bytes", "82"],
+      ["container_memory_working_set_bytes", "83"],
+      ["container_processes", "85"],
+    ]);
+  });
+
+  it("are counters if their name ends with _total, and gauges otherwise", () => {
+    const families = parseExposition([...cadvisorMetrics(MACHINE, WITH_ALL)].join(""));
+    const odd = families.filter(({ name, type }) => (type === "counter") !== name.endsWith("_total"));
+    expect(odd.map(({ name, type }) => `${name} ${type}`)).toEqual([
+      "container_fs_inodes_total gauge",
+      "container_memory_failcnt counter",
+    ]);
+  });
+
+  it("leave out a device's figures that nobody measured", () => {
+    const io = { device: "8:0", reads: 1, writes: 2, readBytes: 3, writeBytes: 4 };
+    const page = series({ ...NOTHING, pods: [], readings: [{ ...reading("/a"), io: [io] }] });
+    expect(lines(page).filter((line) => line.startsWith("container_fs_"))).toEqual([
+      `container_fs_reads_bytes_total device=8:0 id=/a 3 ${time}`,
+      `container_fs_reads_total device=8:0 id=/a 1 ${time}`,
+      `container_fs_writes_bytes_total device=8:0 id=/a 4 ${time}`,
+      `container_fs_writes_total device=8:0 id=/a 2 ${time}`,
+    ]);
+  });
+});
+
 const NO_COUNTERS = {
   ...{ reads: 0, readsMerged: 0, sectorsRead: 0, readMs: 0, writes: 0, writesMerged: 0 },
   ...{ sectorsWritten: 0, writeMs: 0, ioCurrent: 0, ioMs: 0, weightedIoMs: 0 },

@@ -3,7 +3,7 @@
 import "./commands/threadPoolSize.ts";
 import { concat, fromEvent, map, merge, Observable, race, take, takeUntil, tap } from "rxjs";
 import { startingLine } from "./cli/devBanner.ts";
-import type { Invocation } from "./cli/invocation.ts";
+import type { Invocation, SubInvocation } from "./cli/invocation.ts";
 import { runProgram } from "./cli/program.ts";
 import { endProcess, watchThreads } from "./commands/endProcess.ts";
 import { fail, failOnBrokenInvariants } from "./commands/fail.ts";
@@ -31,6 +31,12 @@ const sayUnread = (): void =>
 
 const ended$ = merge(signals$, outputGone$);
 
+/** Commands that call a running node. */
+type NodeCall = Extract<
+  SubInvocation,
+  { command: "explain" | "volumes" | "retry" | "get" | "logs" | "exec" | "attach" | "port-forward" }
+>;
+
 /** Each command loads its own modules alone: a daemon on a node carries neither the runtime nor the table of `dev`. */
 async function main(invocation: Invocation): Promise<void> {
   switch (invocation.command) {
@@ -54,6 +60,30 @@ async function main(invocation: Invocation): Promise<void> {
       run(dev(invocation, stopRequests(signals$, outputGone$.pipe(tap(sayUnread)), systemClock), process.stdout));
       break;
     }
+    case "template": {
+      const { template } = await import("./commands/template.ts");
+      run(template(invocation, process.stdout, process.stderr));
+      break;
+    }
+    case "simulate": {
+      const { simulate } = await import("./commands/simulate.ts");
+      process.exitCode = await simulate(invocation, process.stdout);
+      break;
+    }
+    case "kubelet": {
+      tuneNodeHeap();
+      const { daemon } = await import("./commands/daemon.ts");
+      run(daemon(invocation.options).pipe(takeUntil(signals$)));
+      break;
+    }
+    default:
+      await callNode(invocation);
+  }
+}
+
+/** Runs a command that calls a running node. */
+async function callNode(invocation: NodeCall): Promise<void> {
+  switch (invocation.command) {
     case "explain": {
       const { explain } = await import("./commands/explain.ts");
       run(explain(invocation, process.stdout));
@@ -92,22 +122,6 @@ async function main(invocation: Invocation): Promise<void> {
     case "port-forward": {
       const { portForward } = await import("./commands/portForward.ts");
       run(portForward(invocation, process.stdout, process.stderr).pipe(takeUntil(ended$)));
-      break;
-    }
-    case "template": {
-      const { template } = await import("./commands/template.ts");
-      run(template(invocation, process.stdout, process.stderr));
-      break;
-    }
-    case "simulate": {
-      const { simulate } = await import("./commands/simulate.ts");
-      process.exitCode = await simulate(invocation, process.stdout);
-      break;
-    }
-    case "kubelet": {
-      tuneNodeHeap();
-      const { daemon } = await import("./commands/daemon.ts");
-      run(daemon(invocation.options).pipe(takeUntil(signals$)));
       break;
     }
   }

@@ -35,7 +35,7 @@ import type { TimelineView } from "../core/timeline/timelineView.ts";
 import type { Kubelet } from "../kubelet.ts";
 import { createLogger } from "../sinks/logger.ts";
 import { systemClock } from "../sources/systemClock.ts";
-import { openDevSpace } from "./devSpace.ts";
+import { type DevSpace, openDevSpace } from "./devSpace.ts";
 import { type NodeOutput, runNode } from "./runNode.ts";
 import { KUBERNETES_VERSION } from "./version.ts";
 
@@ -112,28 +112,30 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
       const died$ = from(space.runtime.ended).pipe(
         switchMap((how) => throwError(() => kubeletError("Unavailable", `the built-in runtime ended: ${how}`))),
       );
-      const close$ = (hasFailed: boolean): Observable<never> =>
-        defer(async () => {
-          const errors = await space.lastErrors(hasFailed);
-          if (errors.length > 0)
-            screen.write(`Last ${hasFailed ? "warnings and " : ""}errors of the log:\n${indented(errors)}`);
-          await space.close();
-        }).pipe(ignoreElements());
       const untilStopped$ = merge(node$, died$).pipe(takeUntil(merge(drained$, hurried$)));
       return concat(
         untilStopped$.pipe(
           catchError((error: unknown) =>
             concat(
-              close$(true),
+              closeSpace(space, screen, true),
               throwError(() => error),
             ),
           ),
         ),
-        close$(false),
+        closeSpace(space, screen, false),
       );
     }),
   );
 }
+
+/** Shows the last errors of the log, then closes the space. */
+const closeSpace = (space: DevSpace, screen: Screen, hasFailed: boolean): Observable<never> =>
+  defer(async () => {
+    const errors = await space.lastErrors(hasFailed);
+    if (errors.length > 0)
+      screen.write(`Last ${hasFailed ? "warnings and " : ""}errors of the log:\n${indented(errors)}`);
+    await space.close();
+  }).pipe(ignoreElements());
 
 const leaving = ({ queries }: Kubelet): readonly TimelineView[] =>
   queries.shownPods().flatMap(({ metadata }) => queries.timeline(metadata.namespace, metadata.name) ?? []);

@@ -56,7 +56,6 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     limitsLocalStorage: config.localStorageCapacityIsolation,
     evictionThresholds: evictionThresholds(config),
     pressureTransitionMs: config.evictionPressureTransitionPeriod,
-    podStatsFromRuntime: featureGates.get("PodAndContainerStatsFromCRI") === true,
     diskStatsPeriodMs: Math.max(0, config.volumeStatsAggPeriod),
     dockerFiles: dockerFilesOf(flags.rootDir),
     imageVerification: imageVerificationOf(options),
@@ -66,14 +65,6 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     nodeCgroups: { kubelet: config.kubeletCgroups, runtime: flags.runtimeCgroups, system: config.systemCgroups },
     cgroupDriver: config.cgroupDriver === "systemd" ? "systemd" : "cgroupfs",
     podPidsLimit: config.podPidsLimit,
-    resizeGates: {
-      exclusiveCpus: featureGates.get("InPlacePodVerticalScalingExclusiveCPUs") === true,
-      exclusiveMemory: featureGates.get("InPlacePodVerticalScalingExclusiveMemory") === true,
-    },
-    resizableParts: {
-      initContainers: featureGates.get("InPlacePodVerticalScalingInitContainers") === true,
-      podLevel: featureGates.get("InPlacePodLevelResourcesVerticalScaling") === true,
-    },
     cpuManagerPolicy: config.cpuManagerPolicy,
     memoryManagerPolicy: config.memoryManagerPolicy,
     cpuCfsQuota: config.cpuCFSQuota,
@@ -81,24 +72,39 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     seccompDefault: config.seccompDefault,
     allowedUnsafeSysctls: config.allowedUnsafeSysctls,
     idPool: idPoolOf(machine.subordinateIds, config.userNamespaces?.idsPerPod ?? DEFAULT_IDS_PER_POD, config.maxPods),
-    podFieldGates: {
-      containerRestartRules: featureGates.get("ContainerRestartRules") === true,
-      // Where the Node declares what it can do, a pod that needs more is refused, not changed.
-      restartAllContainers:
-        featureGates.get("RestartAllContainersOnContainerExits") === true ||
-        featureGates.get("NodeDeclaredFeatures") === true,
-      hostnameOverride: featureGates.get("HostnameOverride") === true,
-      stopSignals: featureGates.get("ContainerStopSignals") === true,
-      envFiles: featureGates.get("EnvFiles") === true,
-    },
-    allowsPodLevelResources: featureGates.get("PodLevelResources") === true,
-    tellsReadyToStart: featureGates.get("PodReadyToStartContainersCondition") === true,
     clusterDns: config.clusterDNS,
     clusterDomain: config.clusterDomain,
     resolvConfPath: config.resolvConf,
     podCidr: config.podCIDR,
+    ...gatedSettingsOf(featureGates),
     ...nodeAmountsOf(options, machine),
   };
+}
+
+/** Returns the settings that feature gates alone decide. */
+function gatedSettingsOf(featureGates: KubeletOptions["featureGates"]) {
+  const isOn = (gate: string): boolean => featureGates.get(gate) === true;
+  return {
+    podStatsFromRuntime: isOn("PodAndContainerStatsFromCRI"),
+    resizeGates: {
+      exclusiveCpus: isOn("InPlacePodVerticalScalingExclusiveCPUs"),
+      exclusiveMemory: isOn("InPlacePodVerticalScalingExclusiveMemory"),
+    },
+    resizableParts: {
+      initContainers: isOn("InPlacePodVerticalScalingInitContainers"),
+      podLevel: isOn("InPlacePodLevelResourcesVerticalScaling"),
+    },
+    podFieldGates: {
+      containerRestartRules: isOn("ContainerRestartRules"),
+      // Where the Node declares what it can do, a pod that needs more is refused, not changed.
+      restartAllContainers: isOn("RestartAllContainersOnContainerExits") || isOn("NodeDeclaredFeatures"),
+      hostnameOverride: isOn("HostnameOverride"),
+      stopSignals: isOn("ContainerStopSignals"),
+      envFiles: isOn("EnvFiles"),
+    },
+    allowsPodLevelResources: isOn("PodLevelResources"),
+    tellsReadyToStart: isOn("PodReadyToStartContainersCondition"),
+  } satisfies Partial<KubeletConfig>;
 }
 
 function imageVerificationOf({ config, featureGates }: KubeletOptions): KubeletConfig["imageVerification"] {

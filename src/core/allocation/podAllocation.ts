@@ -149,3 +149,7 @@ export const unclaimedPod = (
     ...(pod === undefined ? {} : { resources: pod }),
   },
 });
+
+/** Returns the pod at its granted size, for the parts of the spec that can be resized. */
+export const podAtSize = (pod: Pod, granted: PodAllocation, parts: ResizableParts): Pod =>
+  withAllocation(pod, followingSpec(granted, pod, parts));

@@ -56,88 +56,109 @@ const copyOf = (bytes: Uint8Array, from: number, to: number): Uint8Array<ArrayBu
   new Uint8Array(bytes.subarray(from, to));
 
 /** Creates a formatter that expects the start of an entry. */
-export function createLogFormatter({ timestamps, isBefore, stream, limitBytes }: LogFormat): LogFormatter {
-  const header = emptyHeader();
-  let kept = new Uint8Array(0);
-  let isInEntry = false;
-  let isWanted = false;
-  let isAtLineStart = true;
-  let isEntryEmpty = true;
-  let left = limitBytes ?? Number.POSITIVE_INFINITY;
-  let malformed = 0;
+export const createLogFormatter = (format: LogFormat): LogFormatter => new Formatter(format);
+
+class Formatter implements LogFormatter {
+  readonly #options: LogFormat;
+  readonly #header = emptyHeader();
+  #kept = new Uint8Array(0);
+  #isInEntry = false;
+  #isWanted = false;
+  #isAtLineStart = true;
+  #isEntryEmpty = true;
+  #left: number;
+  #malformed = 0;
+
+  constructor(options: LogFormat) {
+    this.#options = options;
+    this.#left = options.limitBytes ?? Number.POSITIVE_INFINITY;
+  }
+
+  format(buffer: Uint8Array, from: number, to: number): number {
+    let at = from - this.#kept.length;
+    buffer.set(this.#kept, at);
+    this.#kept = new Uint8Array(0);
+    const bytes = buffer.subarray(0, to);
+    let written = 0;
+    while (at < to && this.#left > 0) {
+      if (!this.#isInEntry) {
+        const entryAt = at;
+        const next = this.#begin(bytes, at, to);
+        if (next === -1) {
+          this.#kept = copyOf(bytes, at, to);
+          break;
+        }
+        at = next;
+        if (this.#isWanted && this.#options.timestamps && this.#isAtLineStart) {
+          written += this.#limited(writeTime(bytes, entryAt, this.#header, written));
+        }
+      }
+      const newline = bytes.indexOf(NEWLINE, at);
+      const end = newline === -1 ? to : newline + 1;
+      if (this.#isWanted) written += this.#writeContent(bytes, at, end, newline, written);
+      if (newline !== -1) this.#isInEntry = false;
+      at = end;
+    }
+    return written;
+  }
 
   /**
-   * Parses the header at the start of an entry and writes its time. Returns the offset to continue at; -1 for `cut`.
+   * Parses the header at the start of an entry. Returns the offset to continue at; -1 if the header is cut.
    */
-  const begin = (bytes: Uint8Array, at: number, to: number): number => {
+  #begin(bytes: Uint8Array, at: number, to: number): number {
+    const header = this.#header;
+    const { stream, isBefore } = this.#options;
     const reading = readCriHeader(bytes, at, to, header);
     if (reading === "cut") return -1;
-    isInEntry = true;
-    isEntryEmpty = true;
-    isWanted = reading === "whole";
-    if (!isWanted) {
-      malformed += 1;
+    this.#isInEntry = true;
+    this.#isEntryEmpty = true;
+    this.#isWanted = reading === "whole";
+    if (!this.#isWanted) {
+      this.#malformed += 1;
       return at;
     }
-    isWanted = stream === undefined || header.isStderr === (stream === "stderr");
-    if (isWanted && isBefore !== undefined) isWanted = !isBefore(bytes, at, header);
+    this.#isWanted = stream === undefined || header.isStderr === (stream === "stderr");
+    if (this.#isWanted && isBefore !== undefined) this.#isWanted = !isBefore(bytes, at, header);
     return header.contentAt;
-  };
+  }
 
-  return {
-    format(buffer, from, to) {
-      let at = from - kept.length;
-      buffer.set(kept, at);
-      kept = new Uint8Array(0);
-      const bytes = buffer.subarray(0, to);
-      let written = 0;
-      while (at < to && left > 0) {
-        if (!isInEntry) {
-          const entryAt = at;
-          const next = begin(bytes, at, to);
-          if (next === -1) {
-            kept = copyOf(bytes, at, to);
-            break;
-          }
-          at = next;
-          if (isWanted && timestamps && isAtLineStart) {
-            const length = Math.min(writeTime(bytes, entryAt, header, written), left);
-            written += length;
-            left -= length;
-          }
-        }
-        const newline = bytes.indexOf(NEWLINE, at);
-        const end = newline === -1 ? to : newline + 1;
-        if (isWanted) {
-          const contentEnd = newline !== -1 && header.isPartial ? newline : end;
-          const length = Math.min(contentEnd - at, left);
-          if (length > 0) bytes.copyWithin(written, at, at + length);
-          written += length;
-          left -= length;
-          if (length > 0) isEntryEmpty = false;
-          // After an empty partial entry, the next part counts as a new line, as upstream.
-          if (newline !== -1) isAtLineStart = isEntryEmpty || !header.isPartial;
-          else if (length > 0) isAtLineStart = false;
-        }
-        if (newline !== -1) isInEntry = false;
-        at = end;
-      }
-      return written;
-    },
-    startFile() {
-      kept = new Uint8Array(0);
-      isInEntry = false;
-    },
-    get isFull() {
-      return left <= 0;
-    },
-    get isBetweenEntries() {
-      return !isInEntry && kept.length === 0;
-    },
-    get malformed() {
-      return malformed;
-    },
-  };
+  /** Copies the content from `at` to `end` to `written`. Returns its length; `newline` is -1 if the entry goes on. */
+  #writeContent(bytes: Uint8Array, at: number, end: number, newline: number, written: number): number {
+    const { isPartial } = this.#header;
+    const length = this.#limited((newline !== -1 && isPartial ? newline : end) - at);
+    if (length > 0) {
+      bytes.copyWithin(written, at, at + length);
+      this.#isEntryEmpty = false;
+    }
+    // After an empty partial entry, the next part counts as a new line, as upstream.
+    if (newline !== -1) this.#isAtLineStart = this.#isEntryEmpty || !isPartial;
+    else if (length > 0) this.#isAtLineStart = false;
+    return length;
+  }
+
+  /** Returns the part of the length within the limit, and counts it. */
+  #limited(length: number): number {
+    const within = Math.min(length, this.#left);
+    this.#left -= within;
+    return within;
+  }
+
+  startFile(): void {
+    this.#kept = new Uint8Array(0);
+    this.#isInEntry = false;
+  }
+
+  get isFull(): boolean {
+    return this.#left <= 0;
+  }
+
+  get isBetweenEntries(): boolean {
+    return !this.#isInEntry && this.#kept.length === 0;
+  }
+
+  get malformed(): number {
+    return this.#malformed;
+  }
 }
 
 /**

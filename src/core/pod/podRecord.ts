@@ -1,8 +1,9 @@
 /** Functions of one registry record. */
+import { earlierDue, leavingDue } from "../admission/leavingPods.ts";
 import type { TakenRoom } from "../admission/roomDecision.ts";
 import { heldRequests, takenRoom } from "../allocation/heldRoom.ts";
 import type { Pod } from "../api.ts";
-import { type PodFullName, podFullName, podUid } from "../ids.ts";
+import { type MonotonicMs, type PodFullName, podFullName, podUid } from "../ids.ts";
 import { isTerminalPhase } from "./phase.ts";
 import type { PodIdentity, PodRecord } from "./podRegistryTypes.ts";
 
@@ -62,3 +63,10 @@ export const freshRecord = (identity: PodIdentity): PodRecord => ({
   victims: [],
   successor: undefined,
 });
+
+/** Returns the record terminating with this grace period. The earlier of two due times counts. */
+export function terminatingRecord(record: PodRecord, graceSeconds: number, now: MonotonicMs): PodRecord {
+  const due = earlierDue(record.leaving?.due, leavingDue(graceSeconds, now));
+  const leaving = { overdueFor: undefined, ...record.leaving, due };
+  return { ...record, state: "terminating", graceSeconds, leaving, behind: [] };
+}

@@ -2,18 +2,12 @@
  * A single step of the pod registry: the effect of each input on the records, and the resulting commands to pod
  * workers. podRegistry.ts creates and finishes the draft synchronously.
  */
-import { type AwaitedPod, earlierDue, leavingDue, type OverdueFor } from "../admission/leavingPods.ts";
+import type { AwaitedPod, OverdueFor } from "../admission/leavingPods.ts";
 import { PREEMPTED } from "../admission/preempted.ts";
 import type { TakenRoom } from "../admission/roomDecision.ts";
 import { type AllocationRecord, restoredSize } from "../allocation/allocationFile.ts";
 import type { ResizeOutcome, ResizeTrigger } from "../allocation/pendingResizes.ts";
-import {
-  allocationOf,
-  followingSpec,
-  type PodAllocation,
-  sameAllocation,
-  withAllocation,
-} from "../allocation/podAllocation.ts";
+import { allocationOf, type PodAllocation, podAtSize, sameAllocation } from "../allocation/podAllocation.ts";
 import type { Pod } from "../api.ts";
 import { type PodFullName, type PodUid, podFullName } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
@@ -21,7 +15,8 @@ import type { ListedPod } from "../runtime/runtimeListing.ts";
 import { isStaticPod } from "./criticalPod.ts";
 import { isTerminalPhase } from "./phase.ts";
 import { containerGraceSeconds, MINIMUM_POD_GRACE_SECONDS } from "./gracePeriod.ts";
-import { freshRecord, fullNameOf, identityOf, sizeOf, withGrant } from "./podRecord.ts";
+import { FullNameHolders } from "./fullNameHolders.ts";
+import { freshRecord, fullNameOf, identityOf, sizeOf, terminatingRecord, withGrant } from "./podRecord.ts";
 import type { PodIdentity, PodRecord, Registry, RegistryContext, RegistryStep } from "./podRegistryTypes.ts";
 import { type AdmissionSteps, admitWaiting, type Promises } from "./registryAdmission.ts";
 import { type JudgedResizes, judgeRecords, withRequest } from "./registryResizes.ts";
@@ -33,7 +28,7 @@ import { StepWords } from "./stepWords.ts";
 /** A private copy of the registry that becomes the next one. Upstream: the methods of podWorkers. */
 export class RegistryDraft implements AdmissionSteps {
   readonly records: Map<PodUid, PodRecord>;
-  readonly #holders: Map<PodFullName, PodUid>;
+  readonly #names: FullNameHolders;
   readonly #context: RegistryContext;
   readonly #said = new StepWords();
   #resizing: readonly PodUid[];
@@ -42,7 +37,7 @@ export class RegistryDraft implements AdmissionSteps {
 
   constructor(registry: Registry, context: RegistryContext) {
     this.records = new Map(registry.records);
-    this.#holders = new Map(registry.holders);
+    this.#names = new FullNameHolders(registry);
     this.#resizing = registry.resizing;
     this.#restored = new RestoredPods(registry, context);
     this.#isSettled = registry.isSettled;
@@ -71,7 +66,7 @@ export class RegistryDraft implements AdmissionSteps {
       this.records.set(uid, { ...record, successor: pod });
       return;
     }
-    const allocated = record.allocated && this.#atSize(pod, allocationOf(record.allocated));
+    const allocated = record.allocated && podAtSize(pod, allocationOf(record.allocated), this.#context.parts);
     const refused = allocated === pod ? undefined : record.refused;
     this.records.set(uid, { ...record, pod, allocated, refused });
     if (record.state !== "syncing") return;
@@ -81,11 +76,6 @@ export class RegistryDraft implements AdmissionSteps {
     }
     this.#resizing = withRequest(this.#resizing, uid, this.records);
     this.#sync(uid);
-  }
-
-  /** Returns the pod at its granted size, for the parts of the spec that can be resized. */
-  #atSize(pod: Pod, granted: PodAllocation): Pod {
-    return withAllocation(pod, followingSpec(granted, pod, this.#context.parts));
   }
 
   /** Sends the current state to the worker of a syncing pod. */
@@ -165,9 +155,7 @@ export class RegistryDraft implements AdmissionSteps {
     const inForce = containerGraceSeconds(record.pod, undefined, "PodShouldStop", record.graceSeconds);
     const graceSeconds = Math.max(MINIMUM_POD_GRACE_SECONDS, Math.min(inForce, how.graceSeconds ?? inForce));
     if (record.state === "terminating" && graceSeconds === inForce) return;
-    const due = earlierDue(record.leaving?.due, leavingDue(graceSeconds, this.#context.now));
-    const leaving = { overdueFor: undefined, ...record.leaving, due };
-    this.records.set(uid, { ...record, state: "terminating", graceSeconds, leaving, behind: [] });
+    this.records.set(uid, terminatingRecord(record, graceSeconds, this.#context.now));
     const { identity } = record;
     const pod = sizeOf(record);
     this.#said.commands.push({ phase: "terminating", identity, pod, graceSeconds, override: how.override });
@@ -229,34 +217,22 @@ export class RegistryDraft implements AdmissionSteps {
     this.records.delete(uid);
     this.#restored.claim(uid);
     const fullName = podFullName(name, namespace);
-    if (this.#holders.get(fullName) === uid) this.#passNameOn(fullName);
+    this.#names.release(fullName, uid, this.records);
     if (successor === undefined) return;
     this.#said.restarted.push(uid);
-    if (!this.#holders.has(fullName)) this.#holders.set(fullName, uid);
+    this.#names.giveIfFree(fullName, uid);
     this.add(successor);
-  }
-
-  /** Passes the full name to another orphan of that name, if any: no other pod starts before all of them are gone. */
-  #passNameOn(fullName: PodFullName): void {
-    this.#holders.delete(fullName);
-    for (const [uid, record] of this.records) {
-      const isGoing = record.state === "terminating" || record.state === "terminated";
-      if (isGoing && fullNameOf(record) === fullName) this.#holders.set(fullName, uid);
-    }
   }
 
   /** Terminates and removes a pod that only the runtime knows. */
   adoptOrphan(orphan: ListedPod): void {
     const identity = { uid: orphan.podUid, name: orphan.name, namespace: orphan.namespace };
     const graceSeconds = MINIMUM_POD_GRACE_SECONDS;
-    const leaving = { due: leavingDue(graceSeconds, this.#context.now), overdueFor: undefined };
-    const fresh = { ...freshRecord(identity), wanted: false };
-    this.records.set(identity.uid, { ...fresh, state: "terminating", graceSeconds, leaving });
-    const name = podFullName(identity.name, identity.namespace);
-    if (!this.#holders.has(name)) this.#holders.set(name, identity.uid);
+    const found = { ...freshRecord(identity), wanted: false };
+    this.records.set(identity.uid, terminatingRecord(found, graceSeconds, this.#context.now));
+    this.#names.giveIfFree(fullNameOf(found), identity.uid);
     this.#said.orphans.push(identity.uid);
-    const command = { pod: undefined, graceSeconds, override: undefined };
-    this.#said.commands.push({ phase: "terminating", identity, ...command });
+    this.#said.commands.push({ phase: "terminating", identity, pod: undefined, graceSeconds, override: undefined });
   }
 
   get admit(): RegistryContext["admit"] {
@@ -268,7 +244,7 @@ export class RegistryDraft implements AdmissionSteps {
   }
 
   holderOf(name: PodFullName): PodUid | undefined {
-    return this.#holders.get(name);
+    return this.#names.of(name);
   }
 
   /**
@@ -283,7 +259,7 @@ export class RegistryDraft implements AdmissionSteps {
     const restored = this.#restored.of(uid);
     // A static pod starts at the size of its manifest if none of its containers run.
     const hasSize = restored !== undefined && (this.#restored.isRunning(uid) || !isStaticPod(pod));
-    return hasSize ? this.#atSize(pod, restored.allocation) : pod;
+    return hasSize ? podAtSize(pod, restored.allocation, this.#context.parts) : pod;
   }
 
   start(uid: PodUid): void {
@@ -292,7 +268,7 @@ export class RegistryDraft implements AdmissionSteps {
     const { pod } = record;
     const restored = this.#restored.of(uid);
     this.#endWait(record, "started");
-    this.#holders.set(fullNameOf(record), uid);
+    this.#names.give(fullNameOf(record), uid);
     const started = { ...record, behind: [], waitsSince: undefined };
     this.records.set(uid, { ...started, allocated: this.startSize(record, pod), state: "syncing" });
     this.#restored.claim(uid);
@@ -321,8 +297,7 @@ export class RegistryDraft implements AdmissionSteps {
     this.#restored.claim(uid);
     this.records.set(uid, { ...record, behind: [], waitsSince: undefined, state: "rejected" });
     this.#said.rejections.push({ pod: record.pod, reason, message });
-    const name = fullNameOf(record);
-    if (this.#holders.get(name) === uid) this.#passNameOn(name);
+    this.#names.release(fullNameOf(record), uid, this.records);
   }
 
   wait(uid: PodUid, behind: readonly AwaitedPod[]): void {
@@ -363,7 +338,7 @@ export class RegistryDraft implements AdmissionSteps {
     return {
       registry: {
         records: this.records,
-        holders: this.#holders,
+        holders: this.#names.holders,
         resizing: this.#resizing,
         ...this.#restored.left(),
         isSettled: this.#isSettled,

@@ -4,12 +4,13 @@
  */
 import { authMetrics } from "./authMetrics.ts";
 import { certificateMetrics } from "./certificateMetrics.ts";
-import { podMetrics, runtimeMetrics } from "./kubeletMetrics.ts";
 import type { MetricRow } from "./metricRow.ts";
 import { nodeMetrics } from "./nodeMetrics.ts";
+import { podMetrics } from "./podMetrics.ts";
 import { proberMetrics } from "./proberMetrics.ts";
 import { processMetrics, serverMetrics } from "./processMetrics.ts";
 import { restClientMetrics } from "./restClientMetrics.ts";
+import { runtimeMetrics } from "./runtimeMetrics.ts";
 import { rxletMetrics } from "./rxletMetrics.ts";
 import { volumeMetrics } from "./volumeMetrics.ts";
 

@@ -2,7 +2,7 @@
 import type { Pod } from "../core/api.ts";
 import type { EpochMs } from "../core/ids.ts";
 import type { PodRow } from "../core/pod/podRow.ts";
-import { formatInstant } from "../core/telemetry/civilTime.ts";
+import { formatInstant } from "../core/time/civilTime.ts";
 import { devRow, printable, shownName } from "./tableLines.ts";
 
 /** The last printed line of each pod, by UID, and the lines to print next. */

@@ -4,7 +4,7 @@
 import type { EpochMs } from "../core/ids.ts";
 import { originWithin, problemText } from "../core/pod/manifest/problemText.ts";
 import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
-import { formatInstant } from "../core/telemetry/civilTime.ts";
+import { formatInstant } from "../core/time/civilTime.ts";
 import { wrapText } from "./wrapText.ts";
 
 /** Lines one problem may take; a longer text ends in an ellipsis. */

@@ -3,7 +3,7 @@ import type { PodTrouble } from "../core/dev/podTrouble.ts";
 import type { EpochMs } from "../core/ids.ts";
 import { oneLine } from "../core/telemetry/plainText.ts";
 import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
-import { formatInstant } from "../core/telemetry/civilTime.ts";
+import { formatInstant } from "../core/time/civilTime.ts";
 
 const nameOf = ({ namespace, name }: PodTrouble): string => (namespace === "default" ? name : `${namespace}/${name}`);
 

@@ -14,7 +14,7 @@ import { kubeconfigOf } from "../core/dev/devInstance.ts";
 import { kubeletError, toKubeletError } from "../core/errors.ts";
 import { pathFault } from "../core/ioError.ts";
 import { isIgnoredName } from "../core/pod/manifest/manifestFiles.ts";
-import { formatInstant } from "../core/telemetry/civilTime.ts";
+import { formatInstant } from "../core/time/civilTime.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { type ClientFiles, createDevCredentials, credentialPaths } from "./devCredentials.ts";
 import { type AnnouncedDev, announceDev, runningDevs, writePrivateFiles } from "./devInstances.ts";

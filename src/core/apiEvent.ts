@@ -6,7 +6,7 @@ import type { ApiObjects } from "./api/apiResources.ts";
 import type { KubeletError } from "./errors.ts";
 import type { KubeletEvent } from "./events.ts";
 import { epochMs, type EpochMs } from "./ids.ts";
-import { formatInstant } from "./telemetry/civilTime.ts";
+import { formatInstant } from "./time/civilTime.ts";
 
 /** An event to write: the first of its series, or a repetition. */
 export interface CountedEvent {

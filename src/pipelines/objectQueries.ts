@@ -5,7 +5,7 @@ import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { initialNode } from "../core/node/initialNode.ts";
 import { hasNodeChanged, withNodeStatus } from "../core/node/nodeStatus.ts";
 import { shownPod } from "../core/pod/shownPod.ts";
-import { formatInstant } from "../core/telemetry/civilTime.ts";
+import { formatInstant } from "../core/time/civilTime.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { NodeView } from "../state/nodeState.ts";

@@ -2,7 +2,7 @@
 import { RETRY_AT } from "../core/pod/crashLoopSteering.ts";
 import type { Registry } from "../core/pod/podRegistry.ts";
 import type { PodUpdate } from "../core/pod/podUpdate.ts";
-import { rfc3339Nano } from "../core/telemetry/civilTime.ts";
+import { rfc3339Nano } from "../core/time/civilTime.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { KubeletCommands } from "../ports/kubeletCommands.ts";
 import type { ReadonlyCell } from "../state/cell.ts";

@@ -12,7 +12,7 @@ import type { ManifestProblem, SourceSnapshot } from "../core/pod/sourceSnapshot
 import { sameValue } from "../core/sameValue.ts";
 import { VERBOSITY } from "../core/telemetry/verbosity.ts";
 import { eachOf } from "../operators/eachOf.ts";
-import { type MergedConfig, mergePodConfig } from "../operators/mergePodConfig.ts";
+import { type MergedConfig, mergePodConfig } from "./mergePodConfig.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState } from "../state/nodeState.ts";
 

@@ -5,7 +5,7 @@
 import type { Observable } from "rxjs";
 import type { ApiObjects, ApiResourceName, ApiSubresources } from "../core/api/apiResources.ts";
 import type { ApiStatus } from "../core/api/apiStatus.ts";
-import type { JsonPatchOperation } from "../core/api/jsonPatch.ts";
+import type { JsonPatchOperation } from "../core/api/jsonPatchOperation.ts";
 import type { ApiList, ApiListQuery, ApiWatchEvent, ApiWatchOptions, ObjectRef } from "../core/api/apiRequests.ts";
 import type { Call, CallOptions } from "./call.ts";
 

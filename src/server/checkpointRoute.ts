@@ -9,7 +9,7 @@ import { kubeletError, toKubeletError } from "../core/errors.ts";
 import { podFullName } from "../core/ids.ts";
 import { valueOf } from "../core/result.ts";
 import { podOf, runningContainer, terminalOf } from "../core/server/podTargets.ts";
-import { formatInstant } from "../core/telemetry/civilTime.ts";
+import { formatInstant } from "../core/time/civilTime.ts";
 import { CheckpointContainerRequest } from "../gen/cri.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { RuntimeService } from "../ports/cri.ts";

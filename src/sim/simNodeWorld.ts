@@ -5,7 +5,7 @@
 import { merge } from "rxjs";
 import { invariant } from "../core/invariant.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
-import { noticeReturns } from "../operators/noticeReturns.ts";
+import { noticeReturns } from "../sinks/apiServer/noticeReturns.ts";
 import { tokenBucket } from "../operators/tokenBucket.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
 import type { Clock } from "../ports/clock.ts";

@@ -5,7 +5,7 @@ import type { PodSpec } from "../../src/core/api.ts";
 import type { PodCertificateRequest } from "../../src/core/cert/podCertificate.ts";
 import { kubeletError } from "../../src/core/errors.ts";
 import { epochMs } from "../../src/core/ids.ts";
-import { formatInstant } from "../../src/core/telemetry/civilTime.ts";
+import { formatInstant } from "../../src/core/time/civilTime.ts";
 import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
 import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
 import { createSimClock } from "../../src/sim/time/simClock.ts";

@@ -7,7 +7,7 @@ import { isCriticalPod } from "../pod/criticalPod.ts";
 import { podEventObject } from "../pod/podEvents.ts";
 import { generatePodStatus, type PodStatusInput } from "../pod/status.ts";
 import { emptyRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
-import { formatInstant } from "../telemetry/civilTime.ts";
+import { formatInstant } from "../time/civilTime.ts";
 import { type AwaitedPod, namesText, WAITING_FOR_ROOM } from "./leavingPods.ts";
 
 /** Returns the message with the pods waited for; `until` is the last of their deadlines in wall-clock time. */

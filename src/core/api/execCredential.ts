@@ -3,7 +3,7 @@ import { kubeletError } from "../errors.ts";
 import type { EpochMs } from "../ids.ts";
 import { isJsonObject, parseJson } from "../json.ts";
 import { err, ok, type Result } from "../result.ts";
-import { parseInstant } from "../telemetry/civilTime.ts";
+import { parseInstant } from "../time/civilTime.ts";
 import type { ExecPlugin, TlsIdentity } from "./clientConfig.ts";
 
 /** Credentials that a plugin returned. */

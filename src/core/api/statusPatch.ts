@@ -5,7 +5,7 @@
  */
 import { sameValue } from "../sameValue.ts";
 import { patchSchemaOf } from "./patchSchema.ts";
-import { PATCH_DIRECTIVE } from "./strategicMergePatch.ts";
+import { PATCH_DIRECTIVE } from "./patchDirectives.ts";
 import { strategicMergeDiff } from "./strategicMergeDiff.ts";
 
 type JsonMap = Readonly<Record<string, unknown>>;

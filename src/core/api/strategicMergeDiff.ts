@@ -6,7 +6,7 @@
 import { isMap } from "../config/configProblem.ts";
 import { sameValue } from "../sameValue.ts";
 import { PLAIN, type PatchSchema } from "./patchSchema.ts";
-import { DELETE_FROM_LIST, PATCH_DIRECTIVE, RETAIN_KEYS, SET_ELEMENT_ORDER } from "./strategicMergePatch.ts";
+import { DELETE_FROM_LIST, PATCH_DIRECTIVE, RETAIN_KEYS, SET_ELEMENT_ORDER } from "./patchDirectives.ts";
 
 type JsonMap = Readonly<Record<string, unknown>>;
 type JsonList = readonly unknown[];

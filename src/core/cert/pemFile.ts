@@ -1,6 +1,6 @@
 /** PEM files in the layout of upstream's certificate store: the certificates of a chain, then the key, in one file. */
 import type { TlsIdentity } from "../api/clientConfig.ts";
-import { civilTime, padded } from "../telemetry/civilTime.ts";
+import { civilTime, padded } from "../time/civilTime.ts";
 import type { EpochMs } from "../ids.ts";
 import { pemBlocks } from "./pemBlocks.ts";
 

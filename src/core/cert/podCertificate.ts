@@ -8,7 +8,7 @@ import { goQuote } from "../container/goJson.ts";
 import { type KubeletError, kubeletError } from "../errors.ts";
 import { type EpochMs, epochMs } from "../ids.ts";
 import { err, ok, type Result } from "../result.ts";
-import { parseInstant } from "../telemetry/civilTime.ts";
+import { parseInstant } from "../time/civilTime.ts";
 import type { Volume } from "../volume/volumeLayout.ts";
 import { certificateBlock, pemContents } from "./pemBlocks.ts";
 

@@ -3,7 +3,7 @@
  * once compressed and `.tmp` while compression runs. Other names are ignored. Upstream: container_log_manager.go.
  */
 import { type EpochMs, epochMs } from "../ids.ts";
-import { civilTime, padded, parseInstant } from "../telemetry/civilTime.ts";
+import { civilTime, padded, parseInstant } from "../time/civilTime.ts";
 
 /** Suffix of a compressed file. */
 export const COMPRESSED = ".gz";

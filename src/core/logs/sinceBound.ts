@@ -3,7 +3,7 @@
  * since timestamps in one zone compare as text. Exact to the nanosecond.
  */
 import { epochMs } from "../ids.ts";
-import { civilTime, padded, parseInstant } from "../telemetry/civilTime.ts";
+import { civilTime, padded, parseInstant } from "../time/civilTime.ts";
 import type { CriHeader } from "./criHeader.ts";
 
 /** A time with nanosecond precision. */

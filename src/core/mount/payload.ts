@@ -4,7 +4,7 @@
  */
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
-import { type CivilTime, padded } from "../telemetry/civilTime.ts";
+import { type CivilTime, padded } from "../time/civilTime.ts";
 import { utf8Length } from "../utf8Length.ts";
 import { namesOf } from "./subPath.ts";
 

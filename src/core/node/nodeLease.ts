@@ -1,7 +1,7 @@
 /** The lease that reports that a node is alive. Upstream: newLease of component-helpers' lease controller. */
 import type { ApiObjects } from "../api/apiResources.ts";
 import type { EpochMs } from "../ids.ts";
-import { civilTime, formatInstant } from "../telemetry/civilTime.ts";
+import { civilTime, formatInstant } from "../time/civilTime.ts";
 
 export type Lease = ApiObjects["leases"];
 

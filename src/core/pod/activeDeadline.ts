@@ -3,7 +3,7 @@ import type { Pod, PodStatus } from "../api.ts";
 import type { KubeletEvent } from "../events.ts";
 import type { EpochMs } from "../ids.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
-import { parseInstant } from "../telemetry/civilTime.ts";
+import { parseInstant } from "../time/civilTime.ts";
 import { podEventObject } from "./podEvents.ts";
 import type { StatusOverride } from "./status.ts";
 

@@ -5,7 +5,7 @@
 import type { ApiContainerStatus, Container } from "../api.ts";
 import { epochMs } from "../ids.ts";
 import type { RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
-import { formatInstant } from "../telemetry/civilTime.ts";
+import { formatInstant } from "../time/civilTime.ts";
 import { containerStatusResources } from "./statusResources.ts";
 import { NULL_TIME } from "./conditions.ts";
 import { RESTARTING_ALL } from "./restartAllContainers.ts";

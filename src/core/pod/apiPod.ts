@@ -7,7 +7,7 @@ import type { V1Pod } from "@kubernetes/client-node";
 import type { Pod, PodSpec, PodStatus, Wire } from "../api.ts";
 import type { EpochMs } from "../ids.ts";
 import { sameValue } from "../sameValue.ts";
-import { rfc3339Nano } from "../telemetry/civilTime.ts";
+import { rfc3339Nano } from "../time/civilTime.ts";
 import { defaultPod, type DecodedPod } from "./defaults.ts";
 import { type FieldProblem, type FieldProblems, invalidEach, required } from "./fieldProblem.ts";
 import { decodeObject } from "./manifest/decodeObject.ts";

@@ -7,7 +7,7 @@ import type { ApiContainerStatus, Pod, PodCondition, PodStatus } from "../api.ts
 import type { EpochMs } from "../ids.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { sameValue } from "../sameValue.ts";
-import { formatInstant } from "../telemetry/civilTime.ts";
+import { formatInstant } from "../time/civilTime.ts";
 import { hasAnyRegularContainerStarted, type PodPhase } from "./phase.ts";
 import { isRestartingAllContainers, mayRestartAllContainers } from "./restartAllContainers.ts";
 import { isSidecar } from "./restartRules.ts";

@@ -9,7 +9,7 @@ import { containerSpecHash } from "../container/specHash.ts";
 import { kubeletError } from "../errors.ts";
 import { epochMs, type MonotonicMs } from "../ids.ts";
 import type { RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
-import { formatInstant } from "../telemetry/civilTime.ts";
+import { formatInstant } from "../time/civilTime.ts";
 import type { ContainerKind, ContainerStart, ContainerWait, PodActionsInput } from "./podActionsTypes.ts";
 import { allNamed } from "../findNamed.ts";
 

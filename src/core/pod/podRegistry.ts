@@ -11,7 +11,7 @@ import { evictedStatus, IMMEDIATE_EVICTION_GRACE_SECONDS } from "../eviction/evi
 import type { Pod } from "../api.ts";
 import { podUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
-import { parseInstant } from "../telemetry/civilTime.ts";
+import { parseInstant } from "../time/civilTime.ts";
 import { DEADLINE_EXCEEDED } from "./activeDeadline.ts";
 import {
   type PodRecord,

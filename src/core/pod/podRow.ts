@@ -3,7 +3,7 @@
  */
 import type { ApiContainerStatus, Pod } from "../api.ts";
 import type { EpochMs } from "../ids.ts";
-import { parseInstant } from "../telemetry/civilTime.ts";
+import { parseInstant } from "../time/civilTime.ts";
 import { humanDuration } from "./humanDuration.ts";
 
 /** The cells of one pod. */

@@ -1,7 +1,7 @@
 /** Status of a pod that admission rejected. Upstream: kubelet.rejectPod. */
 import type { Pod, PodStatus } from "../api.ts";
 import type { EpochMs } from "../ids.ts";
-import { formatInstant } from "../telemetry/civilTime.ts";
+import { formatInstant } from "../time/civilTime.ts";
 import { podQosClass } from "./qos.ts";
 
 /** Returns a Failed status with the reason of the rejection. */

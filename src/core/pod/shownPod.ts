@@ -4,7 +4,7 @@
  */
 import type { Pod } from "../api.ts";
 import { epochMs, type EpochMs } from "../ids.ts";
-import { formatInstant } from "../telemetry/civilTime.ts";
+import { formatInstant } from "../time/civilTime.ts";
 import { isStaticPod } from "./criticalPod.ts";
 
 /** When the removal of a pod started, and its grace period. */

@@ -4,7 +4,7 @@
  */
 import type { Pod } from "../api.ts";
 import { type EpochMs, type PodFullName, podFullName } from "../ids.ts";
-import { rfc3339Nano } from "../telemetry/civilTime.ts";
+import { rfc3339Nano } from "../time/civilTime.ts";
 import { RETRY_AT } from "./crashLoopSteering.ts";
 import type { DecodedPod } from "./defaults.ts";
 

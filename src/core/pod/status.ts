@@ -7,7 +7,7 @@ import type { ApiContainerStatus, Container, Pod, PodStatus } from "../api.ts";
 import type { KubeletError } from "../errors.ts";
 import type { ContainerId, EpochMs } from "../ids.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
-import { formatInstant } from "../telemetry/civilTime.ts";
+import { formatInstant } from "../time/civilTime.ts";
 import { podConditions, type ResizeState } from "./conditions.ts";
 import { containerStatuses, type ContainerStatusesInput } from "./containerStatuses.ts";
 import { isStaticPod } from "./criticalPod.ts";

@@ -1,6 +1,6 @@
 /** Formats times for HTTP headers. */
 import type { EpochMs } from "../ids.ts";
-import { civilTime, padded } from "../telemetry/civilTime.ts";
+import { civilTime, padded } from "../time/civilTime.ts";
 
 const DAYS = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"] as const;
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"] as const;

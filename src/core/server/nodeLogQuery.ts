@@ -2,7 +2,7 @@
  * Queries of the node's logs: services of the journal, or one file. Error texts are upstream's. Upstream: nodeLogQuery
  * in pkg/kubelet/kubelet_server_journal.go.
  */
-import { parseInstant, civilTime, padded } from "../telemetry/civilTime.ts";
+import { parseInstant, civilTime, padded } from "../time/civilTime.ts";
 import type { EpochMs } from "../ids.ts";
 
 /** A valid query. */

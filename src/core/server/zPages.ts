@@ -1,5 +1,5 @@
 /** `/flagz` and `/statusz` as text and as objects. Upstream: flagz and statusz of apiserver. */
-import { civilTime, formatInstant, padded } from "../telemetry/civilTime.ts";
+import { civilTime, formatInstant, padded } from "../time/civilTime.ts";
 import { type EpochMs } from "../ids.ts";
 import { dayName, monthName } from "./httpDate.ts";
 

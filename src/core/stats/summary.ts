@@ -4,7 +4,7 @@
  * nanoseconds. Upstream: k8s.io/kubelet/pkg/apis/stats/v1alpha1.
  */
 import { type EpochMs, epochMs } from "../ids.ts";
-import { formatInstant } from "../telemetry/civilTime.ts";
+import { formatInstant } from "../time/civilTime.ts";
 
 export interface CpuStats {
   readonly time: EpochMs;

@@ -3,7 +3,7 @@
  * the entry contains its time. A line contains no raw line break, except in stacks, which follow indented.
  */
 import type { EpochMs } from "../ids.ts";
-import { civilTime, padded } from "./civilTime.ts";
+import { civilTime, padded } from "../time/civilTime.ts";
 import { type PlainValue, plainFields, safeText } from "./plainValue.ts";
 import { VERBOSITY } from "./verbosity.ts";
 

@@ -3,7 +3,7 @@ import { namesText } from "../admission/leavingPods.ts";
 import type { ApiContainerStatus, Pod } from "../api.ts";
 import { parseImageRef } from "../image/imageRef.ts";
 import type { MonotonicMs } from "../ids.ts";
-import { parseInstant } from "../telemetry/civilTime.ts";
+import { parseInstant } from "../time/civilTime.ts";
 import { IMAGE_PULL } from "./advanceTimeline.ts";
 import type { PodVolumes } from "../volume/podVolumes.ts";
 import type { Instant, PodTimeline, PodWait, StageUnderWay } from "./timelineTypes.ts";

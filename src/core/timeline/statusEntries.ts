@@ -1,7 +1,7 @@
 /** Differences between two statuses of a pod, as timeline entries without their time. */
 import { WAITING_FOR_ROOM } from "../admission/leavingPods.ts";
 import type { ApiContainerStatus, PodStatus } from "../api.ts";
-import { parseInstant } from "../telemetry/civilTime.ts";
+import { parseInstant } from "../time/civilTime.ts";
 import type { TimelineEntry } from "./timelineTypes.ts";
 
 type Entry = Omit<TimelineEntry, "at">;

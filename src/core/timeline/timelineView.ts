@@ -3,7 +3,7 @@
  * documented in docs/operations.md; fields may be added, but not changed.
  */
 import { epochMs } from "../ids.ts";
-import { formatInstantMs } from "../telemetry/civilTime.ts";
+import { formatInstantMs } from "../time/civilTime.ts";
 import { problemText } from "../pod/manifest/problemText.ts";
 import type { PodIdentity } from "../pod/podRegistry.ts";
 import type { ManifestProblem } from "../pod/sourceSnapshot.ts";

@@ -7,7 +7,7 @@ import type { ApiSubresources } from "../api/apiResources.ts";
 import { kubeletError } from "../errors.ts";
 import { type EpochMs, epochMs } from "../ids.ts";
 import { err, ok, type Result } from "../result.ts";
-import { parseInstant } from "../telemetry/civilTime.ts";
+import { parseInstant } from "../time/civilTime.ts";
 
 type TokenRequest = ApiSubresources["serviceaccounts/token"];
 

@@ -3,7 +3,7 @@
  * documents the format; fields may be added but not changed.
  */
 import { epochMs, type PodUid } from "../ids.ts";
-import { formatInstantMs } from "../telemetry/civilTime.ts";
+import { formatInstantMs } from "../time/civilTime.ts";
 import type { Instant } from "../timeline/timelineTypes.ts";
 import type { PodVolumes } from "./podVolumes.ts";
 import type { VolumeLayout } from "./volumeLayout.ts";

@@ -27,7 +27,7 @@ import { type CertificateUse, signingRequest } from "../../core/cert/signingRequ
 import { kubeletError, toKubeletError, type KubeletError } from "../../core/errors.ts";
 import type { EpochMs } from "../../core/ids.ts";
 import { sameValue } from "../../core/sameValue.ts";
-import { formatInstant } from "../../core/telemetry/civilTime.ts";
+import { formatInstant } from "../../core/time/civilTime.ts";
 import { backoffDelay } from "../../operators/backoffDelay.ts";
 import { longTimer } from "../../operators/longTimer.ts";
 import { orElse } from "../../operators/orElse.ts";

@@ -10,7 +10,7 @@ import type { KubeletEvent } from "../../core/events.ts";
 import { initialNode, reconciledNode } from "../../core/node/initialNode.ts";
 import { nodeStatusEvents } from "../../core/node/nodeEvents.ts";
 import type { NodeFacts } from "../../core/node/nodeFacts.ts";
-import { formatInstant } from "../../core/telemetry/civilTime.ts";
+import { formatInstant } from "../../core/time/civilTime.ts";
 import { type BackoffCurve, backoffDelay } from "../../operators/backoffDelay.ts";
 import { longTimer } from "../../operators/longTimer.ts";
 import type { ApiServer } from "../../ports/apiServer.ts";

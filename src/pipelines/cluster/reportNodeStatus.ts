@@ -27,7 +27,7 @@ import { conditionOf } from "../../core/node/nodeConditions.ts";
 import type { NodeFacts } from "../../core/node/nodeFacts.ts";
 import { nodeStatusEvents } from "../../core/node/nodeEvents.ts";
 import { hasNodeChanged, withNodeStatus } from "../../core/node/nodeStatus.ts";
-import { formatInstant } from "../../core/telemetry/civilTime.ts";
+import { formatInstant } from "../../core/time/civilTime.ts";
 import { reconcile } from "../../operators/reconcile.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 import type { NodeWriter } from "./nodeRegistration.ts";

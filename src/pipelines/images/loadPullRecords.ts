@@ -17,7 +17,7 @@ import {
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";
 import { parseImageRef } from "../../core/image/imageRef.ts";
 import * as files from "../../core/image/pulledRecord.ts";
-import { parseInstant } from "../../core/telemetry/civilTime.ts";
+import { parseInstant } from "../../core/time/civilTime.ts";
 import type { Image } from "../../gen/cri.ts";
 import { deadline } from "../../operators/deadline.ts";
 import { inSequence } from "../../operators/inSequence.ts";

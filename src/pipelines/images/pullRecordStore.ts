@@ -8,7 +8,7 @@ import { parseImageRef } from "../../core/image/imageRef.ts";
 import * as files from "../../core/image/pulledRecord.ts";
 import type { ImageVerification } from "../../core/image/pullVerification.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
-import { formatInstant } from "../../core/telemetry/civilTime.ts";
+import { formatInstant } from "../../core/time/civilTime.ts";
 import { createSemaphore } from "../../operators/semaphore.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 

@@ -6,7 +6,7 @@ import { finalize, type MonoTypeOperatorFunction } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import type { PodCommand } from "../../core/pod/podRegistry.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../../core/runtime/podRuntimeStatus.ts";
-import { parseInstant } from "../../core/telemetry/civilTime.ts";
+import { parseInstant } from "../../core/time/civilTime.ts";
 import type { PodContext } from "../podContext.ts";
 
 /** Measures one run of the worker. */

@@ -2,7 +2,7 @@
 import { Subject } from "rxjs";
 import type { ApiResourceName } from "../../core/api/apiResources.ts";
 import { epochMs } from "../../core/ids.ts";
-import { formatInstant } from "../../core/telemetry/civilTime.ts";
+import { formatInstant } from "../../core/time/civilTime.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Prng } from "../prng.ts";
 import type { ObjectWorld } from "../../core/apiObjects/reads.ts";

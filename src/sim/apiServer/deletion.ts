@@ -4,8 +4,8 @@
  * Differs from upstream: there is no garbage collector, so every propagation policy acts as Background.
  */
 import { API_RESOURCES, type ApiResourceName } from "../../core/api/apiResources.ts";
-import { parseInstant } from "../../core/telemetry/civilTime.ts";
-import { formatInstant } from "../../core/telemetry/civilTime.ts";
+import { parseInstant } from "../../core/time/civilTime.ts";
+import { formatInstant } from "../../core/time/civilTime.ts";
 import { epochMs } from "../../core/ids.ts";
 import type { ApiStatus } from "../../core/api/apiStatus.ts";
 import type { ApiDeleteOptions, ObjectRef } from "../../ports/apiServer.ts";

@@ -5,7 +5,7 @@
 import type { Observable } from "rxjs";
 import type { ApiObjects, ApiResourceName } from "../../core/api/apiResources.ts";
 import type { PodSpec, PodStatus } from "../../core/api.ts";
-import { jsonMergePatch } from "../../core/api/jsonMergePatch.ts";
+import { jsonMergePatch } from "./patches/jsonMergePatch.ts";
 import type { ApiDeleteOptions, ApiServer, ObjectRef } from "../../ports/apiServer.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { createPrng, type Prng } from "../prng.ts";

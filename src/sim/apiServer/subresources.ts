@@ -2,7 +2,7 @@
 import type { ApiSubresources } from "../../core/api/apiResources.ts";
 import type { Wire } from "../../core/api.ts";
 import { invalid } from "../../core/pod/fieldProblem.ts";
-import { parseInstant } from "../../core/telemetry/civilTime.ts";
+import { parseInstant } from "../../core/time/civilTime.ts";
 import type { ObjectRef } from "../../ports/apiServer.ts";
 import type { V1SubjectAccessReview, V1TokenReview } from "@kubernetes/client-node";
 import type { ApiWorld } from "./apiWorld.ts";

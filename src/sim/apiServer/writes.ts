@@ -1,9 +1,9 @@
 /** Create, update and patch: who may, what becomes of it, and what the store keeps. */
 import { API_RESOURCES, type ApiResourceName } from "../../core/api/apiResources.ts";
-import { jsonMergePatch } from "../../core/api/jsonMergePatch.ts";
-import { jsonPatch } from "../../core/api/jsonPatch.ts";
+import { jsonMergePatch } from "./patches/jsonMergePatch.ts";
+import { jsonPatch } from "./patches/jsonPatch.ts";
 import { patchSchemaOf } from "../../core/api/patchSchema.ts";
-import { strategicMergePatch } from "../../core/api/strategicMergePatch.ts";
+import { strategicMergePatch } from "./patches/strategicMergePatch.ts";
 import { required } from "../../core/pod/fieldProblem.ts";
 import type { Result } from "../../core/result.ts";
 import { sameValue } from "../../core/sameValue.ts";

@@ -9,7 +9,7 @@ import {
   NEW_DATA_LINK,
   visibleNames,
 } from "../../core/mount/payload.ts";
-import { civilTime } from "../../core/telemetry/civilTime.ts";
+import { civilTime } from "../../core/time/civilTime.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { OwnershipResult, VolumeFile, VolumeFiles, VolumeOwnership } from "../../ports/volumeFiles.ts";

@@ -1,6 +1,6 @@
 /** Pods that a script adds to a node, as manifests or API pods. Owns their record and the UIDs of API pods. */
 import type { Pod } from "../../core/api.ts";
-import { formatInstant } from "../../core/telemetry/civilTime.ts";
+import { formatInstant } from "../../core/time/civilTime.ts";
 import type { SimNode } from "../simNode.ts";
 import type { SimObservation } from "../simObservation.ts";
 import type { Hands } from "./scenarioActions.ts";

@@ -5,7 +5,7 @@
 import { defer, tap } from "rxjs";
 import type { ApiEndpoint, TlsIdentity } from "../../core/api/clientConfig.ts";
 import { fairBuckets } from "../../operators/fairBuckets.ts";
-import { noticeReturns } from "../../operators/noticeReturns.ts";
+import { noticeReturns } from "./noticeReturns.ts";
 import { tokenBucket } from "../../operators/tokenBucket.ts";
 import type { ApiLanes } from "../../ports/apiServer.ts";
 import type { Clock } from "../../ports/clock.ts";

@@ -15,7 +15,7 @@ import {
   type Payload,
   visibleNames,
 } from "../../core/mount/payload.ts";
-import { civilTime } from "../../core/telemetry/civilTime.ts";
+import { civilTime } from "../../core/time/civilTime.ts";
 import type { EpochMs } from "../../core/ids.ts";
 import { listDirectory, MAX_ENTRIES } from "../../fileSystem/listDirectory.ts";
 import type { VolumeFile } from "../../ports/volumeFiles.ts";

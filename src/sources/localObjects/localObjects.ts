@@ -25,7 +25,7 @@ import { parseSelection } from "../../core/apiObjects/selectors.ts";
 import { type ApiObject, typed, untyped } from "../../core/apiObjects/storedObject.ts";
 import { firstLines, lineOf, tooOldLine, type WatchLine } from "../../core/apiObjects/watchLines.ts";
 import type { Pod } from "../../core/api.ts";
-import { formatInstant } from "../../core/telemetry/civilTime.ts";
+import { formatInstant } from "../../core/time/civilTime.ts";
 import { longTimer } from "../../operators/longTimer.ts";
 import { pollAfter } from "../../operators/pollAfter.ts";
 import type { ApiWatchEvent } from "../../ports/apiServer.ts";

@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import { isTextTooDeep, isTooDeep, MAX_JSON_DEPTH, parseJson } from "../../../src/core/json.ts";
 import { sameValue } from "../../../src/core/sameValue.ts";
 import { mergePatch } from "../../../src/core/config/mergePatch.ts";
-import { jsonMergeDiff } from "../../../src/core/api/jsonMergePatch.ts";
+import { jsonMergeDiff } from "../../../src/sim/apiServer/patches/jsonMergePatch.ts";
 import { strategicMergeDiff } from "../../../src/core/api/strategicMergeDiff.ts";
-import { strategicMergePatch } from "../../../src/core/api/strategicMergePatch.ts";
+import { strategicMergePatch } from "../../../src/sim/apiServer/patches/strategicMergePatch.ts";
 import { samePodStatus } from "../../../src/core/api/podStatusMerge.ts";
 import { PLAIN } from "../../../src/core/api/patchSchema.ts";
 

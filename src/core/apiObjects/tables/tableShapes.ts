@@ -4,7 +4,7 @@ import type { ApiObjects, ApiResourceName } from "../../api/apiResources.ts";
 import type { EpochMs } from "../../ids.ts";
 import { humanDuration } from "../../pod/humanDuration.ts";
 import { podRow } from "../../pod/podRow.ts";
-import { parseInstant } from "../../telemetry/civilTime.ts";
+import { parseInstant } from "../../time/civilTime.ts";
 import type { ApiObject } from "../storedObject.ts";
 import { integer, type TableShape, text, wideInteger, wideText } from "./tableTypes.ts";
 

@@ -8,7 +8,7 @@ import { podSchema } from "../../../gen/podSchema.ts";
 import { closestName } from "../../config/closestName.ts";
 import { quantityHint } from "../../meantQuantity.ts";
 import { formatQuantity, parseQuantity } from "../../quantity.ts";
-import { parseInstant } from "../../telemetry/civilTime.ts";
+import { parseInstant } from "../../time/civilTime.ts";
 import { type FieldProblem, warning, wrongType } from "../fieldProblem.ts";
 
 /**

@@ -2,7 +2,7 @@ import { defer, map, of, switchMap, throwError, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { epochMs } from "../../../../src/core/ids.ts";
-import { formatInstant } from "../../../../src/core/telemetry/civilTime.ts";
+import { formatInstant } from "../../../../src/core/time/civilTime.ts";
 import { tokenName, type TokenWish } from "../../../../src/core/token/serviceAccountToken.ts";
 import { createTokens, type TokensDeps } from "../../../../src/pipelines/projections/tokens.ts";
 import { type Marbles, marbles } from "../../../support/marbles.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { patchSchemaOf } from "../../../../src/core/api/patchSchema.ts";
 import { createStatusPatch } from "../../../../src/core/api/statusPatch.ts";
 import { strategicMergeDiff } from "../../../../src/core/api/strategicMergeDiff.ts";
-import { strategicMergePatch } from "../../../../src/core/api/strategicMergePatch.ts";
+import { strategicMergePatch } from "../../../../src/sim/apiServer/patches/strategicMergePatch.ts";
 import { createPrng, type Prng } from "../../../../src/sim/prng.ts";
 
 type JsonMap = Readonly<Record<string, unknown>>;

@@ -17,7 +17,7 @@ import type {
   ProbeVerdict,
 } from "../../../../src/core/pod/podActionsTypes.ts";
 import type { RuntimeContainer, RuntimeSandbox } from "../../../../src/core/runtime/podRuntimeStatus.ts";
-import { formatInstant } from "../../../../src/core/telemetry/civilTime.ts";
+import { formatInstant } from "../../../../src/core/time/civilTime.ts";
 import { container, exited, instance, mono, pod, runtime, sandbox, sidecar, wall } from "../samples.ts";
 
 const IDLE: PodActions = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { patchSchemaOf } from "../../../../src/core/api/patchSchema.ts";
-import { strategicMergePatch } from "../../../../src/core/api/strategicMergePatch.ts";
+import { strategicMergePatch } from "../../../../src/sim/apiServer/patches/strategicMergePatch.ts";
 
 type JsonMap = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 /** The error of a patch that cannot be applied: thrown inside the patch modules, a Result outside. */
-import { kubeletError } from "../errors.ts";
-import { err, ok, type Result } from "../result.ts";
+import { kubeletError } from "../../../core/errors.ts";
+import { err, ok, type Result } from "../../../core/result.ts";
 
 /** The problem of a patch, with its field. */
 export class PatchFault extends Error {

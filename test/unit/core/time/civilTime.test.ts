@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { epochMs } from "../../../../src/core/ids.ts";
-import { civilTime, formatInstant, parseInstant } from "../../../../src/core/telemetry/civilTime.ts";
+import { civilTime, formatInstant, parseInstant } from "../../../../src/core/time/civilTime.ts";
 
 describe("civilTime", () => {
   it("agrees with the platform's calendar over five centuries", () => {

@@ -4,20 +4,21 @@
  * Inputs are not modified.
  * Upstream: apimachinery's strategicpatch.
  */
-import { isMap } from "../config/configProblem.ts";
-import type { Result } from "../result.ts";
-import { sameValue } from "../sameValue.ts";
+import { isMap } from "../../../core/config/configProblem.ts";
+import type { Result } from "../../../core/result.ts";
+import { sameValue } from "../../../core/sameValue.ts";
 import { PatchFault, patchResult } from "./patchFault.ts";
-import { PLAIN, type PatchSchema } from "./patchSchema.ts";
+import {
+  DELETE_FROM_LIST,
+  PATCH_DIRECTIVE,
+  RETAIN_KEYS,
+  SET_ELEMENT_ORDER,
+} from "../../../core/api/patchDirectives.ts";
+import { PLAIN, type PatchSchema } from "../../../core/api/patchSchema.ts";
 import { mergeElementOrder } from "./elementOrder.ts";
 
 type JsonMap = Readonly<Record<string, unknown>>;
 type JsonList = readonly unknown[];
-
-export const PATCH_DIRECTIVE = "$patch";
-export const RETAIN_KEYS = "$retainKeys";
-export const SET_ELEMENT_ORDER = "$setElementOrder/";
-export const DELETE_FROM_LIST = "$deleteFromPrimitiveList/";
 
 const isDirective = (key: string): boolean =>
   key === PATCH_DIRECTIVE ||

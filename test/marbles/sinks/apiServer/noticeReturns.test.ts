@@ -1,9 +1,9 @@
 import { type Observable, throwError } from "rxjs";
 import { expect, it, describe } from "vitest";
-import { kubeletError } from "../../../src/core/errors.ts";
-import { noticeReturns } from "../../../src/operators/noticeReturns.ts";
-import type { ApiLanes, ApiServer } from "../../../src/ports/apiServer.ts";
-import { type Marbles, marbles } from "../../support/marbles.ts";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import { noticeReturns } from "../../../../src/sinks/apiServer/noticeReturns.ts";
+import type { ApiLanes, ApiServer } from "../../../../src/ports/apiServer.ts";
+import { type Marbles, marbles } from "../../../support/marbles.ts";
 
 /** Lanes whose calls all are answered by the stream of the name they ask for. */
 function lanesOf(answers: Readonly<Record<string, Observable<unknown>>>): ApiLanes {

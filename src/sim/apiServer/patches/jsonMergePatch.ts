@@ -1,7 +1,7 @@
 /** Creates and applies JSON merge patches (RFC 7396) of API objects. */
-import { isMap } from "../config/configProblem.ts";
-import { mergePatch } from "../config/mergePatch.ts";
-import { sameValue } from "../sameValue.ts";
+import { isMap } from "../../../core/config/configProblem.ts";
+import { mergePatch } from "../../../core/config/mergePatch.ts";
+import { sameValue } from "../../../core/sameValue.ts";
 
 type JsonMap = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 /** Lanes to an API server that notice when it is back: who waits to try again need not wait any longer. */
 import { type Observable, Subject, tap } from "rxjs";
-import { isKubeletError } from "../core/errors.ts";
-import type { ApiLanes, ApiServer } from "../ports/apiServer.ts";
+import { isKubeletError } from "../../core/errors.ts";
+import type { ApiLanes, ApiServer } from "../../ports/apiServer.ts";
 
 /** Tells an unreachable server from one that rejects a request. */
 const isAway = (thrown: unknown): boolean =>

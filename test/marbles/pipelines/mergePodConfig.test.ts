@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ManifestObject } from "../../../src/core/configObjects.ts";
 import type { PodUpdate } from "../../../src/core/pod/podUpdate.ts";
 import type { PodSource, SourceSnapshot } from "../../../src/core/pod/sourceSnapshot.ts";
-import { mergePodConfig } from "../../../src/operators/mergePodConfig.ts";
+import { mergePodConfig } from "../../../src/pipelines/mergePodConfig.ts";
 import { marbles } from "../../support/marbles.ts";
 import { podOf } from "../../support/pods.ts";
 

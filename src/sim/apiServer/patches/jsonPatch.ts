@@ -1,14 +1,9 @@
 /** JSON patches (RFC 6902): operations on values addressed by JSON pointers, applied all or none. */
-import { isMap } from "../config/configProblem.ts";
-import type { Result } from "../result.ts";
-import { sameValue } from "../sameValue.ts";
+import { isMap } from "../../../core/config/configProblem.ts";
+import type { JsonPatchOperation } from "../../../core/api/jsonPatchOperation.ts";
+import type { Result } from "../../../core/result.ts";
+import { sameValue } from "../../../core/sameValue.ts";
 import { PatchFault, patchResult } from "./patchFault.ts";
-
-/** A patch operation; `path` and `from` are JSON pointers. */
-export type JsonPatchOperation =
-  | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
-  | { readonly op: "remove"; readonly path: string }
-  | { readonly op: "move" | "copy"; readonly path: string; readonly from: string };
 
 const MAX_OPERATIONS = 10_000;
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { jsonMergeDiff, jsonMergePatch } from "../../../../src/core/api/jsonMergePatch.ts";
-import { jsonPatch, type JsonPatchOperation } from "../../../../src/core/api/jsonPatch.ts";
+import { jsonMergeDiff, jsonMergePatch } from "../../../../src/sim/apiServer/patches/jsonMergePatch.ts";
+import type { JsonPatchOperation } from "../../../../src/core/api/jsonPatchOperation.ts";
+import { jsonPatch } from "../../../../src/sim/apiServer/patches/jsonPatch.ts";
 
 const APPLIED: readonly (readonly [string, unknown, readonly JsonPatchOperation[], unknown])[] = [
   ["adds a member", { a: 1 }, [{ op: "add", path: "/b", value: 2 }], { a: 1, b: 2 }],

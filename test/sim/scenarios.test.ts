@@ -1,4 +1,7 @@
-/** docs/simulation.md says what is so: every example runs and prints what is shown, every flag, fault and letter is there. */
+/**
+ * docs/simulation.md matches the code: every example runs and prints the shown output, and all flags, faults and
+ * letters are listed.
+ */
 import { readFileSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
 import { STATE_LETTERS } from "rxlet/sim";
@@ -17,20 +20,20 @@ const EXAMPLES = [
 
 const textOf = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");
 const page = textOf("../../docs/simulation.md");
-/** The rows of all tables, with one blank where there are many. */
+/** Rows of all tables, with repeated blanks collapsed. */
 const rows = page
   .split("\n")
   .filter((line) => line.startsWith("|"))
   .map((line) => line.replace(/ +/g, " "));
 
 describe("docs/simulation.md", () => {
-  it.each(EXAMPLES)("shows the code of %s, which goes as it expects, and what it prints", async (name) => {
+  it.each(EXAMPLES)("shows the code and the output of %s, whose expectations hold", async (name) => {
     const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
     await import(`./scenarios/${name}.ts`);
     const printed = log.mock.calls.map((words) => words.join(" ")).join("\n");
     log.mockRestore();
     const shown = `\`\`\`ts\n${textOf(`scenarios/${name}.ts`)}\`\`\`\n\n\`\`\`\n${printed}\n\`\`\`\n`;
-    // The page in the message only where it matters.
+    // Compares only the section of the example, for a short failure message.
     const at = page.indexOf(textOf(`scenarios/${name}.ts`)) - "```ts\n".length;
     expect(page.slice(at, at + shown.length)).toBe(shown);
   });

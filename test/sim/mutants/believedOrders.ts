@@ -2,9 +2,9 @@ import { map } from "rxjs";
 import { ContainerState } from "../../../src/gen/cri.ts";
 import { answeredBefore, withRuntime, type Mutant } from "./mutant.ts";
 
-/** Holds a container for ended once it has asked the runtime to stop it. */
+/** Treats a container as terminated once its stop was requested. */
 export const believedOrders: Mutant = {
-  bug: "the next instance of a container starts while the last one still stops",
+  bug: "the next instance of a container starts while the previous one still stops",
   caughtBy: "oneLiveInstance",
   createKubelet: withRuntime((runtime, { clock }) => {
     const ordered = new Set<string>();

@@ -1,9 +1,9 @@
 import { filter } from "rxjs";
 import { withPorts, type Mutant } from "./mutant.ts";
 
-/** Listens to each source of pods until it has told of some. */
+/** Reads each pod source only up to its first snapshot with pods. */
 export const deafToSources: Mutant = {
-  bug: "pods that a source tells of later are never known",
+  bug: "pods that a source adds later never reach the kubelet",
   caughtBy: "desiredState",
   createKubelet: withPorts(({ snapshots$ }) => {
     const heard = new Set<string>();

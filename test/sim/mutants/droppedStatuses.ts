@@ -3,9 +3,9 @@ import { withPodLane } from "./mutant.ts";
 
 const EVERY = 5;
 
-/** Takes every fifth status for written without sending it. */
+/** Treats every fifth status as written without sending it. */
 export const droppedStatuses: Mutant = {
-  bug: "some statuses never come to the server",
+  bug: "some statuses never reach the API server",
   caughtBy: "statusesArrive",
   createKubelet: withPodLane((pods) => {
     let sent = 0;
@@ -15,7 +15,7 @@ export const droppedStatuses: Mutant = {
         sent += 1;
         const name = `${ref.namespace}/${ref.name}`;
         const text = JSON.stringify(patch.body);
-        // The same once more would give it away.
+        // Drops repeats of that status as well: a repeat would repair the omission.
         if (sent % EVERY === 0) last.set(name, text);
         return last.get(name) === text ? pods.get(resource, ref) : pods.patch(resource, ref, patch, options);
       },

@@ -1,7 +1,7 @@
 import { createKubelet } from "../../../src/kubelet.ts";
 import type { Mutant } from "./mutant.ts";
 
-/** Waits the first delay of a crash loop each time. */
+/** Uses the initial delay for every restart of a crash loop. */
 export const flatCurve: Mutant = {
   bug: "the delays of a crash loop do not grow",
   caughtBy: "restartsKeepTheCurve",

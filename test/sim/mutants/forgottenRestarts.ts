@@ -1,6 +1,6 @@
 import { withRuntime, type Mutant } from "./mutant.ts";
 
-/** Counts the restarts of a container in memory, from the start of the kubelet on. */
+/** Counts the restarts of a container in memory, from the start of the kubelet. */
 export const forgottenRestarts: Mutant = {
   bug: "the restart count begins at zero when the kubelet is restarted",
   caughtBy: "restartCountsGrow",

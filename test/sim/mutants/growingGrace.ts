@@ -1,6 +1,6 @@
 import { withRuntime, type Mutant } from "./mutant.ts";
 
-/** Gives a container that did not stop in time more of it with every try. */
+/** Gives a container that did not stop in time a longer grace period at every retry. */
 export const growingGrace: Mutant = {
   bug: "the grace period grows when a stop is repeated",
   caughtBy: "graceNeverGrows",

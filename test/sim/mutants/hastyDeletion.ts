@@ -2,9 +2,9 @@ import { tap } from "rxjs";
 import type { Mutant } from "./mutant.ts";
 import { withPodLane } from "./mutant.ts";
 
-/** Removes an object as soon as it learns that somebody deleted it. */
+/** Removes a pod object as soon as it has a deletion timestamp. */
 export const hastyDeletion: Mutant = {
-  bug: "a deleted pod's object goes before the pod has stopped",
+  bug: "the object of a deleted pod is removed before the pod has stopped",
   caughtBy: "deletedOnceStopped",
   createKubelet: withPodLane((pods) => ({
     patch: (resource, ref, ...rest) =>

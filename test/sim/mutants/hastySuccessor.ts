@@ -1,9 +1,9 @@
 import { map } from "rxjs";
 import { answeredBefore, withRuntime, type Mutant } from "./mutant.ts";
 
-/** Forgets what it has asked the runtime to remove, and so holds the name of the pod for free. */
+/** Ignores parts whose removal was requested, and so treats the name of the pod as free. */
 export const hastySuccessor: Mutant = {
-  bug: "the next pod of a name starts before the last one has ended",
+  bug: "the next pod of a name starts before the previous one has ended",
   caughtBy: "oneIncarnation",
   createKubelet: withRuntime((runtime, { clock }) => {
     const ordered = new Set<string>();

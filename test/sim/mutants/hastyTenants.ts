@@ -2,10 +2,10 @@ import { noFaults } from "../../../src/sim/faults/faultKinds.ts";
 import { hastySuccessor } from "./hastySuccessor.ts";
 import type { Mutant } from "./mutant.ts";
 
-/** The same forgetfulness: what is being stopped takes no room. */
+/** Ignores parts whose stop was requested, and so treats their resources as free. */
 export const hastyTenants: Mutant = {
   ...hastySuccessor,
-  bug: "the room of a pod is given away while it is being stopped",
+  bug: "the resources of a pod are reused while the pod still stops",
   caughtBy: "admittedFits",
   faults: { ...noFaults(), roomTaken: 60 },
 };

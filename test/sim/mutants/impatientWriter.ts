@@ -4,9 +4,9 @@ import { withPodLane } from "./mutant.ts";
 
 const TRIES = 300;
 
-/** Asks a server that failed again at once. */
+/** Repeats a failed request at once. */
 export const impatientWriter: Mutant = {
-  bug: "a request that failed is repeated without a pause",
+  bug: "a failed request is repeated without a pause",
   caughtBy: "writesInBounds",
   createKubelet: withPodLane((pods, { clock }) => ({
     patch: (...request) => pods.patch(...request).pipe(retry({ count: TRIES, delay: () => timer(1, clock.scheduler) })),

@@ -6,9 +6,9 @@ import { withPorts, type Mutant } from "./mutant.ts";
 
 const LATE_MS = 3_000;
 
-/** Takes pods that a source no longer has for wanted, for seconds. */
+/** Keeps pods desired for seconds after their source dropped them. */
 export const lateFarewells: Mutant = {
-  bug: "a pod that comes in place of others is rejected, since these are counted as if they stayed",
+  bug: "a pod that replaces others is rejected because the terminating pods still count",
   caughtBy: "roomIsWaitedFor",
   faults: { ...noFaults(), roomTaken: 60 },
   createKubelet: withPorts(({ snapshots$, clock }) => {

@@ -4,7 +4,7 @@ import { type Mutant, withPorts } from "./mutant.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Takes a lease for renewed that was renewed less than a minute ago. */
+/** Skips the renewal of a lease that was renewed less than a minute ago. */
 export const lazyRenewals: Mutant = {
   bug: "a lease is renewed once a minute",
   caughtBy: "leaseGap",

@@ -2,9 +2,9 @@ import { of } from "rxjs";
 import { createKubelet } from "../../../src/kubelet.ts";
 import type { Mutant } from "./mutant.ts";
 
-/** Never removes a pod's directory of logs. */
+/** Never removes the log directory of a pod. */
 export const leakedLogs: Mutant = {
-  bug: "the logs of pods stay when the pods have gone",
+  bug: "logs remain after the removal of their pods",
   caughtBy: "leftovers",
   createKubelet: (config, ports) =>
     createKubelet(config, {

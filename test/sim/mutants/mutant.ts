@@ -1,4 +1,7 @@
-/** Broken kubelets: the production one behind ports that carry a bug. What a bug remembers dies with each life. */
+/**
+ * Broken kubelets: the production kubelet behind ports that carry a bug. Each restart of the kubelet resets the bug's
+ * memory.
+ */
 import { concat, ignoreElements, type Observable, of, tap } from "rxjs";
 import { POD_UID_LABEL } from "../../../src/core/container/labels.ts";
 import { podUid } from "../../../src/core/ids.ts";
@@ -12,38 +15,38 @@ import type { KubeletPorts } from "../../../src/ports/kubeletPorts.ts";
 import type { FaultRates } from "../../../src/sim/faults/faultKinds.ts";
 import type { CreateKubelet } from "../../../src/sim/simKubelet.ts";
 
-/** A bug and the rule it breaks. */
+/** A bug and the checker it violates. */
 export interface Mutant {
   /** Description of the bug, in a sentence. */
   readonly bug: string;
-  /** The checker that has to notice. */
+  /** Name of the checker that must report the bug. */
   readonly caughtBy: string;
   readonly createKubelet: CreateKubelet;
-  /** Pods of a run, where the usual few do not show the bug. */
+  /** Pods per run, for bugs that the default number rarely shows. */
   readonly pods?: number;
   /** Fault rates of a run, for bugs that a seed's own faults rarely show. */
   readonly faults?: FaultRates;
 }
 
-/** A kubelet some of whose ports are others. */
+/** Creates a kubelet with some ports replaced. */
 export const withPorts =
   (alter: (ports: KubeletPorts) => Partial<KubeletPorts>): CreateKubelet =>
   (config, ports) =>
     createKubelet(config, { ...ports, ...alter(ports) });
 
-/** A kubelet some of whose requests to the runtime are made in another way. */
+/** Creates a kubelet with some runtime requests replaced. */
 export const withRuntime = (
   alter: (runtime: RuntimeService, ports: KubeletPorts) => Partial<RuntimeService>,
 ): CreateKubelet => withPorts((ports) => ({ runtime: { ...ports.runtime, ...alter(ports.runtime, ports) } }));
 
-/** A kubelet whose lane for pods is another. */
+/** Creates a kubelet with its API lane for pods replaced. */
 export const withPodLane = (alter: (pods: ApiServer, ports: KubeletPorts) => Partial<ApiServer>): CreateKubelet =>
   withPorts((ports) => {
     const { api } = ports;
     return api === undefined ? {} : { api: { ...api, pods: { ...api.pods, ...alter(api.pods, ports) } } };
   });
 
-/** Says yes at once and does it a while later, whoever waits for it. */
+/** Returns the answer at once and makes the call `laterMs` later. */
 export function answeredBefore<T>(
   call: Observable<T>,
   answer: T,
@@ -54,7 +57,7 @@ export function answeredBefore<T>(
   return of(answer);
 }
 
-/** A kubelet that does something to a pod's directory, and waits for it, before it stops each of the pod's containers. */
+/** Creates a kubelet that runs `spoil` on a pod's directory to its end before each stop of a container. */
 export const beforeEachStop =
   (spoil: (directory: string, ports: KubeletPorts) => Observable<unknown>): CreateKubelet =>
   (config, ports) => {
@@ -67,7 +70,7 @@ export const beforeEachStop =
     return createKubelet(config, { ...ports, runtime: { ...ports.runtime, listContainers, stopContainer } });
   };
 
-/** The listing of containers, and what it has said so far by container ID. */
+/** Wraps the listing of containers and records every listed container by ID. */
 export function listedContainers(runtime: Pick<RuntimeService, "listContainers">) {
   const known = new Map<string, Container>();
   const listContainers: RuntimeService["listContainers"] = (request, options) =>

@@ -1,4 +1,4 @@
-/** Every broken kubelet is noticed by the checker made for its bug, within 200 seeds. */
+/** The checker for each bug reports the broken kubelet within 200 seeds. */
 import { describe, expect, it } from "vitest";
 import { simulateSeed } from "../../../src/sim/simulateSeed.ts";
 import { SEED_PATIENCE_MS } from "../../support/seedRun.ts";
@@ -75,7 +75,7 @@ const MUTANTS: readonly Mutant[] = [
   trustedRuntime,
 ];
 
-/** The first seed at which the checker speaks; undefined when it does not within the limit. */
+/** Returns the first seed whose run the checker reports; undefined beyond the limit. */
 function firstSeed({ createKubelet, caughtBy, pods = PODS, faults }: Mutant): number | undefined {
   for (let seed = 1; seed <= MAX_SEEDS; seed += 1) {
     const { violations } = simulateSeed({

@@ -1,8 +1,8 @@
 import { answeredBefore, withRuntime, type Mutant } from "./mutant.ts";
 
-/** Does not wait for the end of containers and sandboxes it asks to stop. */
+/** Does not wait for the end of containers and sandboxes whose stop it requested. */
 export const newSandboxFirst: Mutant = {
-  bug: "a new sandbox is made before the old one and what runs in it have ended",
+  bug: "a new sandbox is created before the old sandbox and its containers have ended",
   caughtBy: "oneSandbox",
   createKubelet: withRuntime((runtime, { clock }) => ({
     stopContainer: (request, options) => answeredBefore(runtime.stopContainer(request, options), {}, clock),

@@ -4,9 +4,9 @@ import { withPodLane } from "./mutant.ts";
 
 const LATER_MS = 30_000;
 
-/** Sends every patch of a status a second time, half a minute later. */
+/** Sends every status patch a second time, half a minute later. */
 export const oldNews: Mutant = {
-  bug: "what was said of a pod is said again when it is no longer true",
+  bug: "an outdated status is sent again",
   caughtBy: "serverStatusGrows",
   createKubelet: withPodLane((pods, { clock }) => ({
     patch: (...request) =>

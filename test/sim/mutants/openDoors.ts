@@ -3,7 +3,7 @@ import type { Mutant } from "./mutant.ts";
 
 /** Admits every pod. */
 export const openDoors: Mutant = {
-  bug: "admission does not count what the pods of the node request",
+  bug: "admission ignores the requests of the node's pods",
   caughtBy: "admittedFits",
   pods: 40,
   createKubelet: (config, ports) =>

@@ -14,9 +14,9 @@ const told = (pods: readonly Pod[], known: WeakMap<object, object>): readonly Po
     return { ...pod, status: altered };
   });
 
-/** Tells of every container that has started as ready. */
+/** Reports every started container as ready. */
 export const readyRegardless: Mutant = {
-  bug: "a container is ready although its readiness probe says no",
+  bug: "a container is ready although its readiness probe fails",
   caughtBy: "readyFollowsVerdict",
   createKubelet(config, ports) {
     const kubelet = createKubelet(config, ports);

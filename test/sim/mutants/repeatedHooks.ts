@@ -2,7 +2,7 @@ import { concat, ignoreElements } from "rxjs";
 import { parseContainerAnnotations } from "../../../src/core/container/labels.ts";
 import { listedContainers, withRuntime, type Mutant } from "./mutant.ts";
 
-/** Begins every stop with the preStop hook, also one that is repeated. */
+/** Runs the preStop hook before every stop, retries included. */
 export const repeatedHooks: Mutant = {
   bug: "the preStop hook runs again when a stop is repeated",
   caughtBy: "preStopOnce",

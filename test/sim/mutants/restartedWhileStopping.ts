@@ -2,7 +2,7 @@ import { concat, ignoreElements, map, switchMap } from "rxjs";
 import type { CreateContainerRequest } from "../../../src/gen/cri.ts";
 import { withRuntime, type Mutant } from "./mutant.ts";
 
-/** Restarts every container that has ended, without asking whether its pod is to end. */
+/** Restarts every exited container, also in a terminating pod. */
 export const restartedWhileStopping: Mutant = {
   bug: "a container is started after the termination of its pod began",
   caughtBy: "noStartAfterEnd",

@@ -1,9 +1,9 @@
 import { map } from "rxjs";
 import { withPorts, type Mutant } from "./mutant.ts";
 
-/** Does not read what the API server knows of a pod: whether it has ended is asked of its containers alone. */
+/** Ignores the pod status of the API server: only the containers decide whether a pod is terminal. */
 export const revivedPods: Mutant = {
-  bug: "a pod that has failed for good is begun again by a restarted kubelet",
+  bug: "a restarted kubelet starts a failed pod again",
   caughtBy: "finalPhaseStays",
   createKubelet: withPorts(({ snapshots$ }) => ({
     snapshots$: snapshots$.pipe(

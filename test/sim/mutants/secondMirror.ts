@@ -2,9 +2,9 @@ import { switchMap } from "rxjs";
 import type { Mutant } from "./mutant.ts";
 import { withPodLane } from "./mutant.ts";
 
-/** Creates each mirror a second time, under another name. */
+/** Creates each mirror pod a second time, under another name. */
 export const secondMirror: Mutant = {
-  bug: "a static pod gets two mirrors",
+  bug: "a static pod gets two mirror pods",
   caughtBy: "oneMirror",
   createKubelet: withPodLane((pods) => ({
     create: (resource, object, options) => {

@@ -2,9 +2,9 @@ import { withRuntime, type Mutant } from "./mutant.ts";
 
 const FIRST_ID = 65_536;
 
-/** Gives every pod with user ids of its own the same ones. */
+/** Gives the same user IDs to every pod with a user namespace. */
 export const sharedUserIds: Mutant = {
-  bug: "two pods have the same user ids of the node",
+  bug: "two pods share user IDs of the node",
   caughtBy: "disjointUserIds",
   createKubelet: withRuntime((runtime) => ({
     runPodSandbox(request, options) {

@@ -2,7 +2,7 @@ import { concat, ignoreElements } from "rxjs";
 import { CONTAINER_NAME_LABEL } from "../../../src/core/container/labels.ts";
 import { listedContainers, withRuntime, type Mutant } from "./mutant.ts";
 
-/** Stops the containers of a pod in the order of its spec: those that help the others go first. */
+/** Stops the containers of a pod in the order of its spec: sidecars stop first. */
 export const sidecarsFirst: Mutant = {
   bug: "sidecars are stopped before the containers they serve",
   caughtBy: "sidecarsOutliveMains",

@@ -8,9 +8,9 @@ const unprobed = (pod: Pod): Pod => ({
   spec: { ...pod.spec, containers: pod.spec.containers.map(withoutStartup) },
 });
 
-/** Does not know of startup probes. */
+/** Ignores startup probes. */
 export const skippedStartup: Mutant = {
-  bug: "a container is ready before its startup probe has passed",
+  bug: "a container is ready before its startup probe has succeeded",
   caughtBy: "startupGatesReady",
   createKubelet: withPorts(({ snapshots$ }) => ({
     snapshots$: snapshots$.pipe(map((snapshot) => ({ ...snapshot, pods: snapshot.pods.map(unprobed) }))),

@@ -3,7 +3,7 @@ import type { ConfigLookup } from "../../../src/core/configObjects.ts";
 import type { ObjectCache } from "../../../src/ports/objectCache.ts";
 import { type Mutant, withPorts } from "./mutant.ts";
 
-/** Every other answer is the first one there ever was. */
+/** Returns the first answer in place of every other answer. */
 function forgetful(objects: ObjectCache): ObjectCache {
   const first = new Map<string, ConfigLookup>();
   let answers = 0;
@@ -21,9 +21,9 @@ function forgetful(objects: ObjectCache): ObjectCache {
   };
 }
 
-/** Takes old ConfigMaps for new ones. */
+/** Uses outdated ConfigMaps. */
 export const staleObjects: Mutant = {
-  bug: "a container is made from an older ConfigMap than the one before it",
+  bug: "a container is created from an older ConfigMap than the previous container",
   caughtBy: "configNeverOlder",
   createKubelet: withPorts(({ objects }) => ({ objects: objects && forgetful(objects) })),
 };

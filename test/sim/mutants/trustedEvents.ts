@@ -4,9 +4,9 @@ import type { RuntimeService } from "../../../src/ports/cri.ts";
 import { eventedPleg } from "../../../src/sources/eventedPleg.ts";
 import { withPorts, type Mutant } from "./mutant.ts";
 
-/** Takes the state of a container from the event that came last, and asks the runtime only about what had none. */
+/** Takes the state of a container from its last event, and reads the runtime only for containers without events. */
 export const trustedEvents: Mutant = {
-  bug: "the order of events is trusted, so a late one hides how things are",
+  bug: "a late event hides the actual state because the order of events is trusted",
   caughtBy: "leftovers",
   createKubelet: withPorts(({ runtime, clock }) => {
     const told = new Map<string, ContainerStatus>();

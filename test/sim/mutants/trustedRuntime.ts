@@ -1,11 +1,11 @@
 import { map } from "rxjs";
 import { type Mutant, withRuntime } from "./mutant.ts";
 
-/** Takes every answer of the runtime about itself for a good one. */
+/** Treats every status response of the runtime as ready. */
 export const trustedRuntime: Mutant = {
-  bug: "a node is Ready whenever its runtime answers",
+  bug: "a node is Ready whenever its runtime responds",
   caughtBy: "nodeReady",
-  // It is the node that is told wrong: its pods would only take time.
+  // Only the condition of the node is wrong, so the run needs few pods.
   pods: 1,
   createKubelet: withRuntime((runtime) => ({
     status: (request, options) =>

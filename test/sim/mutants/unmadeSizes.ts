@@ -1,9 +1,9 @@
 import { of } from "rxjs";
 import { withRuntime, type Mutant } from "./mutant.ts";
 
-/** Does not ask the runtime for another size, and believes that it has it. */
+/** Treats a resize as applied without a request to the runtime. */
 export const unmadeSizes: Mutant = {
-  bug: "a resize is told as completed and containers keep the size they had",
+  bug: "a resize is reported as completed but containers keep their size",
   caughtBy: "sizesSettle",
   createKubelet: withRuntime(() => ({ updateContainerResources: () => of({}) })),
 };

@@ -1,7 +1,7 @@
 import { catchError, EMPTY, from, mergeMap, switchMap } from "rxjs";
 import { beforeEachStop, type Mutant } from "./mutant.ts";
 
-/** Unmounts what is mounted for a pod as soon as it begins to stop its containers. */
+/** Unmounts the volumes of a pod before it stops the containers. */
 export const unmountFirst: Mutant = {
   bug: "volumes are unmounted while containers use them",
   caughtBy: "diskOutlivesContainers",

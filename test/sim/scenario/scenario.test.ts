@@ -26,7 +26,7 @@ import {
 
 const web = pod("web", { terminationGracePeriodSeconds: 10, containers: [container("app")] });
 
-/** A minute of that pod. */
+/** Runs a scenario of that pod for one minute. */
 const play = (more: Scenario): ScenarioResult => runScenario({ pods: [web], until: "1m", ...more });
 
 /** Summarizes the faults of a run. */
@@ -34,13 +34,13 @@ const faultsOf = ({ faults }: ScenarioResult): readonly string[] =>
   faults.map(({ expected, found }) => `${expected} | ${found}`);
 
 describe("a scenario", () => {
-  it("is the same run whenever it is the same scenario, and another one with another seed", () => {
+  it("repeats the same run, and another run with another seed", () => {
     const run = (seed: number): string =>
       runScenario({ pods: [web], seed, script: [at("10s").kill("web/app")] }).fingerprint;
     expect([run(1) === run(1), run(1) === run(2)]).toEqual([true, false]);
   });
 
-  it("runs until its given end, else a minute past the last time it names", () => {
+  it("runs until its given end, by default one minute past the last time in it", () => {
     const endOf = (more: Scenario): string => simulate({ pods: [web], ...more }).timeline("web/app");
     expect([
       endOf({ until: "20s" }),
@@ -48,7 +48,7 @@ describe("a scenario", () => {
     ]).toEqual(["w1s R19s", "w1s R29s R1m10s"]);
   });
 
-  it("throws what it found, and in what it was wrong, with the last lines before that", () => {
+  it("throws a report with the expected and the found state and the last lines before", () => {
     const expected = [at("15s").container("web/app").is("running"), by("20s").event("web", "Killing")];
     const wrong = (): unknown => simulate({ pods: [web], programs: { app: exits(1, "5s") }, expect: expected });
     const found = "at 15s: container web/app is running\nfound     waiting CrashLoopBackOff, not ready, 1 restarts";
@@ -57,7 +57,7 @@ describe("a scenario", () => {
     expect(wrong).toThrow(/the last 20 lines up to 15s:\n(.*\n)*.*Running app=CrashLoopBackOff#1/);
   });
 
-  it("fails when a rule of the simulation is broken, or the kubelet ends", () => {
+  it("fails when a checker reports or the kubelet ends", () => {
     const noStarts = {
       name: "noStarts",
       check: ({ kind }: { kind: string }) => (kind === "change" ? "no" : undefined),
@@ -70,7 +70,7 @@ describe("a scenario", () => {
     expect(() => play({ node: { createKubelet } })).toThrow("no kubelet");
   });
 
-  it("refuses what makes no sense, saying where", () => {
+  it("rejects invalid input with its place", () => {
     expect(() => at("soon")).toThrow('at: "soon" is not a duration like 500ms, 10s or 1m30s');
     expect(() => at("10s").reboot("-1s")).toThrow('at 10s.reboot: "-1s" is not a duration');
     expect(() => pod("a/b/c", {})).toThrow('pod "a/b/c": must be a name like web or demo/web');
@@ -91,39 +91,39 @@ describe("the verbs of a script", () => {
 
   it.each<readonly [string, Scenario, string]>([
     ["kill ends a container", { script: [at("10s").kill("web/app")] }, "w1s R9s R50s"],
+    ["every repeats the verb", { script: [every("20s", { to: "40s" }).kill("web/app")] }, "w1s R19s R20s b10s R10s"],
+    ["killSandbox restarts all containers of a pod", { script: [at("10s").killSandbox("web")] }, "w1s R9s R50s"],
+    ["crashKubelet ends the kubelet for a time", { script: [at("10s").crashKubelet("5s")] }, "w1s R9s ?5s R45s"],
     [
-      "every does so again and again",
-      { script: [every("20s", { to: "40s" }).kill("web/app")] },
-      "w1s R19s R20s b10s R10s",
-    ],
-    ["killSandbox ends all of a pod", { script: [at("10s").killSandbox("web")] }, "w1s R9s R50s"],
-    ["crashKubelet takes it away for a time", { script: [at("10s").crashKubelet("5s")] }, "w1s R9s ?5s R45s"],
-    [
-      "crashKubelet and restartKubelet are two steps without a time",
+      "crashKubelet without a time lasts until restartKubelet",
       { script: [at("10s").crashKubelet(), at("20s").restartKubelet()] },
       "w1s R9s ?10s R40s",
     ],
     [
-      "during does it in the middle of a call",
+      "during runs the verb in the middle of a call",
       { script: [during("StartContainer", { of: "web" }).crashKubelet("5s")], abandonedCalls: "complete" },
       "w1s ?5s R54s",
     ],
     [
-      "crashRuntime leaves containers alone unless they die with it",
+      "crashRuntime keeps containers running unless they die with it",
       { script: [at("10s").crashRuntime("5s"), at("30s").crashRuntime("5s", "die")] },
       "w1s R34s R25s",
     ],
-    ["reboot ends all", { script: [at("10s").reboot("20s")] }, "w1s R9s ?20s R30s"],
-    ["delete drops the manifest of a static pod", { script: [at("10s").delete("web")] }, "w1s R9s -50s"],
-    ["failCalls keeps things from happening", { script: [at("0s").failCalls("RunPodSandbox", { for: "20s" })] }, ""],
-    ["stepWallClock moves no duration", { script: [at("10s").stepWallClock("-1h")] }, "w1s R59s"],
+    ["reboot ends all containers", { script: [at("10s").reboot("20s")] }, "w1s R9s ?20s R30s"],
+    ["delete removes the manifest of a static pod", { script: [at("10s").delete("web")] }, "w1s R9s -50s"],
+    [
+      "failCalls makes calls fail without effect",
+      { script: [at("0s").failCalls("RunPodSandbox", { for: "20s" })] },
+      "",
+    ],
+    ["stepWallClock changes no duration", { script: [at("10s").stepWallClock("-1h")] }, "w1s R59s"],
   ])("%s", (_, scenario, expected) => {
     const found = timelineAfter(scenario);
     if (expected === "") expect(found).toMatch(/^w2\ds R\d\ds$/);
     else expect(found).toBe(expected);
   });
 
-  it("delete gives an API pod its grace period, and its object goes when all has ended", () => {
+  it("delete gives an API pod its grace period and removes its object after its containers have ended", () => {
     const result = simulate({
       pods: [fromApi(web)],
       programs: { app: deafToTerm },
@@ -137,7 +137,7 @@ describe("the verbs of a script", () => {
     expect(result.pods).toEqual([]);
   });
 
-  it("put makes a new incarnation of a static pod, and another spec of an API pod", () => {
+  it("put replaces a static pod and updates the spec of an API pod", () => {
     const newer = pod("web", { containers: [container("app", { image: "registry.example/app:2" })] });
     const imageOf = ({ pods }: ScenarioResult): unknown => pods[0]?.spec.containers[0]?.image;
     const uidOf = ({ pods }: ScenarioResult): unknown => pods[0]?.metadata.uid;
@@ -151,12 +151,12 @@ describe("the verbs of a script", () => {
     ]);
   });
 
-  it("wedge holds back every signal, until it is over", () => {
+  it("wedge blocks every signal until it ends", () => {
     const script = [at("10s").wedge("web/app", "20s"), at("15s").delete("web")];
     expect(play({ script }).timeline("web/app")).toBe("w1s R29s -30s");
   });
 
-  it("answer changes what commands inside say, and so the probes", () => {
+  it("answer changes the outcome of commands in the container, and so of its probes", () => {
     const readinessProbe = { exec: { command: ["ready"] }, periodSeconds: 1, failureThreshold: 1 };
     simulate({
       pods: [pod("web", { containers: [container("app", { readinessProbe })] })],
@@ -176,7 +176,7 @@ describe("the verbs of a script", () => {
     });
   });
 
-  it("putManifest writes what may be bad, and dropManifest takes it away", () => {
+  it("putManifest writes any content and dropManifest removes it", () => {
     const result = play({
       script: [at("5s").putManifest("bad.yaml", "kind: [Pod"), at("10s").dropManifest("bad.yaml")],
       expect: [between("2s", "1m").pod("web").isReady()],
@@ -184,7 +184,7 @@ describe("the verbs of a script", () => {
     expect(faultsOf(result)).toEqual([]);
   });
 
-  it("hangCalls, delayCalls, loseReplies, fillDisk and loseNetwork hold a pod up for as long as they last", () => {
+  it("hangCalls, delayCalls, loseReplies, fillDisk and loseNetwork delay a pod while they last", () => {
     const script = [
       at("20ms").fillDisk("10s"),
       at("0s").loseNetwork("10s"),
@@ -198,14 +198,14 @@ describe("the verbs of a script", () => {
     expect(hung.timeline("web/app")).toMatch(/^w4m\d+s R5m\d+s$/);
   });
 
-  it("act does anything else, and says so in the trace", () => {
+  it("act runs any action and records it in the trace", () => {
     const { trace } = play({
       script: [at("10s").act("streams break", (node) => node.runtime.breakEventStreams("reset"))],
     });
     expect(trace.filter((line) => line.includes("streams break"))).toEqual(["     10.000  action  streams break"]);
   });
 
-  it("that find nothing to act on fail the scenario", () => {
+  it("fail the scenario when they have no target", () => {
     const script = [
       at("10s").kill("web/none"),
       at("10s").killSandbox("none"),
@@ -231,56 +231,60 @@ describe("expectations", () => {
   const crashing: Scenario = { programs: { app: exits(1, "5s") } };
 
   it.each<readonly [string, Scenario["expect"], readonly string[]]>([
-    ["at an instant", [at("3s").container("web/app").isReady()], []],
+    ["at an instant: the claim holds", [at("3s").container("web/app").isReady()], []],
     [
-      "at an instant it is not so",
+      "at an instant: the claim does not hold",
       [at("15s").container("web/app").isReady()],
       ["at 15s: container web/app is ready | waiting CrashLoopBackOff, not ready, 1 restarts"],
     ],
-    ["by an instant: once before is enough", [by("15s").container("web/app").hasExited(1)], []],
+    ["by an instant: the claim held once", [by("15s").container("web/app").hasExited(1)], []],
     [
-      "by an instant it has never been so",
+      "by an instant: the claim never held",
       [by("15s").container("web/app").hasRestarts(2)],
       ["by 15s: container web/app has 2 restarts | waiting CrashLoopBackOff, not ready, 1 restarts"],
     ],
     [
-      "between two instants it stops being so",
+      "between two instants: the claim stops holding",
       [between("3s", "8s").pod("web").isReady()],
       ["between 3s and 8s: pod web is ready | Running, not ready"],
     ],
     [
-      "never, but once",
+      "never: the claim held once",
       [never.container("web/app").is("CrashLoopBackOff")],
       ["never: container web/app is CrashLoopBackOff | waiting CrashLoopBackOff, not ready, 1 restarts"],
     ],
     [
-      "an event that never comes, but does",
+      "never: an unexpected event",
       [never.event("web", "BackOff")],
       [
         "never: no event BackOff of pod web | BackOff: Back-off restarting failed container app in pod web-sim-node_default(*)",
       ],
     ],
     [
-      "of a pod that never was",
+      "a claim about an unknown pod",
       [never.pod("wbe").is("Failed")],
       ["never: pod wbe is Failed | nothing: there never was a pod for wbe, only web"],
     ],
-    ["an order", [inOrder("web/app#0 exited code 1", "web/app#1 started", "web/app exited")], []],
+    ["a matching order", [inOrder("web/app#0 exited code 1", "web/app#1 started", "web/app exited")], []],
     [
-      "another order",
+      "a different order",
       [inOrder("web/app#1 started", "web/app#0 exited")],
       ["in order: web/app#1 started, web/app#0 exited | no web/app#0 exited after web/app#1 started at *s"],
     ],
-    ["a timeline, and so on", [timeline("web/app", "w1s R5s R5s b10s ...")], []],
-    ["a timeline, finer", [timeline("web/app", "w1.1s R5s R5s ...", { precision: "100ms" })], []],
+    ["a timeline with any rest", [timeline("web/app", "w1s R5s R5s b10s ...")], []],
+    ["a timeline with finer precision", [timeline("web/app", "w1.1s R5s R5s ...", { precision: "100ms" })], []],
     [
-      "another timeline",
+      "a different timeline",
       [timeline("web/app", "w1s R5s b10s ...")],
       ["timeline of web/app: w1s R5s b10s ... | w1s R5s R5s b10s R5s b20s R5s b9s"],
     ],
-    ["a diagram", [diagram("5s", { "web/app": "R || bR | bbbR | b" })], []],
-    ["another diagram", [diagram("30s", { "web/app": "|b" })], ["diagram in steps of 30s: web/app  |b | web/app  ||"]],
-    ["a story", [story("web", { only: /exited/, since: "5s" }, ["800ms app#0 exited code 1"])], ["*"]],
+    ["a matching diagram", [diagram("5s", { "web/app": "R || bR | bbbR | b" })], []],
+    [
+      "a different diagram",
+      [diagram("30s", { "web/app": "|b" })],
+      ["diagram in steps of 30s: web/app  |b | web/app  ||"],
+    ],
+    ["a different story", [story("web", { only: /exited/, since: "5s" }, ["800ms app#0 exited code 1"])], ["*"]],
   ])("%s", (_, expected = [], faults) => {
     const found = faultsOf(play({ ...crashing, expect: expected })).map((text) => text.replace(/\s+/g, " "));
     expect(found).toHaveLength(faults.length);
@@ -290,7 +294,7 @@ describe("expectations", () => {
     });
   });
 
-  it("tell stories to a tenth of a second, counted from where they begin", () => {
+  it("compare stories in tenths of a second from their start", () => {
     const result = play({ programs: { app: stopsIn("2500ms") }, script: [at("10s").delete("web")] });
     expect(result.story("web", /StopContainer|exited/, "10s")).toEqual([
       "0s app#0 StopContainer within 10 s",
@@ -304,7 +308,7 @@ describe("memory", () => {
     pod("web", { containers: [container("app", { resources: { limits: { memory } } })] });
   const programs = { app: usesMemory("200Mi", "20s") };
 
-  it("is taken from a container that has more than its limit", () => {
+  it("ends a container that exceeds its limit", () => {
     const result = simulate({
       pods: [limited("100Mi")],
       programs,
@@ -324,13 +328,13 @@ describe("memory", () => {
     expect(result.trace.filter((line) => line.includes("  kernel  "))).toHaveLength(3);
   });
 
-  it("is given within the limit, and on the machine without one", () => {
+  it("is available within the limit, or on the machine without a limit", () => {
     for (const pods of [[limited("300Mi")], [web]]) {
       simulate({ pods, programs, expect: [at("1m").container("web/app").hasRestarts(0)] });
     }
   });
 
-  it("is written as in manifests", () => {
+  it("is a quantity as in manifests", () => {
     expect(() => usesMemory("much")).toThrow('usesMemory("much"): not a quantity like 64Mi or 1Gi');
   });
 });
@@ -370,7 +374,7 @@ describe("answers of servers", () => {
     });
   });
 
-  it("are separate for each path, and a redirect is a warning", () => {
+  it("are separate for each path; a redirect is a warning", () => {
     simulate({
       pods: [probed],
       script: [at("10s").answer("web/app", { http: 503, path: "/live" }), at("20s").answer("web/app", { http: 302 })],
@@ -384,7 +388,7 @@ describe("random faults", () => {
   const faults = { containerExits: 120, criFails: 0.1, kubeletCrashes: 30, memoryHog: 0.2 };
   const storm = (seed: number): Scenario => ({ pods: [web], seed, faults, faultsUntil: "20m", until: "40m" });
 
-  it("follow from the seed, and end at the given time", () => {
+  it("follow from the seed and end at the given time", () => {
     const first = runScenario(storm(1));
     const lines = (pattern: RegExp): readonly string[] => first.trace.filter((line) => pattern.test(line));
     const lastAt = Math.max(
@@ -403,7 +407,7 @@ describe("random faults", () => {
     expect([first.report(), first.pods.map(({ status }) => status?.phase)]).toEqual(["", ["Running"]]);
   });
 
-  it("are refused when they make no sense or cannot happen", () => {
+  it("are rejected when they are invalid or cannot occur", () => {
     const play = (given: object) => () => runScenario({ pods: [web], until: "1s", faults: given });
     expect(play({ apiOutage: 1 })).toThrow("faults: apiOutage cannot happen in a scenario");
     expect(play({ criFails: 2 })).toThrow("criFails must be a number from 0 to 1 (per call), got 2");

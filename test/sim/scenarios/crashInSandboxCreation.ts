@@ -2,7 +2,7 @@ import { at, container, during, inOrder, never, pod, simulate } from "rxlet/sim"
 
 const result = simulate({
   pods: [pod("web", { containers: [container("app")] })],
-  // The kubelet ends while the runtime makes the sandbox, and the runtime makes it all the same.
+  // The kubelet ends while the runtime creates the sandbox; the runtime completes the call.
   abandonedCalls: "complete",
   script: [during("RunPodSandbox", { of: "web" }).crashKubelet("5s")],
   until: "20s",
@@ -10,7 +10,7 @@ const result = simulate({
     inOrder("web RunPodSandbox", "web sandbox created", "web/app started"),
     at("20s").pod("web").isReady(),
     at("20s").container("web/app").hasRestarts(0),
-    // The sandbox was found and used: it needs no second one.
+    // The restarted kubelet finds and uses the sandbox.
     never.event("web", "SandboxChanged"),
   ],
 });

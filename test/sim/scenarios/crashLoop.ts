@@ -4,7 +4,7 @@ const crash = exits(1, "5s");
 
 const result = simulate({
   pods: [pod("web", { containers: [container("app")] })],
-  // The ninth attempt lives for more than ten minutes: after it the waits begin anew.
+  // The ninth attempt lives for more than ten minutes: then the backoff resets.
   programs: { app: [crash, crash, crash, crash, crash, crash, crash, crash, exits(1, "11m"), crash] },
   until: "40m",
   expect: [

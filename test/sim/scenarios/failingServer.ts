@@ -14,7 +14,7 @@ const result = simulate({
   script: [
     at("10s").answer("web/app", { http: 503, path: "/ready" }),
     at("30s").answer("web/app", { http: 200, path: "/ready" }),
-    // What nothing else was said of, here /live, is not answered in time any more.
+    // Paths without an answer of their own, here /live, now time out.
     at("40s").answer("web/app", { http: 200, takes: "1m" }),
     at("55s").answer("web/app", { http: 200 }),
   ],

@@ -11,7 +11,7 @@ const result = simulate({
     inOrder("web/app exited code 255", "web sandbox created", "web/app started"),
     by("52s").container("web/app").hasRestarts(1),
     by("52s").pod("web").isReady(),
-    // What may not be restarted has failed.
+    // A pod with restartPolicy Never has failed.
     at("80s").pod("job").is("Failed"),
     at("80s").container("job/work").hasExited(255),
   ],

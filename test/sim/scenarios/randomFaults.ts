@@ -10,7 +10,7 @@ const result = simulate({
   faults: { criFails: 0.1, eventLost: 0.5, kubeletCrashes: 30, containerExits: 60 },
   faultsUntil: "20m",
   until: "30m",
-  // Whatever has happened until then: all is well again.
+  // All pods recover from the faults.
   expect: [at("30m").pod("web").isReady(), at("30m").pod("hog").isReady()],
 });
 

@@ -5,7 +5,7 @@ const web = (image: string) =>
 
 const result = simulate({
   pods: [web("registry.example/app:1")],
-  // It takes its time to stop: longer than the next edit lets it.
+  // The stop takes 6 s, so the next edit comes before it ends.
   programs: { app: stopsIn("6s") },
   script: [at("20s").put(web("registry.example/app:2")), at("22s").put(web("registry.example/app:3"))],
   until: "40s",

@@ -8,10 +8,10 @@ const result = simulate({
   script: [at("20s").wedge("stuck/app", "4m"), at("30s").delete("stuck", { grace: "10s" }), at("1m").kill("web/app")],
   until: "6m",
   expect: [
-    // The kubelet asks again and again, says what still runs, and does not give up.
+    // The kubelet repeats the stop, reports the container as running, and does not give up.
     between("30s", "4m19s").container("stuck/app").is("running"),
     by("5m").pod("stuck").isGone(),
-    // Nobody else has to wait for it.
+    // Other pods do not wait for the wedged container.
     by("1m1s").container("web/app").hasRestarts(1),
     never.pod("web").is("Failed"),
   ],

@@ -6,6 +6,19 @@ import { podOf } from "../../support/pods.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
 it(
+  "a pod that pulled for longer than it took to start needed no time of its own",
+  marbles(({ clock, flush }) => {
+    const telemetry = recordingTelemetry();
+    const starts = createPodStarts({ clock, telemetry });
+    clock.scheduler.schedule(() => {
+      starts.observe({ startedAt: monotonicMs(0), pullMs: 6000 }, podOf(), { phase: "Pending" }, { phase: "Running" });
+    }, 5000);
+    flush();
+    expect(telemetry.samples.get("kubelet_first_network_pod_start_sli_duration_seconds")).toBe(0);
+  }),
+);
+
+it(
   "tells the start of the first pod with a network once, without its image pulls",
   marbles(({ clock, flush }) => {
     const telemetry = recordingTelemetry();

@@ -18,7 +18,8 @@ it.each([
   ["", undefined],
   [" ", undefined],
   ["lots", undefined],
-  [`${"9".repeat(50)}MB`, undefined],
+  [`${"9".repeat(38)}MB`, `${"9".repeat(38)}M or ${"9".repeat(38)}Mi`],
+  [`${"9".repeat(39)}MB`, undefined],
 ])("%j suggests %j", (text, meant) => {
   expect(meantQuantity(text)).toBe(meant);
 });

@@ -154,6 +154,24 @@ describe("formatQuantity", () => {
     expect(formatQuantity(must(text))).toBe(canonical);
   });
 
+  it("writes binary amounts beyond the largest suffix with it", () => {
+    expect(
+      [2n ** 60n, 2n ** 69n, 2n ** 70n, 2n ** 80n].map((units) => formatQuantity(quantityOf(units, "BinarySI"))),
+    ).toEqual(["1Ei", "512Ei", "1024Ei", "1048576Ei"]);
+  });
+
+  it.each([
+    [1023n, "1023"],
+    [1024n, "1Ki"],
+    [1025n, "1025"],
+    [-1023n, "-1023"],
+    [-1024n, "-1Ki"],
+    [2000n, "2000"],
+    [1000n, "1k"],
+  ])("writes the binary amount %d as %s", (units, text) => {
+    expect(formatQuantity(quantityOf(units, "BinarySI"))).toBe(text);
+  });
+
   it("is stable: its own output reads back as the same amount", () => {
     const texts = ["1.5Gi", "0.1n", "123456789m", "1e-5", "7Ei", "1000E", "-3.5Mi", "999Ki"];
     expect(texts.map((text) => must(formatQuantity(must(text))).nano)).toEqual(texts.map((text) => must(text).nano));

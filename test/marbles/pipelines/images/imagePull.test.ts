@@ -140,6 +140,13 @@ describe("createImagePulls: policies", () => {
       const world = node(m, {});
       world.statusFails = true;
       m.expectObservable(world.ensure(APP)).toBe("(ei|)", { e: "InspectFailed", i: "ImageInspectError" });
+      m.flush();
+      expect([...world.telemetry.samples].filter(([series]) => series.includes("ensure_image_requests"))).toEqual([
+        [
+          'kubelet_image_manager_ensure_image_requests_total{present_locally="unknown",pull_policy="ifnotpresent",pull_required="unknown"}',
+          1,
+        ],
+      ]);
     }),
   );
 

@@ -114,6 +114,15 @@ describe("nextPodWrite for an API pod", () => {
       { object: toGo, records: [record({ state: "rejected" })], status: OVER },
     ],
     [
+      "deletes a pod again that nothing holds",
+      "delete uid-1",
+      {
+        object: apiObject(OVER, { ...DELETED, deletionGracePeriodSeconds: 0, finalizers: [] }),
+        records: [finished],
+        status: OVER,
+      },
+    ],
+    [
       "keeps a pod that only finalizers hold",
       "none",
       {

@@ -219,6 +219,14 @@ describe("containerEnvironment", () => {
     [{ fieldRef: { fieldPath: "spec.restartPolicy" } }, "field label not supported: spec.restartPolicy"],
     [{ resourceFieldRef: { resource: "limits.gpu" } }, "unsupported container resource : limits.gpu"],
     [
+      { resourceFieldRef: { resource: "limits.cpu", divisor: "0m" } },
+      "unsupported container resource : limits.cpu divided by 0m",
+    ],
+    [
+      { resourceFieldRef: { resource: "limits.cpu", divisor: "-1" } },
+      "unsupported container resource : limits.cpu divided by -1",
+    ],
+    [
       { resourceFieldRef: { resource: "limits.cpu", containerName: "none", divisor: "x" } },
       "unsupported container resource : limits.cpu of container none divided by x",
     ],

@@ -24,6 +24,8 @@ describe("envFileValue", () => {
     ["A ='secret'", "line 1: whitespace before '=' is not allowed"],
     ["A=secret", "line 1: value must be enclosed in single quotes"],
     ["A='secret\n\n", "line 1: unclosed single quote"],
+    ["A='", "line 1: unclosed single quote"],
+    ["A='a'\nB='b\n'\n\nC='secret", "line 5: unclosed single quote"],
     ["A='x\ny' secret", "line 2: unexpected content after closing quote"],
   ])("rejects %j without quoting it", (text, why) => {
     const message = `invalid environment variable format at ${why}`;

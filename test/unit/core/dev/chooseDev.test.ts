@@ -16,6 +16,7 @@ describe("chooseDev", () => {
   it.each([
     ["none of none", [], NOWHERE, undefined],
     ["the only one", [shop], NOWHERE, shop],
+    ["the only one, wherever it is", [shop], { ...NOWHERE, cwd: "/src/blog" }, shop],
     ["the directory asked for", [shop, blog], { ...NOWHERE, dir: "/src/blog/pods" }, blog],
     [
       "the directory asked for, whatever else says",

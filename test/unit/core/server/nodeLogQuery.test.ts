@@ -19,6 +19,18 @@ describe("a query of node logs", () => {
     expect(read(query)).toEqual({ kind: "query", query: wanted });
   });
 
+  it.each([
+    `query=${"a".repeat(256)}`,
+    "query=a&query=b&query=c&query=d",
+    "query=a&boot=0",
+    "query=a&tailLines=0",
+    "query=a&tailLines=100000",
+    "query=a&sinceTime=2026-01-01T00:00:00Z&untilTime=2026-01-01T00:00:00Z",
+    "query=/a",
+  ])("accepts %s", (query) => {
+    expect(read(query).kind).toBe("query");
+  });
+
   it("names services and their options", () => {
     const query =
       "query=kubelet&query=crio&sinceTime=2026-01-02T03:04:05Z&untilTime=2026-01-02T13:14:15%2B01:00&tailLines=10&boot=-1&pattern=--foo";

@@ -27,6 +27,7 @@ it.each([
       details: { causes: [{ reason: "ExitCode", message: "137" }] },
     },
   ],
+  [exited(cause("255")), expect.objectContaining({ details: { causes: [{ reason: "ExitCode", message: "255" }] } })],
   [exited(), internal("error stream protocol error: details must be set")],
   [exited({ causes: [] }), internal("error stream protocol error: no ExitCode cause given")],
   [exited(cause("256")), internal('error stream protocol error: invalid exit code value "256"')],

@@ -108,6 +108,20 @@ describe("layoutOf", () => {
     expect(layout(volume, spec)).toMatchObject({ ok: true, value: expected });
   });
 
+  it.each([
+    ["the node's memory", {}, undefined, `size=${NODE_MEMORY}`],
+    ["the limit of the volume", {}, "1Mi", `size=${2 ** 20}`],
+    ["the node's memory again for a limit of zero", {}, "0", `size=${NODE_MEMORY}`],
+    ["nothing on a node without known memory", { allocatable: {} }, undefined, undefined],
+    ["nothing on a node without known memory, whatever the limit", { allocatable: {} }, "1Mi", undefined],
+  ])("limits memory to %s", (_, node, sizeLimit, option) => {
+    const emptyDir = { medium: "Memory", ...(sizeLimit === undefined ? {} : { sizeLimit }) };
+    const made = layoutOf(podOf({}), { name: "v", emptyDir }, volumeNodeOf(node));
+    const options = option === undefined ? [] : [option];
+    expect(made).toMatchObject({ value: { fileSystem: { options } } });
+    expect(made.ok && made.value.fileSystem?.options).toHaveLength(options.length);
+  });
+
   it("excludes memory from swap when the kernel supports it", () => {
     const made = layoutOf(podOf({}), { name: "v", secret: { secretName: "s" } }, volumeNodeOf({ hasNoSwap: true }));
     expect(made).toMatchObject({ value: { fileSystem: { options: [`size=${NODE_MEMORY}`, "noswap"] } } });

@@ -79,6 +79,20 @@ describe("decodeObject", () => {
   ])("requires %s", (_title, container, expected) => {
     expect(ofContainer(container).problems).toEqual([`error spec.containers[0].${expected}`]);
   });
+  it.each([
+    { ports: [{ containerPort: 2 ** 31 - 1 }] },
+    { ports: [{ containerPort: -(2 ** 31) }] },
+    { securityContext: { runAsUser: Number.MAX_SAFE_INTEGER } },
+    { securityContext: { runAsUser: -Number.MAX_SAFE_INTEGER } },
+  ])("accepts the numbers at the bounds: %j", (container) => {
+    expect(ofContainer(container).problems).toEqual([]);
+  });
+  it.each([
+    [{ ports: [{ containerPort: -(2 ** 31) - 1 }] }, "ports[0].containerPort: must be a 32-bit integer"],
+    [{ securityContext: { runAsUser: 2 ** 53 } }, "securityContext.runAsUser: must be an integer below 2^53"],
+  ])("rejects the numbers beyond the bounds: %j", (container, expected) => {
+    expect(ofContainer(container).problems).toEqual([expect.stringContaining(expected)]);
+  });
   it("requires valid instants", () => {
     expect(decode({ metadata: { creationTimestamp: "2026-02-30T00:00:00Z" } }).problems).toEqual([
       'error metadata.creationTimestamp: must be an RFC 3339 time, not the string "2026-02-30T00:00:00Z"',

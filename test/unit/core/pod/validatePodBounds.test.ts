@@ -1,0 +1,221 @@
+import { describe, expect, it } from "vitest";
+import type { Container, PodSpec } from "../../../../src/core/api.ts";
+import { defaultPod } from "../../../../src/core/pod/defaults.ts";
+import { validatePod } from "../../../../src/core/pod/validatePod.ts";
+
+const MAIN: Container = { name: "main", image: "app:1" };
+const INT32 = 2 ** 31 - 1;
+
+const problemsOf = (spec: Partial<PodSpec>): readonly string[] =>
+  validatePod(
+    defaultPod({ metadata: { name: "web", namespace: "default", uid: "u" }, spec: { containers: [MAIN], ...spec } }),
+  ).map(({ field, reason }) => `${field}: ${reason}`);
+const inContainer = (more: Partial<Container>): Partial<PodSpec> => ({ containers: [{ ...MAIN, ...more }] });
+const probe = (more: object): Partial<PodSpec> =>
+  inContainer({ livenessProbe: { tcpSocket: { port: 1 }, ...more }, readinessProbe: { tcpSocket: { port: 1 } } });
+const many = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
+const searches = (characters: number): string[] => {
+  // Nine paths of 200 characters and nine spaces before the last path.
+  const last = characters - 9 * 201;
+  return [...many(9).map(() => `${"a".repeat(49)}.`.repeat(4).slice(0, -1).concat("a")), "b".repeat(last)].map((path) =>
+    path.replace(/(.{60})(?=.)/g, (part) => `${part.slice(0, 59)}.`),
+  );
+};
+
+interface Bound {
+  readonly of: string;
+  readonly fits: readonly unknown[];
+  readonly fails: readonly unknown[];
+  readonly spec: (value: never) => Partial<PodSpec>;
+}
+
+const BOUNDS: readonly Bound[] = [
+  {
+    of: "activeDeadlineSeconds",
+    fits: [1, INT32],
+    fails: [0, INT32 + 1],
+    spec: (activeDeadlineSeconds: number) => ({ activeDeadlineSeconds }),
+  },
+  {
+    of: "terminationGracePeriodSeconds",
+    fits: [0, 1],
+    fails: [-1],
+    spec: (terminationGracePeriodSeconds: number) => ({ terminationGracePeriodSeconds }),
+  },
+  {
+    of: "containerPort",
+    fits: [1, 65_535],
+    fails: [65_536, -1],
+    spec: (containerPort: number) => inContainer({ ports: [{ containerPort }] }),
+  },
+  {
+    of: "hostPort",
+    fits: [1, 65_535],
+    fails: [65_536, -1],
+    spec: (hostPort: number) => inContainer({ ports: [{ containerPort: 1, hostPort }] }),
+  },
+  {
+    of: "port name",
+    fits: ["a".repeat(15)],
+    fails: ["a".repeat(16)],
+    spec: (name: string) => inContainer({ ports: [{ containerPort: 1, name }] }),
+  },
+  {
+    of: "probe port",
+    fits: [1, 65_535],
+    fails: [0, 65_536],
+    spec: (port: number) => probe({ tcpSocket: { port } }),
+  },
+  ...["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "failureThreshold"].map((field) => ({
+    of: `probe ${field}`,
+    fits: [1],
+    fails: [-1],
+    spec: (value: number) => probe({ [field]: value }),
+  })),
+  {
+    of: "liveness successThreshold",
+    fits: [1],
+    fails: [2],
+    spec: (successThreshold: number) => probe({ successThreshold }),
+  },
+  {
+    of: "probe grace period",
+    fits: [1],
+    fails: [0, -1],
+    spec: (terminationGracePeriodSeconds: number) => probe({ terminationGracePeriodSeconds }),
+  },
+  {
+    of: "sleep of a hook",
+    fits: [0, 30],
+    fails: [-1, 31],
+    spec: (seconds: number) => inContainer({ lifecycle: { preStop: { sleep: { seconds } } } }),
+  },
+  {
+    of: "file mode",
+    fits: [0, 0o777],
+    fails: [-1, 0o1000],
+    spec: (defaultMode: number) => ({ volumes: [{ name: "v", configMap: { name: "c", defaultMode } }] }),
+  },
+  {
+    of: "runAsUser",
+    fits: [0, INT32],
+    fails: [-1, INT32 + 1],
+    spec: (runAsUser: number) => ({ securityContext: { runAsUser } }),
+  },
+  {
+    of: "fsGroup",
+    fits: [0, INT32],
+    fails: [-1, INT32 + 1],
+    spec: (fsGroup: number) => ({ securityContext: { fsGroup } }),
+  },
+  {
+    of: "preference weight",
+    fits: [1, 100],
+    fails: [0, 101, undefined],
+    spec: (weight: number) => ({
+      affinity: {
+        nodeAffinity: {
+          preferredDuringSchedulingIgnoredDuringExecution: [
+            { weight, preference: { matchExpressions: [{ key: "a", operator: "Exists" }] } },
+          ],
+        },
+      },
+    }),
+  },
+  {
+    of: "number of nameservers",
+    fits: [3],
+    fails: [4],
+    spec: (count: number) => ({ dnsConfig: { nameservers: many(count).map((index) => `10.0.0.${index}`) } }),
+  },
+  {
+    of: "number of search paths",
+    fits: [32],
+    fails: [33],
+    spec: (count: number) => ({ dnsConfig: { searches: many(count).map((index) => `d${index}`) } }),
+  },
+  {
+    of: "length of the search list",
+    fits: [2048],
+    fails: [2049],
+    spec: (characters: number) => ({ dnsConfig: { searches: searches(characters) } }),
+  },
+  {
+    of: "length of hostnameOverride",
+    fits: [64],
+    fails: [65],
+    spec: (length: number) => ({ hostnameOverride: `${"a".repeat(31)}.${"b".repeat(length - 32)}` }),
+  },
+  {
+    of: "host aliases' address",
+    fits: ["255.255.255.255", "1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7::"],
+    fails: ["255.255.255.256", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8::"],
+    spec: (ip: string) => ({ hostAliases: [{ ip, hostnames: ["a"] }] }),
+  },
+  {
+    of: "number of restart rules",
+    fits: [20],
+    fails: [21],
+    spec: (count: number) =>
+      inContainer({
+        restartPolicy: "Never",
+        restartPolicyRules: many(count).map(() => ({ action: "Restart", exitCodes: { operator: "In", values: [1] } })),
+      }),
+  },
+  {
+    of: "number of exit codes",
+    fits: [255],
+    fails: [256],
+    spec: (count: number) =>
+      inContainer({
+        restartPolicy: "Never",
+        restartPolicyRules: [
+          { action: "Restart", exitCodes: { operator: "In", values: many(count).map((n) => n + 1) } },
+        ],
+      }),
+  },
+  {
+    of: "request",
+    fits: ["0", "1"],
+    fails: ["-1", "1001m"],
+    spec: (cpu: string) => inContainer({ resources: { requests: { cpu }, limits: { cpu: "1" } } }),
+  },
+  {
+    of: "container limit below the pod's",
+    fits: ["1", "999m"],
+    fails: ["1001m"],
+    spec: (cpu: string) => ({
+      resources: { limits: { cpu: "1" } },
+      ...inContainer({ resources: { limits: { cpu }, requests: { cpu: "1m" } } }),
+    }),
+  },
+  {
+    of: "container request below the pod's",
+    fits: ["1", "999m"],
+    fails: ["1001m"],
+    spec: (cpu: string) => ({
+      resources: { requests: { cpu: "1" } },
+      ...inContainer({ resources: { requests: { cpu } } }),
+    }),
+  },
+  {
+    of: "divisor of CPU",
+    fits: ["1", "1m", "0"],
+    fails: ["2", "2m"],
+    spec: (divisor: string) =>
+      inContainer({ env: [{ name: "E", valueFrom: { resourceFieldRef: { resource: "limits.cpu", divisor } } }] }),
+  },
+];
+
+describe("the bounds of a pod's fields", () => {
+  it.each(BOUNDS)("$of fits: $fits, fails: $fails", ({ fits, fails, spec }) => {
+    expect(fits.map((value) => problemsOf(spec(value as never)))).toEqual(fits.map(() => []));
+    expect(fails.map((value) => problemsOf(spec(value as never)).length)).toEqual(fails.map(() => 1));
+  });
+
+  it("report at most 100 problems", () => {
+    const env = many(101).map((index) => ({ name: `=${index}`, value: "" }));
+    expect(problemsOf(inContainer({ env })).length).toBe(100);
+    expect(problemsOf(inContainer({ env: env.slice(2) })).length).toBe(99);
+  });
+});

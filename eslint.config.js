@@ -59,7 +59,6 @@ const STILL_LONG = [
   "src/commands/runNode.ts",
   "src/operators/{byPriority,switchAndJoin}.ts",
   "src/pipelines/certificates/rotateCertificate.ts",
-  "src/pipelines/podWorker/podSync.ts",
   "src/sinks/mounts/mounts.ts",
   "src/sinks/systemdCgroups.ts",
   "src/streaming/spdyConnection.ts",

@@ -47,7 +47,7 @@ export interface EffectMemory {
   readonly over: AbortController;
 }
 
-/** Rounds of the phases, and syncs. Owner: `podRound.ts`, `podSync.ts`. */
+/** Rounds of the phases, and syncs. Owner: `podRound.ts`, `podSync.ts`, `syncSteps.ts`. */
 export interface RoundMemory {
   /** The last round; undefined when it may be repeated at once. */
   done: DoneRound | undefined;
@@ -75,7 +75,7 @@ export interface ReportedMemory {
   finished: boolean;
 }
 
-/** Crash-loop backoff. Owner: `crashLoopSteering.ts` and `podSync.ts`. */
+/** Crash-loop backoff. Owner: `steerCrashLoop.ts` and `syncSteps.ts`. */
 export interface CrashLoopMemory {
   /** By container and spec hash. */
   backoffs: ContainerBackoffs;

@@ -146,3 +146,10 @@ export function computePodActions(input: PodActionsInput): PodActions {
     containersToReset: [],
   };
 }
+
+/** Returns the containers to start, in this order. */
+export const startsOf = (actions: PodActions): readonly ContainerStart[] => [
+  ...actions.initContainersToStart,
+  ...actions.ephemeralContainersToStart,
+  ...actions.containersToStart,
+];

@@ -1,0 +1,311 @@
+/**
+ * The steps of a sync, which carry out its plan in this order:
+ *
+ *     resetAllContainers      a container's rule restarts all of them; the next sync starts them
+ *     keepSize                write the allocation
+ *     killChangedSandbox      with everything in it
+ *     killUnwantedContainers
+ *     awaitVolumes            stop here until they are mounted
+ *     awaitDevices            stop here if the pod claims devices
+ *     provideSandbox
+ *     putSizeInForce          resize containers that stay
+ *     startInitContainers
+ *     startContainers
+ *     pruneOldAttempts
+ *     concludeSize            report that a resize is complete
+ *
+ * A step that makes the following ones pointless emits "stop" last, and an aborted sync starts no further step. `conclude`
+ * follows in any case. Counterpart: kuberuntime SyncPod.
+ */
+import { concat, defer, EMPTY, from, ignoreElements, type Observable, of, takeWhile, tap } from "rxjs";
+import type { ResizePlan } from "../../core/allocation/resizePlan.ts";
+import type { Pod } from "../../core/api.ts";
+import { registerRestart, syncErrorDelayMs } from "../../core/backoff.ts";
+import { type ErrorCode, type KubeletError, kubeletError } from "../../core/errors.ts";
+import { findNamed } from "../../core/findNamed.ts";
+import { type MonotonicMs, monotonicMs } from "../../core/ids.ts";
+import { claimedDevices, unpreparedDevices } from "../../core/pod/deviceClaims.ts";
+import { containerGraceSeconds } from "../../core/pod/gracePeriod.ts";
+import { startsOf } from "../../core/pod/podActions.ts";
+import type { ContainerStart, PodActions } from "../../core/pod/podActionsTypes.ts";
+import { backOffEvent, sandboxChangedEvent } from "../../core/pod/podEvents.ts";
+import type { Result } from "../../core/result.ts";
+import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
+import { inSequence } from "../../operators/inSequence.ts";
+import { type PodContext, podEvent, podFields } from "../podContext.ts";
+import { failuresAt, noteFailure } from "../podFailures.ts";
+import { wakeBy } from "../podMemories.ts";
+import { eventOutput, type PodOutput } from "../podOutputs.ts";
+import { isAllocationKept, keepAllocation } from "./keepAllocation.ts";
+import { killContainer, killRunningPod } from "./killPod.ts";
+import { concludeResize, resizePod } from "./podResize.ts";
+import { pruneContainers } from "./removeDeadContainers.ts";
+import { resetContainers } from "./resetContainers.ts";
+import { createSandbox, existingSandbox, type Sandbox } from "./sandbox.ts";
+import { startContainer } from "./startContainer.ts";
+import { steeredPolicy } from "./steerCrashLoop.ts";
+
+/** A sync under way: what its steps hand to the next. */
+export interface SyncRun {
+  readonly context: PodContext;
+  readonly pod: Pod;
+  readonly runtime: PodRuntimeStatus;
+  readonly actions: PodActions;
+  readonly resize: PodResize;
+  /** Names of the volumes that are not mounted yet. */
+  readonly unmounted: readonly string[];
+  readonly stop: AbortSignal;
+  readonly errors: KubeletError[];
+  sandbox: Sandbox | undefined;
+  /**
+   * Containers that did not start, by name; but for those that wait for their image, which the next round has to tell.
+   */
+  readonly failed: Set<string>;
+  /** The start of the pod, which begins with its sandbox and fails with the first failure after it. */
+  podStart: "none" | "begun" | "failed";
+}
+
+/** The resize to perform; undefined without a live sandbox, since new containers get the right size. */
+export type PodResize = { readonly plan: ResizePlan | undefined } | undefined;
+
+/** An output of a step, or "stop": the steps after it are skipped. */
+type StepOutput = PodOutput | "stop";
+
+/** A step returns EMPTY if it has nothing to do: most syncs find nothing at all. */
+type Step = (run: SyncRun) => Observable<StepOutput>;
+
+/** Runs the steps up to the first that says "stop", and concludes the sync. */
+export const syncSteps = (run: SyncRun): Observable<PodOutput> => inSequence([runSteps, conclude], (part) => part(run));
+
+const runSteps = (run: SyncRun): Observable<PodOutput> =>
+  inSequence(STEPS, (step) => (run.stop.aborted ? EMPTY : step(run))).pipe(takeWhile(isOutput));
+
+const isOutput = (output: StepOutput): output is PodOutput => output !== "stop";
+
+/** Says "stop" if the test holds by then. */
+const stopIf = (test: () => boolean): Observable<"stop"> => defer(() => (test() ? STOP$ : EMPTY));
+
+const STOP$ = of("stop" as const);
+
+const STEPS: readonly Step[] = [
+  resetAllContainers,
+  keepSize,
+  killChangedSandbox,
+  killUnwantedContainers,
+  awaitVolumes,
+  awaitDevices,
+  provideSandbox,
+  putSizeInForce,
+  startInitContainers,
+  startContainers,
+  pruneOldAttempts,
+  concludeSize,
+];
+
+/** Stops and removes all containers after the exit of one whose rule says so; the next sync starts them. */
+function resetAllContainers({ context, pod, actions, errors, stop }: SyncRun): Observable<StepOutput> {
+  if (actions.containersToReset.length === 0) return EMPTY;
+  return concat(resetContainers(context, pod, actions.containersToReset, errors, stop), STOP$);
+}
+
+/** Writes the allocation first, so that a later kubelet knows every size in force. */
+function keepSize({ context, errors }: SyncRun): Observable<StepOutput> {
+  if (isAllocationKept(context)) return EMPTY;
+  return concat(
+    keepAllocation(context, errors),
+    stopIf(() => errors.length > 0),
+  );
+}
+
+/** Stops a sandbox that changed, with everything in it. */
+function killChangedSandbox({ context, pod, runtime, actions, errors, stop }: SyncRun): Observable<StepOutput> {
+  if (!actions.killPod) return EMPTY;
+  const isChanged = actions.createSandbox && actions.sandboxId !== undefined;
+  return concat(
+    isChanged ? of(eventOutput(sandboxChangedEvent(pod))) : EMPTY,
+    killRunningPod(context, pod, runtime, errors, { stop }),
+    stopIf(() => errors.length > 0 || !actions.createSandbox),
+  );
+}
+
+/** Stops containers whose definition changed, that failed their probes, or that are not in the spec. */
+function killUnwantedContainers({ context, pod, actions, errors, stop }: SyncRun): Observable<StepOutput> {
+  if (actions.killPod || actions.containersToKill.length === 0) return EMPTY;
+  const killed$ = inSequence(actions.containersToKill, (kill) => {
+    const spec = findNamed(pod.spec.initContainers, kill.name) ?? findNamed(pod.spec.containers, kill.name);
+    const graceSeconds = containerGraceSeconds(pod, spec, kill.reason, undefined);
+    return killContainer(context, pod, kill, graceSeconds, errors, { stop });
+  });
+  return concat(
+    killed$,
+    stopIf(() => errors.length > 0),
+  );
+}
+
+/** Creates nothing before the volumes of the pod are mounted; their change triggers the next sync. */
+function awaitVolumes({ unmounted, actions }: SyncRun): Observable<StepOutput> {
+  return unmounted.length > 0 && makesSomething(actions) ? STOP$ : EMPTY;
+}
+
+const makesSomething = (actions: PodActions): boolean => actions.createSandbox || startsOf(actions).length > 0;
+
+/** No container of a pod starts without the devices it claims. */
+function awaitDevices(run: SyncRun): Observable<StepOutput> {
+  const claims = claimedDevices(run.pod);
+  if (claims.length === 0 || !makesSomething(run.actions)) return EMPTY;
+  return refuse(run, "Unimplemented", "FailedPrepareDynamicResources", unpreparedDevices(claims));
+}
+
+/** Fails the sync before anything is made. */
+function refuse(
+  { context, errors }: SyncRun,
+  code: ErrorCode,
+  reason: string,
+  message: string,
+): Observable<StepOutput> {
+  errors.push(kubeletError(code, message, { reason }));
+  return concat(of(podEvent(context, "Warning", reason, message)), STOP$);
+}
+
+/** Provides the sandbox to run in, if anything is to be started. */
+function provideSandbox(run: SyncRun): Observable<StepOutput> {
+  const { context, pod, runtime, actions } = run;
+  const provided = (outcome: Result<Sandbox>): void => {
+    if (outcome.ok) run.sandbox = outcome.value;
+    else {
+      run.errors.push(outcome.error);
+      noteFailedStart(run);
+    }
+  };
+  const unlessProvided$ = stopIf(() => run.sandbox === undefined);
+  if (!actions.createSandbox) {
+    if (actions.sandboxId === undefined || startsOf(actions).length === 0) return EMPTY;
+    const found$ = existingSandbox(context, pod, runtime, actions.sandboxId).pipe(tap(provided), ignoreElements());
+    return concat(found$, unlessProvided$);
+  }
+  const problems = context.state.runtimeState.value.networkProblems;
+  if (problems.length === 0 || pod.spec.hostNetwork === true) {
+    run.podStart = "begun";
+    return concat(createSandbox(context, pod, actions, run.stop, provided), unlessProvided$);
+  }
+  return refuse(run, "Unavailable", "NetworkNotReady", `network is not ready: ${problems.join(", ")}`);
+}
+
+const noteFailedStart = (run: SyncRun): void => {
+  if (run.podStart === "begun") run.podStart = "failed";
+};
+
+/** Containers that stay get their allocated size, before others start beside them. */
+function putSizeInForce({ context, pod, runtime, actions, resize, errors }: SyncRun): Observable<PodOutput> {
+  const { sandboxId } = actions;
+  if (resize?.plan === undefined || sandboxId === undefined) return EMPTY;
+  return resizePod(context, { pod, runtime, sandboxId, plan: resize.plan }, errors);
+}
+
+/** A resize is over when nothing of it was left to do. */
+function concludeSize({ context, pod, resize, errors }: SyncRun): Observable<PodOutput> {
+  if (resize === undefined || resize.plan !== undefined) return EMPTY;
+  const outputs = concludeResize(context, pod);
+  return outputs.length === 0 ? EMPTY : concat(from(outputs), keepAllocation(context, errors));
+}
+
+/** Starts init containers, one after the other, up to the first failure. */
+function startInitContainers(run: SyncRun): Observable<StepOutput> {
+  return startEach(run, run.actions.initContainersToStart);
+}
+
+/** Starts ephemeral and regular containers in the order of the spec. */
+function startContainers(run: SyncRun): Observable<StepOutput> {
+  const { ephemeralContainersToStart, containersToStart } = run.actions;
+  return startEach(run, [...ephemeralContainersToStart, ...containersToStart]);
+}
+
+function startEach(run: SyncRun, starts: readonly ContainerStart[]): Observable<StepOutput> {
+  const { sandbox, stop } = run;
+  if (starts.length === 0 || sandbox === undefined) return EMPTY;
+  return inSequence(starts, (start) => (stop.aborted ? EMPTY : startOne(run, start, sandbox))).pipe(
+    takeWhile(isOutput, true),
+  );
+}
+
+function startOne(run: SyncRun, start: ContainerStart, sandbox: Sandbox): Observable<StepOutput> {
+  const { context, pod, stop } = run;
+  const { memory, ports } = context;
+  const { initContainers, containers, ephemeralContainers } = pod.spec;
+  const container =
+    findNamed(initContainers, start.name) ??
+    findNamed(containers, start.name) ??
+    findNamed(ephemeralContainers, start.name);
+  if (container === undefined) return EMPTY;
+  if (start.backoff !== undefined) {
+    const { key, exitedAt } = start.backoff;
+    const now = ports.clock.monotonicMs();
+    memory.crashLoop.backoffs = registerRestart(
+      memory.crashLoop.backoffs,
+      key,
+      exitedAt,
+      now,
+      steeredPolicy(context, pod),
+    );
+  }
+  let isLast = false;
+  const started$ = startContainer({
+    context,
+    pod,
+    container,
+    start,
+    sandbox,
+    stop,
+    failed: (error, retryAt) => {
+      noteFailedStart(run);
+      wakeBy(memory.rounds, retryAt);
+      if (retryAt === undefined) {
+        run.failed.add(container.name);
+        run.errors.push(error);
+      }
+      // A fresh failure is retried as after any failed sync, so that its backoff shows in the status.
+      else if (error.code !== "Backoff") wakeBy(memory.rounds, retrySyncAt(context, [error]));
+      // A failed init container stops those after it, a failed regular one does not.
+      if (start.kind === "init") isLast = true;
+    },
+  });
+  return concat(
+    started$,
+    stopIf(() => isLast),
+  );
+}
+
+/** Removes old attempts and sandboxes that nobody needs any more. */
+function pruneOldAttempts({ context, runtime, errors }: SyncRun): Observable<PodOutput> {
+  return pruneContainers(context, runtime, errors);
+}
+
+/** Concludes the sync: reports the containers that wait, and sets the next wake-up. */
+function conclude({ context, pod, actions, podStart, errors }: SyncRun): Observable<PodOutput> {
+  const { memory, ports } = context;
+  const outputs: PodOutput[] = [];
+  memory.rounds.restarting.set(false);
+  const told = new Map(failuresAt(memory));
+  for (const wait of actions.waits) {
+    if (told.get(wait.name)?.error.message !== wait.error.message) {
+      outputs.push(eventOutput(backOffEvent(pod, wait.name)));
+      const inMs = Math.round(wait.until - ports.clock.monotonicMs());
+      ports.telemetry.log.info("Container waits to be restarted", {
+        ...podFields(context),
+        container: wait.name,
+        inMs,
+      });
+    }
+    noteFailure(memory, wait.name, wait.error, wait.until);
+    wakeBy(memory.rounds, wait.until);
+  }
+  // User namespaces fail when containers are made, as often as when the sandbox is.
+  if (podStart === "failed" && pod.spec.hostUsers === false)
+    ports.telemetry.metrics.count("kubelet_started_user_namespaced_pods_errors_total");
+  if (errors.length > 0) ports.telemetry.log.warn("Pod sync ended with errors", { ...podFields(context), errors });
+  return outputs.length === 0 ? EMPTY : from(outputs);
+}
+
+/** When a sync that ended with these errors is tried again. */
+const retrySyncAt = ({ ports }: PodContext, errors: readonly KubeletError[]): MonotonicMs =>
+  monotonicMs(ports.clock.monotonicMs() + syncErrorDelayMs(errors, ports.rng.next()));

@@ -57,7 +57,6 @@ const restrictedImports = (extraPaths = []) => [
 
 const STILL_LONG = [
   "src/commands/runNode.ts",
-  "src/operators/{byPriority,switchAndJoin}.ts",
   "src/pipelines/certificates/rotateCertificate.ts",
   "src/sinks/mounts/mounts.ts",
   "src/sinks/systemdCgroups.ts",

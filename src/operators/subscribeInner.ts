@@ -2,7 +2,7 @@
  * The one way operators here subscribe: the inner belongs to the destination before it emits, so a synchronous inner
  * can be stopped half-way, and "ended" means released: its teardown ran before the next one starts.
  */
-import { EMPTY, type Observable, Subscriber, Subscription, throwError } from "rxjs";
+import { EMPTY, Observable, type Observer, type Subscriber, Subscription, throwError } from "rxjs";
 
 /** The observer of an inner Observable. Errors that these functions throw go to the destination. */
 export interface InnerObserver<R> {
@@ -15,24 +15,28 @@ export interface InnerObserver<R> {
   failed?(thrown: unknown): void;
 }
 
-/** A single object without closures: each pod has some hundred of these. */
-class InnerSubscriber<R> extends Subscriber<R> {
+/** Objects with methods: each pod has some hundred of these, and closures would take more memory. */
+class Inner<R> implements Observer<R> {
   private readonly owner: Subscriber<never> | Subscriber<unknown>;
   private readonly observer: InnerObserver<R>;
+  private subscriber: Subscriber<R> | undefined;
   private outcome: "running" | "completed" | "failed" = "running";
   private thrown: unknown;
-  /** The teardown of the source belongs to this subscriber, so it runs before `ended` and `failed` are called. */
-  private isHeld = false;
 
   constructor(owner: Subscriber<never> | Subscriber<unknown>, observer: InnerObserver<R>) {
-    // Deprecated for callers of RxJS; a safe subscriber and closures instead would cost memory for each pod.
-    // eslint-disable-next-line @typescript-eslint/no-deprecated
-    super();
     this.owner = owner;
     this.observer = observer;
   }
 
-  protected override _next(value: R): void {
+  /** Subscribes to the source with the subscriber that RxJS made for this observer. */
+  follow(source: Observable<R>, subscriber: Subscriber<R>): void {
+    this.owner.add(subscriber);
+    source.subscribe(subscriber);
+    if (this.outcome !== "running") this.tellEnd();
+    else this.subscriber = subscriber;
+  }
+
+  next(value: R): void {
     try {
       this.observer.next(value);
     } catch (thrown) {
@@ -40,37 +44,31 @@ class InnerSubscriber<R> extends Subscriber<R> {
     }
   }
 
-  protected override _error(thrown: unknown): void {
+  error(thrown: unknown): void {
     this.outcome = "failed";
     this.thrown = thrown;
     try {
       if (this.observer.failed === undefined) this.owner.error(thrown);
     } finally {
-      this.unsubscribe();
+      this.tellEndAfterTeardown();
     }
   }
 
-  protected override _complete(): void {
+  complete(): void {
     this.outcome = "completed";
     try {
       this.observer.complete?.();
     } catch (thrown) {
       this.owner.error(thrown);
     } finally {
-      this.unsubscribe();
+      this.tellEndAfterTeardown();
     }
   }
 
-  override unsubscribe(): void {
-    if (this.closed) return;
-    super.unsubscribe();
-    if (this.isHeld) this.tellEnd();
-  }
-
-  /** All that the source holds has been added. */
-  held(): void {
-    this.isHeld = true;
-    if (this.closed) this.tellEnd();
+  /** The last teardown of the subscriber runs after all that the source added. */
+  private tellEndAfterTeardown(): void {
+    // Without a subscriber the source is still being subscribed, and follow() reports the end.
+    this.subscriber?.add(() => this.tellEnd());
   }
 
   private tellEnd(): void {
@@ -95,11 +93,9 @@ export function subscribeInner<R>(
     endAtOnce(destination, observer);
     return Subscription.EMPTY;
   }
-  const subscriber = new InnerSubscriber<R>(destination, observer);
-  destination.add(subscriber);
-  inner$.subscribe(subscriber);
-  subscriber.held();
-  return subscriber;
+  const running = new Inner<R>(destination, observer);
+  // RxJS passes its subscriber to this function before the source emits.
+  return new Observable<R>((subscriber) => running.follow(inner$, subscriber)).subscribe(running);
 }
 
 /** Turns a thrown error into an Observable that errors. */

@@ -45,7 +45,7 @@ interface Run<P> {
 export function switchAndJoin<P, R>(options: SwitchAndJoinOptions<P, R>): OperatorFunction<P, R> {
   return (phase$) =>
     new Observable<R>((destination) => {
-      let newest: { readonly key: unknown } | undefined;
+      const isNewPhase = phaseChanges(options);
       let waiting: { readonly phase: P } | undefined;
       let current: Run<P> | undefined;
       let sourceEnded = false;
@@ -96,17 +96,11 @@ export function switchAndJoin<P, R>(options: SwitchAndJoinOptions<P, R>): Operat
       destination.add(() => current?.stop.abort());
       subscribeInner(destination, () => phase$, {
         next: (phase) => {
-          if (options.key !== undefined) {
-            const key = options.key(phase);
-            if (newest !== undefined && newest.key === key) {
-              if (waiting !== undefined) waiting = { phase };
-              else if (current !== undefined) current.phase = phase;
-              return;
-            }
-            newest = { key };
-          }
-          waiting = { phase };
-          advance();
+          if (isNewPhase(phase)) {
+            waiting = { phase };
+            advance();
+          } else if (waiting !== undefined) waiting = { phase };
+          else if (current !== undefined) current.phase = phase;
         },
         ended: () => {
           sourceEnded = true;
@@ -114,4 +108,16 @@ export function switchAndJoin<P, R>(options: SwitchAndJoinOptions<P, R>): Operat
         },
       });
     });
+}
+
+/** Whether a phase has another key than the phase before it. Without `key` every phase is new. */
+function phaseChanges<P, R>(options: SwitchAndJoinOptions<P, R>): (phase: P) => boolean {
+  let newest: { readonly key: unknown } | undefined;
+  return (phase) => {
+    if (options.key === undefined) return true;
+    const key = options.key(phase);
+    const isSame = newest !== undefined && newest.key === key;
+    newest = { key };
+    return !isSame;
+  };
 }

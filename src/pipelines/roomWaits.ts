@@ -2,7 +2,7 @@
  * Pods that wait for room others are about to free: each is told so, counted when it waits no longer, and decided without
  * that room once the stop of a leaving pod is overdue. Bound: one timer for the node. Ours; upstream has no such wait.
  */
-import { type Observable, EMPTY, from, map, merge, switchMap } from "rxjs";
+import { distinctUntilChanged, EMPTY, from, map, merge, type Observable, switchMap } from "rxjs";
 import { overdueEvent } from "../core/admission/preempted.ts";
 import { roomWaitEvent, roomWaitMessage, roomWaitStatus } from "../core/admission/roomWait.ts";
 import { epochMs, podUid } from "../core/ids.ts";
@@ -10,7 +10,6 @@ import type { Registry, RegistryStep, RoomWait } from "../core/pod/podRegistry.t
 import { nextOverdue, type NextOverdue } from "../core/pod/registryOverdue.ts";
 import type { PodStatusInput } from "../core/pod/status.ts";
 import { sameValue } from "../core/sameValue.ts";
-import { distinctBy } from "../operators/distinctBy.ts";
 import { eachOf } from "../operators/eachOf.ts";
 import { longTimer } from "../operators/longTimer.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
@@ -34,7 +33,7 @@ export function roomWaits(
 ): Observable<PodOutput> {
   const overdue$ = registry.changes$.pipe(
     map(nextOverdue),
-    distinctBy<NextOverdue | undefined>(sameValue),
+    distinctUntilChanged<NextOverdue | undefined>(sameValue),
     switchMap((next) => {
       if (next === undefined) return EMPTY;
       const ring$ = longTimer(ports.clock, next.at - ports.clock.monotonicMs());

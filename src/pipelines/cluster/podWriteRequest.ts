@@ -8,7 +8,7 @@ import type { ApiPod } from "../../core/api/apiPodObjects.ts";
 import type { Node, Pod } from "../../core/api.ts";
 import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
 import { mirrorPod } from "../../core/pod/mirrorPod.ts";
-import type { WorkOutcome } from "../../operators/byPriority.ts";
+import type { WorkOutcome } from "../../core/workQueue.ts";
 import type { ApiLanes, ObjectRef } from "../../ports/apiServer.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Telemetry } from "../../ports/telemetry.ts";

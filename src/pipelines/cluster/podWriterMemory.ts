@@ -10,7 +10,7 @@ import type { MonotonicMs, PodUid } from "../../core/ids.ts";
 import { perObject } from "../../core/perObject.ts";
 import type { PodRecord, Registry } from "../../core/pod/podRegistryTypes.ts";
 import { sameItems } from "../../core/sameValue.ts";
-import type { Urgent } from "../../operators/byPriority.ts";
+import type { Urgent } from "../../core/workQueue.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 

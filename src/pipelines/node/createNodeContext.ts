@@ -1,5 +1,5 @@
 /** The node as CRI configs and admission see it: configuration and machine, put together once. */
-import { type Observable, share, skip } from "rxjs";
+import { distinctUntilChanged, map, type Observable, share, skip } from "rxjs";
 import { admitPod, effectiveMaxPods } from "../../core/admission/admit.ts";
 import type { Node } from "../../core/api.ts";
 import { infeasibleResize } from "../../core/allocation/infeasibleResize.ts";
@@ -13,7 +13,7 @@ import { safeSysctls, sysctlAllowlist } from "../../core/pod/sysctls.ts";
 import { sameItems } from "../../core/sameValue.ts";
 import type { VolumeNode } from "../../core/volume/volumeLayout.ts";
 import { canKeepOutOfSwap } from "../../core/volume/tmpfsSwap.ts";
-import { derived } from "../../operators/derived.ts";
+import { whenever } from "../../operators/whenever.ts";
 import type { Machine } from "../../ports/host.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
 import type { NodeView } from "../../state/nodeState.ts";
@@ -51,7 +51,12 @@ export const nodeContext = (
 
 /** Emits when its addresses have become others: looked at once for all pods. */
 export const readdressed = (context: NodeContext, { node, addresses }: AddressCells): Observable<unknown> =>
-  derived([node.changes$, addresses.changes$], () => context.nodeIps, sameItems).pipe(skip(1), share());
+  whenever(node.changes$, addresses.changes$).pipe(
+    map(() => context.nodeIps),
+    distinctUntilChanged(sameItems),
+    skip(1),
+    share(),
+  );
 
 /** Facts of the node for volumes. */
 export function volumeNode(

@@ -35,9 +35,9 @@ import { hasStarted, isProbed, probedContainers, probeModeOf, sameProbes } from 
 import { initialProbeStates, isGain, type ProbeStates, quietStates, verdictOf } from "../../core/probe/probeVerdict.ts";
 import { PROBE_KINDS } from "../../core/probe/probeTypes.ts";
 import { sameValue } from "../../core/sameValue.ts";
-import { derived } from "../../operators/derived.ts";
 import { inParallel } from "../../operators/inParallel.ts";
 import { switchOnNews } from "../../operators/switchOnNews.ts";
+import { whenever } from "../../operators/whenever.ts";
 import { createCell } from "../../state/cell.ts";
 import type { PodContext } from "../podContext.ts";
 import type { ProbeMemory } from "../podMemories.ts";
@@ -76,10 +76,9 @@ function containerProbes(
   commands$: Observable<PodCommand>,
   inspected$: Observable<unknown>,
 ): Observable<PodOutput> {
-  const instance$ = derived(
-    [inspected$, context.memory.hooks.postStarting.changes$],
-    () => runningInstance(context, pod, container),
-    (before, now) => before?.id === now?.id && before?.podIp === now?.podIp,
+  const instance$ = whenever(inspected$, context.memory.hooks.postStarting.changes$).pipe(
+    map(() => runningInstance(context, pod, container)),
+    distinctUntilChanged((before, now) => before?.id === now?.id && before?.podIp === now?.podIp),
   );
   return instance$.pipe(
     switchMap((instance) => (instance === undefined ? EMPTY : instanceProbes(context, instance, commands$))),

@@ -2,13 +2,12 @@
  * Keeps at hand what a projected volume is made of beside objects that its pod names, and tells of it: bundles of
  * authorities, certificates. Bounds: the watches of Projections, and one certificate per source.
  */
-import { map, merge, type Observable, switchMap } from "rxjs";
+import { distinctUntilChanged, map, merge, type Observable, switchMap } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { podCertificateWishes } from "../../core/cert/podCertificate.ts";
 import { podEventObject } from "../../core/pod/podEvents.ts";
 import { anchorsWishes } from "../../core/volume/identityFiles.ts";
 import type { Volume } from "../../core/volume/volumeLayout.ts";
-import { distinctBy } from "../../operators/distinctBy.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import type { ContentSources } from "./volumeContent.ts";
 
@@ -38,7 +37,7 @@ export const hasNews = ({ trustBundles, podCertificates }: Sources): boolean =>
 export const volumeNews = (wishes$: Observable<Wish | undefined>, sources: Sources): Observable<VolumeNews> =>
   wishes$.pipe(
     // Which sources a volume has never changes.
-    distinctBy((before, now) => (before === undefined) === (now === undefined)),
+    distinctUntilChanged((before, now) => (before === undefined) === (now === undefined)),
     switchMap((wish) => merge(...(wish === undefined ? [] : newsOf(wish, sources)))),
   );
 

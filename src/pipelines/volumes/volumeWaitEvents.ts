@@ -10,7 +10,6 @@ import { podEventObject } from "../../core/pod/podEvents.ts";
 import { sameItems } from "../../core/sameValue.ts";
 import { NO_VOLUMES, type PodVolumes, waitMessage } from "../../core/volume/podVolumes.ts";
 import { usedVolumes } from "../../core/volume/volumeLayout.ts";
-import { distinctBy } from "../../operators/distinctBy.ts";
 import { pollAfter } from "../../operators/pollAfter.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { ReadonlyKeyedCell } from "../../state/keyedCell.ts";
@@ -36,7 +35,7 @@ export function volumeWaitEvents(
     map((pod) =>
       pod === undefined || pod === "keep" ? { pod: undefined, names: [] } : { pod, names: usedNames(pod) },
     ),
-    distinctBy((before, now) => sameItems(before.names, now.names)),
+    distinctUntilChanged((before, now) => sameItems(before.names, now.names)),
   );
   return waiting$.pipe(
     switchMap(({ pod, names }) => {

@@ -11,6 +11,7 @@
 import {
   combineLatest,
   concat,
+  distinctUntilChanged,
   EMPTY,
   filter,
   finalize,
@@ -44,7 +45,6 @@ import {
   type VolumeOrigin,
 } from "../../core/volume/volumeLayout.ts";
 import { keyedWorkers } from "../../operators/keyedWorkers.ts";
-import { distinctBy } from "../../operators/distinctBy.ts";
 import { eachOf } from "../../operators/eachOf.ts";
 import { inParallel } from "../../operators/inParallel.ts";
 import { createSemaphore } from "../../operators/semaphore.ts";
@@ -184,7 +184,7 @@ function followOrigins(
   return pods$.pipe(
     filter((pod) => pod !== "keep"),
     map((pod) => (pod === undefined ? [] : lookedUp(pod))),
-    distinctBy((before, now) =>
+    distinctUntilChanged((before, now) =>
       sameItems(
         before.map(({ volume }) => volume.name),
         now.map(({ volume }) => volume.name),

@@ -1,6 +1,7 @@
 import { concat, defer, EMPTY, ignoreElements, map, type Observable, of, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { byPriority, type ByPriorityOptions, type WorkOutcome } from "../../../src/operators/byPriority.ts";
+import type { WorkOutcome } from "../../../src/core/workQueue.ts";
+import { byPriority, type ByPriorityOptions } from "../../../src/operators/byPriority.ts";
 import { fixedRng } from "../../support/fixedRng.ts";
 import { type Marbles, marbles } from "../../support/marbles.ts";
 

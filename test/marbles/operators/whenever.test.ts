@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BehaviorSubject, of, Subject, throwError } from "rxjs";
-import { derived } from "../../../src/operators/derived.ts";
+import { BehaviorSubject, distinctUntilChanged, map, of, Subject, throwError } from "rxjs";
 import { whenever } from "../../../src/operators/whenever.ts";
 import { marbles } from "../../support/marbles.ts";
 
@@ -30,16 +29,28 @@ describe("whenever", () => {
     ).subscribe({ error: (thrown) => failed.push(thrown) });
     expect([failed, other.observed]).toEqual([["gone"], false]);
   });
-});
-
-describe("derived", () => {
-  it("tells a value that is another, however often its sources emit", () => {
+  it("drops a value that is unchanged, with distinctUntilChanged", () => {
     const [left, right] = [new BehaviorSubject(1), new BehaviorSubject(2)];
     const sums: number[] = [];
-    derived([left, right], () => left.value + right.value).subscribe((sum) => sums.push(sum));
+    const sum$ = whenever(left, right).pipe(
+      map(() => left.value + right.value),
+      distinctUntilChanged(),
+    );
+    sum$.subscribe((sum) => sums.push(sum));
     left.next(1);
     right.next(3);
     left.next(2);
     expect(sums).toEqual([3, 4, 5]);
+  });
+  it("emits in order when an emission causes another one, and releases its sources", () => {
+    const [left, right] = [new BehaviorSubject(0), new Subject<void>()];
+    const seen: number[] = [];
+    const following = whenever(left, right).subscribe(() => {
+      seen.push(left.value);
+      if (left.value === 1) left.next(2);
+    });
+    left.next(1);
+    following.unsubscribe();
+    expect([seen, left.observed, right.observed]).toEqual([[0, 1, 2], false, false]);
   });
 });

@@ -4,7 +4,7 @@
  * Every error of every source is returned at once. Upstream: cmd/kubelet/app/server.go.
  */
 import { withConfigAt } from "../core/config/configAtPath.ts";
-import { type ConfigProblem, type FieldPath, formatFieldPath, isMap } from "../core/config/configProblem.ts";
+import { type ConfigProblem, type FieldPath, formatFieldPath } from "../core/config/configProblem.ts";
 import { decodeConfiguration, type PartialConfiguration } from "../core/config/decodeConfiguration.ts";
 import {
   defaultConfiguration,
@@ -29,6 +29,7 @@ import { nodeFlagFaults } from "./nodeFlagFaults.ts";
 import { OWN_FLAGS } from "./ownFlags.ts";
 import { type GivenFlag, ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
 import { startWarnings } from "./startWarnings.ts";
+import { isJsonObject } from "../core/json.ts";
 
 /** The options, or everything that is wrong. */
 export type LoadedOptions =
@@ -97,10 +98,10 @@ function overlaps(a: FieldPath, b: FieldPath): boolean {
 function gateSettings(documents: readonly ConfigDocument[], given: readonly GivenFlag[]) {
   let settings: unknown = {};
   for (const { wire } of documents) {
-    if (isMap(wire) && "featureGates" in wire) settings = mergePatch(settings, wire["featureGates"] ?? {});
+    if (isJsonObject(wire) && "featureGates" in wire) settings = mergePatch(settings, wire["featureGates"] ?? {});
   }
   const fromFlag = given.find(({ spec }) => spec.field === "featureGates")?.value;
-  const all = { ...(isMap(settings) ? settings : {}), ...(isMap(fromFlag) ? fromFlag : {}) };
+  const all = { ...(isJsonObject(settings) ? settings : {}), ...(isJsonObject(fromFlag) ? fromFlag : {}) };
   const readable = Object.entries(all).filter((entry): entry is [string, boolean] => typeof entry[1] === "boolean");
   return Object.fromEntries(readable);
 }
@@ -118,7 +119,7 @@ function mergedConfiguration(
   if (dropIns.length > 0) {
     // Drop-ins change the defaulted configuration in its wire form, so null in one brings a default back.
     let wire: unknown = encodeConfiguration(config);
-    for (const dropIn of dropIns) wire = mergePatch(wire, isMap(dropIn.wire) ? dropIn.wire : {});
+    for (const dropIn of dropIns) wire = mergePatch(wire, isJsonObject(dropIn.wire) ? dropIn.wire : {});
     const merged: PartialConfiguration = decodeConfiguration(wire).config;
     config = defaultConfiguration(merged, isOn);
   }

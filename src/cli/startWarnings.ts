@@ -2,7 +2,6 @@
 import { configAt } from "../core/config/configAtPath.ts";
 import type { ConfigField } from "../core/config/configField.ts";
 import { CONFIG_FIELDS, CONFIG_PATHS } from "../core/config/configFields.ts";
-import { isMap } from "../core/config/configProblem.ts";
 import { zeroOf } from "../core/config/defaultConfiguration.ts";
 import type { ConfigPath, KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
 import { EVICTION_SIGNALS, isWatched } from "../core/eviction/thresholds.ts";
@@ -10,11 +9,12 @@ import type { ConfigDocument } from "./configDocument.ts";
 import { propertyOfFlag } from "./flags.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
 import { defaultOfFlag, type GivenFlag, type ParsedFlags } from "./parseKubeletFlags.ts";
+import { isJsonObject } from "../core/json.ts";
 
 /** Equality of decoded values; maps are equal whatever the order of their keys. */
 function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, at) => isSame(one, b[at]));
-  if (!isMap(a) || !isMap(b)) return a === b;
+  if (!isJsonObject(a) || !isJsonObject(b)) return a === b;
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => isSame(a[key], b[key]));
 }

@@ -1,7 +1,8 @@
 /** Reads the fields of a kubeconfig and collects every problem with its field path. */
 import { decodeBase64 } from "../base64.ts";
-import { type ConfigProblem, describeValue, type FieldPath, isMap } from "../config/configProblem.ts";
+import { type ConfigProblem, describeValue, type FieldPath } from "../config/configProblem.ts";
 import type { TextSource } from "./clientConfig.ts";
+import { isJsonObject } from "../json.ts";
 
 /** A text in the kubeconfig or in a file it names, and the field of either. */
 export interface FoundText {
@@ -21,8 +22,8 @@ export class FieldReader {
   constructor(value: unknown, path: FieldPath, problems: ConfigProblem[]) {
     this.path = path;
     this.problems = problems;
-    this.map = isMap(value) ? value : {};
-    if (value !== undefined && value !== null && !isMap(value))
+    this.map = isJsonObject(value) ? value : {};
+    if (value !== undefined && value !== null && !isJsonObject(value))
       this.#report(path, `must be a map, got ${describeValue(value)}`);
   }
 

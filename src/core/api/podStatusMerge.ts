@@ -3,11 +3,11 @@
  * Upstream: mergePodStatus and isPodStatusByKubeletEqual of pkg/kubelet/status/status_manager.go.
  */
 import type { PodCondition, PodStatus } from "../api.ts";
-import { isMap } from "../config/configProblem.ts";
 import { OWNED_CONDITIONS } from "../pod/conditions.ts";
 import { isTerminalPhase } from "../pod/phase.ts";
 import { compareQuantity, parseQuantity } from "../quantity.ts";
 import { findTyped } from "../findNamed.ts";
+import { isJsonObject } from "../json.ts";
 
 /** The node's facts that a merge depends on. */
 export interface StatusMergeOptions {
@@ -110,14 +110,14 @@ const QUANTITIES: ReadonlySet<string> = new Set(["allocatedResources", "requests
 
 /** Values that the server omits from responses: Go's zero values. */
 const isEmpty = (value: unknown): boolean =>
-  !value || (Array.isArray(value) ? value.length === 0 : isMap(value) && Object.values(value).every(isEmpty));
+  !value || (Array.isArray(value) ? value.length === 0 : isJsonObject(value) && Object.values(value).every(isEmpty));
 
 function sameMeaning(left: unknown, right: unknown, isQuantity: boolean): boolean {
   if (Object.is(left, right) || (isEmpty(left) && isEmpty(right))) return true;
   if (Array.isArray(left) && Array.isArray(right)) {
     return left.length === right.length && left.every((item, index) => sameMeaning(item, right[index], isQuantity));
   }
-  if (isMap(left) && isMap(right)) {
+  if (isJsonObject(left) && isJsonObject(right)) {
     const members = new Set([...Object.keys(left), ...Object.keys(right)]);
     return [...members].every((key) => sameMeaning(left[key], right[key], isQuantity || QUANTITIES.has(key)));
   }

@@ -3,10 +3,10 @@
  * the server arrive at the newer version whatever other clients added meanwhile.
  * Upstream: strategicpatch.CreateTwoWayMergePatch.
  */
-import { isMap } from "../config/configProblem.ts";
 import { sameValue } from "../sameValue.ts";
 import { PLAIN, type PatchSchema } from "./patchSchema.ts";
 import { DELETE_FROM_LIST, PATCH_DIRECTIVE, RETAIN_KEYS, SET_ELEMENT_ORDER } from "./patchDirectives.ts";
+import { isJsonObject } from "../json.ts";
 
 type JsonMap = Readonly<Record<string, unknown>>;
 type JsonList = readonly unknown[];
@@ -40,7 +40,7 @@ function addFieldDiff(
   schema: PatchSchema,
 ) {
   if (sameValue(older, newer)) return;
-  if (isMap(older) && isMap(newer)) {
+  if (isJsonObject(older) && isJsonObject(newer)) {
     const inner = strategicMergeDiff(older, newer, schema);
     if (Object.keys(inner).length > 0) patch[key] = inner;
   } else if (Array.isArray(older) && Array.isArray(newer) && older.length > 0) {
@@ -58,13 +58,13 @@ function addKeyedDiff(
   mergeKey: string,
   schema: PatchSchema,
 ) {
-  const keyOf = (item: unknown) => (isMap(item) ? item[mergeKey] : undefined);
+  const keyOf = (item: unknown) => (isJsonObject(item) ? item[mergeKey] : undefined);
   const elementSchema: PatchSchema = { fields: schema.fields ?? {}, retainKeys: schema.retainKeys ?? false };
   const before = new Map(older.map((item) => [keyOf(item), item]));
   const after = new Set(newer.map(keyOf));
   const changes = newer.flatMap((item) => {
     const previous = before.get(keyOf(item));
-    if (!isMap(previous) || !isMap(item)) return [item];
+    if (!isJsonObject(previous) || !isJsonObject(item)) return [item];
     const inner = strategicMergeDiff(previous, item, elementSchema);
     return Object.keys(inner).length === 0 ? [] : [{ ...inner, [mergeKey]: keyOf(item) }];
   });

@@ -30,7 +30,3 @@ export function describeValue(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint") return String(value);
   return Array.isArray(value) ? "a list" : "a map";
 }
-
-/** Returns true for a plain map from JSON or YAML. */
-export const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

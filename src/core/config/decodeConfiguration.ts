@@ -6,10 +6,11 @@
 import { closestName } from "./closestName.ts";
 import type { ConfigField, FieldType } from "./configField.ts";
 import { CONFIG_TREE, type FieldNode } from "./configFields.ts";
-import { type ConfigProblem, describeValue, type FieldPath, isMap } from "./configProblem.ts";
+import { type ConfigProblem, describeValue, type FieldPath } from "./configProblem.ts";
 import { quantityHint } from "../meantQuantity.ts";
 import { formatQuantity, parseQuantity } from "../quantity.ts";
 import { parseDuration } from "./duration.ts";
+import { isJsonObject } from "../json.ts";
 
 /** The only API version and kind of the document. */
 export const CONFIG_API_VERSION = "kubelet.config.k8s.io/v1beta1";
@@ -114,10 +115,10 @@ class Reading {
     const { type } = node.field;
     switch (type) {
       case "object":
-        return isMap(value) ? this.members(path, node.children, value) : this.wrong(path, "a map", value);
+        return isJsonObject(value) ? this.members(path, node.children, value) : this.wrong(path, "a map", value);
       case "[]object":
         return this.list(path, value, (itemPath, item) =>
-          isMap(item) ? this.members(itemPath, node.children, item) : this.wrong(itemPath, "a map", item),
+          isJsonObject(item) ? this.members(itemPath, node.children, item) : this.wrong(itemPath, "a map", item),
         );
       case "[]string":
         return this.list(path, value, (itemPath, item) => this.scalar(itemPath, node, "string", item));
@@ -153,7 +154,7 @@ class Reading {
   }
 
   private map(path: FieldPath, value: unknown, read: (path: FieldPath, item: unknown) => unknown): unknown {
-    if (!isMap(value)) return this.wrong(path, "a map", value);
+    if (!isJsonObject(value)) return this.wrong(path, "a map", value);
     return Object.fromEntries(
       Object.entries(value)
         .filter(([, item]) => item !== null || this.role === "whole")
@@ -186,7 +187,7 @@ function checkKind(document: Readonly<Record<string, unknown>>, reading: Reading
 /** Decodes one document (plain JSON values). */
 export function decodeConfiguration(document: unknown, role: DocumentRole = "whole"): DecodedConfiguration {
   const reading = new Reading(role);
-  if (!isMap(document)) {
+  if (!isJsonObject(document)) {
     reading.fault([], `must be a map of fields, got ${describeValue(document)}`);
     return { config: {}, problems: reading.problems };
   }

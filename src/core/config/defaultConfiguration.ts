@@ -5,10 +5,10 @@
  */
 import type { FieldType } from "./configField.ts";
 import { CONFIG_TREE, type FieldNode } from "./configFields.ts";
-import { isMap } from "./configProblem.ts";
 import type { PartialConfiguration } from "./decodeConfiguration.ts";
 import { DEFAULT_EVICTION_HARD } from "./evictionDefaults.ts";
 import type { KubeletConfiguration } from "./kubeletConfiguration.ts";
+import { isJsonObject } from "../json.ts";
 
 /** Returns whether a feature gate is on. */
 export type GateEnabled = (name: string) => boolean;
@@ -46,11 +46,11 @@ function fill(node: FieldNode, value: unknown): unknown {
   const { type, pointer } = node.field;
   if (type === "object") {
     if (value === undefined && pointer) return undefined;
-    return fillMembers(node.children, isMap(value) ? value : {});
+    return fillMembers(node.children, isJsonObject(value) ? value : {});
   }
   if (type === "[]object") {
     const items: readonly unknown[] = Array.isArray(value) ? value : [];
-    return items.map((item) => fillMembers(node.children, isMap(item) ? item : {}));
+    return items.map((item) => fillMembers(node.children, isJsonObject(item) ? item : {}));
   }
   const isUnset = value === undefined || (!pointer && value === zeroOf(type));
   if (!isUnset) return value;
@@ -75,7 +75,7 @@ function dependentDefaults(given: PartialConfiguration, filled: KubeletConfigura
   if (given["serializeImagePulls"] === undefined) {
     changed.serializeImagePulls = (filled.maxParallelImagePulls ?? 0) < 2;
   }
-  const backOff = isMap(given["crashLoopBackOff"]) ? given["crashLoopBackOff"] : {};
+  const backOff = isJsonObject(given["crashLoopBackOff"]) ? given["crashLoopBackOff"] : {};
   if (!isOn("KubeletCrashLoopBackOffMax") && backOff["maxContainerRestartPeriod"] === undefined) {
     changed.crashLoopBackOff = {};
   }
@@ -97,7 +97,7 @@ export function defaultConfiguration(given: PartialConfiguration, isOn: GateEnab
  */
 export function withDefaultEviction(given: PartialConfiguration): PartialConfiguration {
   const own = given["evictionHard"];
-  if (!isMap(own)) return { ...given, evictionHard: DEFAULT_EVICTION_HARD };
+  if (!isJsonObject(own)) return { ...given, evictionHard: DEFAULT_EVICTION_HARD };
   if (given["mergeDefaultEvictionSettings"] !== true) return given;
   return { ...given, evictionHard: { ...DEFAULT_EVICTION_HARD, ...own } };
 }

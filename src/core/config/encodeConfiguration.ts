@@ -3,11 +3,11 @@
  * values omitted where upstream omits them.
  */
 import { CONFIG_TREE, type FieldNode } from "./configFields.ts";
-import { isMap } from "./configProblem.ts";
 import { CONFIG_API_VERSION, CONFIG_KIND } from "./decodeConfiguration.ts";
 import { zeroOf } from "./defaultConfiguration.ts";
 import { formatDuration } from "./duration.ts";
 import type { ConfigPath, KubeletConfiguration } from "./kubeletConfiguration.ts";
+import { isJsonObject } from "../json.ts";
 
 /** Non-pointer fields that are written even when zero, besides durations, quantities and objects. */
 const ALWAYS_WRITTEN: ReadonlySet<ConfigPath> = new Set<ConfigPath>([
@@ -24,14 +24,14 @@ const ALWAYS_WRITTEN: ReadonlySet<ConfigPath> = new Set<ConfigPath>([
 ]);
 
 const isEmpty = (value: unknown): boolean =>
-  Array.isArray(value) ? value.length === 0 : isMap(value) && Object.keys(value).length === 0;
+  Array.isArray(value) ? value.length === 0 : isJsonObject(value) && Object.keys(value).length === 0;
 
 function encode(node: FieldNode, value: unknown): unknown {
   if (value === undefined) return undefined;
   const { type, pointer } = node.field;
   switch (type) {
     case "object":
-      return encodeMembers(node.children, isMap(value) ? value : {});
+      return encodeMembers(node.children, isJsonObject(value) ? value : {});
     case "duration":
       return formatDuration(Number(value));
     case "quantity":
@@ -39,7 +39,7 @@ function encode(node: FieldNode, value: unknown): unknown {
     case "[]object": {
       if (!Array.isArray(value) || value.length === 0) return undefined;
       const items: readonly unknown[] = value;
-      return items.map((item) => encodeMembers(node.children, isMap(item) ? item : {}));
+      return items.map((item) => encodeMembers(node.children, isJsonObject(item) ? item : {}));
     }
     default:
       if (pointer || ALWAYS_WRITTEN.has(node.path)) return value;

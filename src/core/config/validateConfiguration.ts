@@ -5,7 +5,7 @@
  */
 import { ruleFault } from "./checkField.ts";
 import { CONFIG_TREE, type FieldNode } from "./configFields.ts";
-import { type ConfigProblem, type FieldPath, isMap } from "./configProblem.ts";
+import { type ConfigProblem, type FieldPath } from "./configProblem.ts";
 import type { GateEnabled } from "./defaultConfiguration.ts";
 import type { KubeletConfiguration } from "./kubeletConfiguration.ts";
 import { validateEviction } from "./validateEviction.ts";
@@ -13,6 +13,7 @@ import { validateLogging } from "./validateLogging.ts";
 import { validateNode } from "./validateNode.ts";
 import { validatePods } from "./validatePods.ts";
 import { validateResources } from "./validateReservations.ts";
+import { isJsonObject } from "../json.ts";
 
 /** Returns all problems of a configuration, those of single fields first. */
 export function validateConfiguration(config: KubeletConfiguration, isOn: GateEnabled): readonly ConfigProblem[] {
@@ -39,11 +40,11 @@ function checkMembers(
 
 function checkNode(problems: ConfigProblem[], path: FieldPath, node: FieldNode, value: unknown): void {
   if (value === undefined) return;
-  if (node.field.type === "object" && isMap(value)) checkMembers(problems, path, node.children, value);
+  if (node.field.type === "object" && isJsonObject(value)) checkMembers(problems, path, node.children, value);
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value;
     for (const [index, item] of items.entries()) {
-      if (isMap(item)) checkMembers(problems, [...path, index], node.children, item);
+      if (isJsonObject(item)) checkMembers(problems, [...path, index], node.children, item);
       else checkRule(problems, [...path, index], node, item);
     }
     return;

@@ -4,6 +4,7 @@
  */
 import type { Pod } from "../api.ts";
 import { type EpochMs, type PodFullName, podFullName } from "../ids.ts";
+import { isJsonObject } from "../json.ts";
 import { rfc3339Nano } from "../time/civilTime.ts";
 import { RETRY_AT } from "./crashLoopSteering.ts";
 import type { DecodedPod } from "./defaults.ts";
@@ -102,8 +103,6 @@ function withNoExecute(tolerations: readonly Toleration[]): readonly Toleration[
 /** Serializes with sorted keys, so that the field order of a manifest does not matter. */
 function stableJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
-    typeof member === "object" && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
+    isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
   );
 }

@@ -15,7 +15,6 @@ import {
   type Observable,
   of,
   repeat,
-  retry,
   switchMap,
   tap,
   throwError,
@@ -28,8 +27,8 @@ import { kubeletError, toKubeletError, type KubeletError } from "../../core/erro
 import type { EpochMs } from "../../core/ids.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import { formatInstant } from "../../core/time/civilTime.ts";
-import { backoffDelay } from "../../operators/backoffDelay.ts";
 import { longTimer } from "../../operators/longTimer.ts";
+import { retryWithBackoff } from "../../operators/retryWithBackoff.ts";
 import { orElse } from "../../operators/orElse.ts";
 import { untilWallTime } from "../../operators/untilWallTime.ts";
 import type { ApiServer } from "../../ports/apiServer.ts";
@@ -180,13 +179,9 @@ function createRotation(options: RotationOptions, { certificates, clock, rng, lo
 
   const renew = (template: CertificateTemplate): Observable<HeldCertificate> =>
     defer(() => obtain(template)).pipe(
-      retry({
-        delay: (thrown, failures) => {
-          const delayMs = backoffDelay(RENEWAL_BACKOFF, failures, rng);
-          log.error("Unable to rotate certificates", { signer, error: toKubeletError(thrown), delayMs });
-          options.onFailure?.();
-          return longTimer(clock, delayMs);
-        },
+      retryWithBackoff(RENEWAL_BACKOFF, { clock, rng }, (failure) => {
+        log.error("Unable to rotate certificates", { signer, ...failure });
+        options.onFailure?.();
       }),
       tap((next) => {
         if (held !== undefined) options.onRotated?.((clock.wallTime() - held.facts.notBefore) / MS_PER_SECOND);

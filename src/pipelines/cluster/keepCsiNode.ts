@@ -3,13 +3,13 @@
  * waits for it. Counterpart: initializeCSINode of pkg/volume/csi. Differs from upstream: the node is Ready without it, as
  * no volume of CSI is served, and failing for long does not end the daemon.
  */
-import { catchError, defer, EMPTY, ignoreElements, map, type Observable, of, retry, switchMap } from "rxjs";
+import { catchError, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap } from "rxjs";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
 import { type CsiNode, type CsiNodeStep, csiNodeStep } from "../../core/node/csiNode.ts";
 import type { Node } from "../../core/api.ts";
-import { type BackoffCurve, backoffDelay } from "../../operators/backoffDelay.ts";
-import { longTimer } from "../../operators/longTimer.ts";
+import type { BackoffCurve } from "../../operators/backoffDelay.ts";
 import { newsOf } from "../../operators/newsOf.ts";
+import { retryWithBackoff } from "../../operators/retryWithBackoff.ts";
 import type { ApiServer } from "../../ports/apiServer.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
@@ -31,7 +31,7 @@ export const csiNode = (writer: CsiNodeWriter): Observable<never> =>
 
 /** Completes once it is there. */
 function ensure(writer: CsiNodeWriter, nodeUid: string): Observable<never> {
-  const { api, nodeName, clock, rng, telemetry } = writer;
+  const { api, nodeName, telemetry } = writer;
   const name = nodeName;
   const existing$ = defer((): Observable<CsiNode | undefined> => api.get("csinodes", { name })).pipe(
     catchError((thrown: unknown) => {
@@ -41,13 +41,7 @@ function ensure(writer: CsiNodeWriter, nodeUid: string): Observable<never> {
   );
   return existing$.pipe(
     switchMap((existing) => step(writer, csiNodeStep(existing, nodeName, nodeUid))),
-    retry({
-      delay: (thrown: unknown, failures) => {
-        const delayMs = backoffDelay(BACKOFF, failures, rng);
-        telemetry.log.error("Failed to initialize CSINode", { error: toKubeletError(thrown), delayMs });
-        return longTimer(clock, delayMs);
-      },
-    }),
+    retryWithBackoff(BACKOFF, writer, (failure) => telemetry.log.error("Failed to initialize CSINode", { ...failure })),
     ignoreElements(),
   );
 }

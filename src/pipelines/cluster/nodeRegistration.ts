@@ -2,7 +2,7 @@
  * Makes the Node of this machine, or corrects the one that is there. Bound: one attempt at a time. Counterpart:
  * registerWithAPIServer of pkg/kubelet/kubelet_node_status.go.
  */
-import { catchError, concat, defer, from, ignoreElements, type Observable, of, retry, switchMap, tap } from "rxjs";
+import { catchError, concat, defer, from, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
 import { createStatusPatch } from "../../core/api/statusPatch.ts";
 import type { Node } from "../../core/api.ts";
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";
@@ -13,6 +13,7 @@ import type { NodeFacts } from "../../core/node/nodeFacts.ts";
 import { formatInstant } from "../../core/time/civilTime.ts";
 import { type BackoffCurve, backoffDelay } from "../../operators/backoffDelay.ts";
 import { longTimer } from "../../operators/longTimer.ts";
+import { retryWithBackoff } from "../../operators/retryWithBackoff.ts";
 import type { ApiServer } from "../../ports/apiServer.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeStartup } from "./nodeStartup.ts";
@@ -32,19 +33,15 @@ const BACKOFF: BackoffCurve = { initialMs: 100, maxMs: 7_000 };
 /** Completes once the Node is there; events of its first status come before. Never errors. */
 export function nodeRegistration(writer: NodeWriter): Observable<KubeletEvent> {
   const { clock, rng, telemetry, startup } = writer;
-  const wait = (failures: number) => longTimer(clock, backoffDelay(BACKOFF, failures, rng));
   const attempts$ = defer(() => tryRegister(writer)).pipe(
-    retry({
-      delay: (thrown: unknown, failures) => {
-        telemetry.log.error("Unable to register node with API server", { error: toKubeletError(thrown) });
-        return wait(failures + 1);
-      },
-    }),
+    retryWithBackoff({ ...BACKOFF, initialMs: 2 * BACKOFF.initialMs }, writer, ({ error }) =>
+      telemetry.log.error("Unable to register node with API server", { error }),
+    ),
   );
   return defer(() => {
     startup.attempted();
     // The runtime may answer meanwhile, and the Node is Ready from its first moment.
-    return concat(wait(1).pipe(ignoreElements()), attempts$);
+    return concat(longTimer(clock, backoffDelay(BACKOFF, 1, rng)).pipe(ignoreElements()), attempts$);
   });
 }
 

@@ -18,9 +18,9 @@ import {
 import { toKubeletError } from "../../core/errors.ts";
 import { LEASE_NAMESPACE, type Lease, type LeaseHolder, renewedLease } from "../../core/node/nodeLease.ts";
 import type { Node } from "../../core/api.ts";
-import { type BackoffCurve, backoffDelay } from "../../operators/backoffDelay.ts";
-import { longTimer } from "../../operators/longTimer.ts";
+import type { BackoffCurve } from "../../operators/backoffDelay.ts";
 import { reconcile } from "../../operators/reconcile.ts";
+import { retryWithBackoff } from "../../operators/retryWithBackoff.ts";
 import type { ApiServer } from "../../ports/apiServer.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
@@ -96,7 +96,7 @@ interface EnsuredLease {
 
 /** The lease as the server has it, or a new one. */
 function ensureLease(writer: LeaseWriter): Observable<EnsuredLease> {
-  const { api, clock, rng, telemetry, nodeName, deadlineMs } = writer;
+  const { api, clock, telemetry, nodeName, deadlineMs } = writer;
   const ref = { namespace: LEASE_NAMESPACE, name: nodeName };
   return defer(() => api.get("leases", ref, { deadlineMs })).pipe(
     map((lease): EnsuredLease => ({ lease, isNew: false })),
@@ -108,13 +108,9 @@ function ensureLease(writer: LeaseWriter): Observable<EnsuredLease> {
       const made = renewedLease(undefined, holder, clock.wallTime());
       return api.create("leases", made, { deadlineMs }).pipe(map((lease) => ({ lease, isNew: true })));
     }),
-    retry({
-      delay: (thrown: unknown, failures) => {
-        const delayMs = backoffDelay(BACKOFF, failures, rng);
-        telemetry.log.error("Failed to ensure lease exists, will retry", { error: toKubeletError(thrown), delayMs });
-        return longTimer(clock, delayMs);
-      },
-    }),
+    retryWithBackoff(BACKOFF, writer, (failure) =>
+      telemetry.log.error("Failed to ensure lease exists, will retry", { ...failure }),
+    ),
   );
 }
 

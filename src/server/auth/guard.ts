@@ -12,6 +12,7 @@ import {
 } from "../../core/auth/requestAttributes.ts";
 import { ANONYMOUS, type RequestUser } from "../../core/auth/requestUser.ts";
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";
+import { err, ok, type Result } from "../../core/result.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import { peerGroup } from "../../core/server/connectionRoom.ts";
@@ -31,8 +32,6 @@ export interface GuardOptions {
   readonly metrics: Metrics;
 }
 
-type Outcome<T> = { readonly value: T } | { readonly error: KubeletError };
-
 /** Returns the middleware that runs before every route. */
 export function guard({ authenticate, authorize, rules, clock, log, metrics }: GuardOptions): MiddlewareHandler {
   const mayGoOn = async (context: Context, user: RequestUser): Promise<Response | undefined> => {
@@ -42,7 +41,7 @@ export function guard({ authenticate, authorize, rules, clock, log, metrics }: G
       const answer = await settled(
         firstValueFrom(authorize({ user, verb, subresource }).pipe(whileWanted(context)), { defaultValue: false }),
       );
-      if ("error" in answer) {
+      if (!answer.ok) {
         if (isTooMany(answer.error)) return tooManyRequests(context);
         log.error("Authorization error", { logger: "server", user: user.name, verb, subresource, error: answer.error });
         return context.body(authorizationErrorText(user.name, verb, subresource), 500);
@@ -72,11 +71,11 @@ export function guard({ authenticate, authorize, rules, clock, log, metrics }: G
         { defaultValue: undefined },
       ),
     );
-    if ("error" in answer) {
+    if (!answer.ok) {
       if (isTooMany(answer.error)) return tooManyRequests(context);
       log.error("Unable to authenticate the request due to an error", { logger: "server", error: answer.error });
     }
-    const user = "error" in answer ? undefined : answer.value;
+    const user = answer.ok ? answer.value : undefined;
     if (user === undefined) return context.body("Unauthorized", 401, lastAnswer(context));
     const refusal = await mayGoOn(context, user);
     if (refusal !== undefined) return refusal;
@@ -93,8 +92,5 @@ const isTooMany = ({ code }: KubeletError): boolean => code === "ResourceExhaust
 const tooManyRequests = (context: Context): Response =>
   context.body("Too many requests, please try again later.\n", 429, { ...lastAnswer(context), "retry-after": "1" });
 
-const settled = <T>(answer: Promise<T>): Promise<Outcome<T>> =>
-  answer.then(
-    (value) => ({ value }),
-    (thrown: unknown) => ({ error: toKubeletError(thrown) }),
-  );
+const settled = <T>(answer: Promise<T>): Promise<Result<T>> =>
+  answer.then(ok, (thrown: unknown) => err(toKubeletError(thrown)));

@@ -10,6 +10,7 @@ import { quantityHint } from "../../meantQuantity.ts";
 import { formatQuantity, parseQuantity } from "../../quantity.ts";
 import { parseInstant } from "../../time/civilTime.ts";
 import { type FieldProblem, warning, wrongType } from "../fieldProblem.ts";
+import { isJsonObject } from "../../json.ts";
 
 /**
  * A decoded object. Unknown fields and fields of the wrong type are dropped; a list item of the wrong type becomes an
@@ -59,9 +60,6 @@ function kindOf(value: unknown): string {
     : `the ${typeof value} ${value}`;
 }
 
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const mustBe =
   (path: string, wanted: string, value: unknown, hint = "") =>
   (describe: Describe): FieldProblem =>
@@ -72,7 +70,7 @@ const unknownField = (path: string, meant: string | undefined): FieldProblem =>
 
 function decodeStruct(type: string, input: unknown, path: string, report: Report): unknown {
   if (input === null || input === undefined) return undefined;
-  if (!isMap(input)) {
+  if (!isJsonObject(input)) {
     report(mustBe(path, "a map", input));
     return undefined;
   }
@@ -114,7 +112,7 @@ function decodeList(type: string, value: unknown, path: string, report: Report):
 }
 
 function decodeMap(type: string, value: unknown, path: string, report: Report): unknown {
-  if (!isMap(value)) {
+  if (!isJsonObject(value)) {
     report(mustBe(path, "a map", value));
     return undefined;
   }

@@ -1,8 +1,8 @@
 /** Pods of the workloads in a manifest, as `rxlet template` prints them. Pure. */
-import { isMap } from "../../config/configProblem.ts";
 import { required } from "../fieldProblem.ts";
 import { isWorkload, knownKinds } from "./manifestKinds.ts";
 import type { ManifestText } from "./readManifest.ts";
+import { isJsonObject } from "../../json.ts";
 
 /** The objects to print in order, notes about omitted objects, and errors. If there is an error, print no object. */
 export interface TemplatePods {
@@ -39,24 +39,24 @@ export function podsOfTemplates({ documents, faults }: ManifestText, origin: str
 /** The object of a document, or the items of a List, each with its path prefix. */
 function itemsOf(value: unknown): readonly (readonly [unknown, string])[] {
   if (value === null || value === undefined) return [];
-  if (!isMap(value) || value["kind"] !== "List" || !Array.isArray(value["items"])) return [[value, ""]];
+  if (!isJsonObject(value) || value["kind"] !== "List" || !Array.isArray(value["items"])) return [[value, ""]];
   return value["items"].map((item: unknown, index) => [item, `items[${index}].`] as const);
 }
 
 function outcomeOf(value: unknown, place: Place): Outcome {
-  const { kind, metadata, spec } = isMap(value) ? value : {};
+  const { kind, metadata, spec } = isJsonObject(value) ? value : {};
   if (knownKinds(true).objects.some((known) => known === kind)) return { object: value };
   if (!isWorkload(kind)) return { note: `${place("kind")}: ${JSON.stringify(kind ?? null)} is left out` };
   const isCronJob = kind === "CronJob";
   const path = isCronJob ? "spec.jobTemplate.spec.template" : "spec.template";
   const template = memberAt({ spec }, path);
-  const podSpec = isMap(template) ? template["spec"] : undefined;
-  if (!isMap(template) || !isMap(podSpec)) {
+  const podSpec = isJsonObject(template) ? template["spec"] : undefined;
+  if (!isJsonObject(template) || !isJsonObject(podSpec)) {
     const { field, reason } = required(`${path}.spec`);
     return { error: `${place(field)}: ${reason}` };
   }
-  const { name, namespace } = isMap(metadata) ? metadata : {};
-  const own = isMap(template["metadata"]) ? template["metadata"] : {};
+  const { name, namespace } = isJsonObject(metadata) ? metadata : {};
+  const own = isJsonObject(template["metadata"]) ? template["metadata"] : {};
   return {
     object: {
       apiVersion: "v1",
@@ -68,4 +68,4 @@ function outcomeOf(value: unknown, place: Place): Outcome {
 }
 
 const memberAt = (value: unknown, path: string): unknown =>
-  path.split(".").reduce<unknown>((member, name) => (isMap(member) ? member[name] : undefined), value);
+  path.split(".").reduce<unknown>((member, name) => (isJsonObject(member) ? member[name] : undefined), value);

@@ -26,6 +26,7 @@ import { apiVersionOf, BESIDE_PODS, checkKind, knownKinds } from "./manifestKind
 import { inOrder, referenceTo } from "./problemText.ts";
 import { readConfigObject } from "./readConfigObject.ts";
 import { readRuntimeClass } from "./readRuntimeClass.ts";
+import { isJsonObject } from "../../json.ts";
 
 /** A document of a manifest as plain data. */
 export interface ManifestDocument {
@@ -156,8 +157,6 @@ function problemOf(
 /** Truncates text: manifest keys appear in paths and reasons, and may be as long as the manifest. */
 const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}...` : text);
 
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** Reads one document. If its text has faults, none of its objects is used. */
@@ -182,7 +181,7 @@ function readObjects({ value, lineOf }: ManifestDocument, context: ManifestConte
   const { objects, lists } = knownKinds(context.standalone);
   const document: Item = { value, prefix: "", lineOf };
   const failed = (problems: readonly FieldProblem[]): readonly Outcome[] => [failure(document, problems, context)];
-  if (!isMap(value)) return failed([wrongType("", "must be a map with apiVersion and kind, such as a Pod")]);
+  if (!isJsonObject(value)) return failed([wrongType("", "must be a map with apiVersion and kind, such as a Pod")]);
   const check = checkKind(value, "", [...objects, ...lists.keys()], [...objects, "List"]);
   if (!check.isKnown) return failed(check.problems);
   if (!lists.has(value["kind"])) return [readItem(document, value["kind"], check.problems, context)];
@@ -204,7 +203,8 @@ function readListItem(
   context: ManifestContext,
 ): Outcome {
   const { value, prefix } = item;
-  if (!isMap(value)) return failure(item, [wrongType(prefix.slice(0, -1), "must be a map, such as a Pod")], context);
+  if (!isJsonObject(value))
+    return failure(item, [wrongType(prefix.slice(0, -1), "must be a map, such as a Pod")], context);
   if (ofAll !== undefined && value["kind"] === undefined) return readItem(item, ofAll, [], context);
   const named = { apiVersion: apiVersionOf(value["kind"] ?? ofAll), ...value };
   const check = checkKind(named, prefix, kinds, kinds);
@@ -235,7 +235,7 @@ const withPrefix = ({ prefix }: Item, problems: readonly FieldProblem[]): readon
 
 /** Returns name and namespace of an undecoded value; empty if absent. */
 function namesIn(value: unknown): { readonly name: string; readonly namespace: string } {
-  const metadata = isMap(value) && isMap(value["metadata"]) ? value["metadata"] : {};
+  const metadata = isJsonObject(value) && isJsonObject(value["metadata"]) ? value["metadata"] : {};
   return { name: textOf(metadata["name"]), namespace: textOf(metadata["namespace"]) };
 }
 

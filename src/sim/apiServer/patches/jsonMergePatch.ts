@@ -1,7 +1,7 @@
 /** Creates and applies JSON merge patches (RFC 7396) of API objects. */
-import { isMap } from "../../../core/config/configProblem.ts";
 import { mergePatch } from "../../../core/config/mergePatch.ts";
 import { sameValue } from "../../../core/sameValue.ts";
+import { isJsonObject } from "../../../core/json.ts";
 
 type JsonMap = Readonly<Record<string, unknown>>;
 
@@ -14,7 +14,7 @@ export function jsonMergeDiff(older: JsonMap, newer: JsonMap): JsonMap {
   for (const [key, value] of Object.entries(newer)) {
     const before = older[key];
     if (value === undefined || sameValue(before, value)) continue;
-    patch[key] = isMap(before) && isMap(value) ? jsonMergeDiff(before, value) : value;
+    patch[key] = isJsonObject(before) && isJsonObject(value) ? jsonMergeDiff(before, value) : value;
   }
   for (const key of Object.keys(older)) if (older[key] !== undefined && newer[key] === undefined) patch[key] = null;
   return patch;

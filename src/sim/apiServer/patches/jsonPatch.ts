@@ -1,9 +1,9 @@
 /** JSON patches (RFC 6902): operations on values addressed by JSON pointers, applied all or none. */
-import { isMap } from "../../../core/config/configProblem.ts";
 import type { JsonPatchOperation } from "../../../core/api/jsonPatchOperation.ts";
 import type { Result } from "../../../core/result.ts";
 import { sameValue } from "../../../core/sameValue.ts";
 import { PatchFault, patchResult } from "./patchFault.ts";
+import { isJsonObject } from "../../../core/json.ts";
 
 const MAX_OPERATIONS = 10_000;
 
@@ -60,7 +60,7 @@ function valueAt(document: unknown, path: readonly string[], pointer: string): u
   let here = document;
   for (const step of path) {
     if (Array.isArray(here)) here = here[indexOf(here, step, here.length - 1)];
-    else if (isMap(here) && Object.hasOwn(here, step)) here = here[step];
+    else if (isJsonObject(here) && Object.hasOwn(here, step)) here = here[step];
     else throw new PatchFault(`nothing at ${pointer}`);
   }
   return here;
@@ -86,7 +86,7 @@ function place(document: unknown, path: readonly string[], value: unknown, op: "
       const index = indexOf(parent, step, op === "add" ? parent.length : parent.length - 1);
       return op === "add" ? parent.toSpliced(index, 0, value) : parent.with(index, value);
     }
-    if (isMap(parent)) return { ...parent, [step]: value };
+    if (isJsonObject(parent)) return { ...parent, [step]: value };
     throw new PatchFault(`${op}: no list or map that contains ${JSON.stringify(step)}`);
   });
 }

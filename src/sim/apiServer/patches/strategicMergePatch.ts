@@ -4,7 +4,6 @@
  * Inputs are not modified.
  * Upstream: apimachinery's strategicpatch.
  */
-import { isMap } from "../../../core/config/configProblem.ts";
 import type { Result } from "../../../core/result.ts";
 import { sameValue } from "../../../core/sameValue.ts";
 import { PatchFault, patchResult } from "./patchFault.ts";
@@ -16,6 +15,7 @@ import {
 } from "../../../core/api/patchDirectives.ts";
 import { PLAIN, type PatchSchema } from "../../../core/api/patchSchema.ts";
 import { mergeElementOrder } from "./elementOrder.ts";
+import { isJsonObject } from "../../../core/json.ts";
 
 type JsonMap = Readonly<Record<string, unknown>>;
 type JsonList = readonly unknown[];
@@ -58,7 +58,7 @@ function mergeField(merged: Map<string, unknown>, key: string, change: unknown, 
   const current = merged.get(key);
   const here = `${path}.${key}`;
   if (change === null) merged.delete(key);
-  else if (isMap(current) && isMap(change)) merged.set(key, mergeMap(current, change, schema, here));
+  else if (isJsonObject(current) && isJsonObject(change)) merged.set(key, mergeMap(current, change, schema, here));
   else if (Array.isArray(current) && Array.isArray(change)) merged.set(key, mergeList(current, change, schema, here));
   else merged.set(key, withoutDirectives(change));
 }
@@ -119,7 +119,7 @@ function mergeKeyed(
   let replaces = false;
   const changes: unknown[] = [];
   for (const change of patch) {
-    const directive = isMap(change) ? change[PATCH_DIRECTIVE] : undefined;
+    const directive = isJsonObject(change) ? change[PATCH_DIRECTIVE] : undefined;
     if (directive === undefined) changes.push(change);
     else if (directive === "replace") replaces = true;
     else if (directive === "delete") gone.add(keyOf(change, mergeKey, path));
@@ -141,7 +141,7 @@ function mergeKeyed(
     const key = keyOf(change, mergeKey, path);
     const place = places.get(key) ?? merged.length;
     const target = merged[place];
-    merged[place] = isMap(target)
+    merged[place] = isJsonObject(target)
       ? mergeMap(target, change as JsonMap, { fields: schema.fields ?? {} }, path)
       : withoutDirectives(change);
     places.set(key, place);
@@ -150,7 +150,7 @@ function mergeKeyed(
 }
 
 function keyOf(item: unknown, mergeKey: string, path: string): unknown {
-  const key = isMap(item) ? item[mergeKey] : undefined;
+  const key = isJsonObject(item) ? item[mergeKey] : undefined;
   if (key === undefined) throw new PatchFault(`${path}: an element has no merge key ${mergeKey}`);
   return key;
 }
@@ -174,7 +174,7 @@ function mergeOrdered(current: unknown, change: unknown, order: unknown, schema:
 function checkOrder(patch: JsonList, orderKeys: JsonList, keyed: (item: unknown) => unknown, path: string) {
   let from = 0;
   for (const item of patch) {
-    if (isMap(item) && item[PATCH_DIRECTIVE] !== undefined) continue;
+    if (isJsonObject(item) && item[PATCH_DIRECTIVE] !== undefined) continue;
     const wanted = keyed(item);
     let at = from;
     while (at < orderKeys.length && !sameValue(orderKeys[at], wanted)) at += 1;
@@ -187,9 +187,9 @@ function checkOrder(patch: JsonList, orderKeys: JsonList, keyed: (item: unknown)
 /** Returns the value of a patch applied to nothing: without directives, deletions and nulls. */
 function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) {
-    return value.filter((item) => !(isMap(item) && item[PATCH_DIRECTIVE] !== undefined)).map(withoutDirectives);
+    return value.filter((item) => !(isJsonObject(item) && item[PATCH_DIRECTIVE] !== undefined)).map(withoutDirectives);
   }
-  if (!isMap(value)) return value;
+  if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).filter(([key, member]) => !isDirective(key) && member !== null);
   return Object.fromEntries(entries.map(([key, member]) => [key, withoutDirectives(member)]));
 }

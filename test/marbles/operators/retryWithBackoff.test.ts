@@ -1,0 +1,44 @@
+import { defer } from "rxjs";
+import { expect, it } from "vitest";
+import { kubeletError } from "../../../src/core/errors.ts";
+import { type RetriedFailure, retryWithBackoff } from "../../../src/operators/retryWithBackoff.ts";
+import { fixedRng } from "../../support/fixedRng.ts";
+import { marbles } from "../../support/marbles.ts";
+
+it(
+  "subscribes again after delays that double up to the cap, and passes on what then comes",
+  marbles(({ cold, clock, expectObservable, expectSubscriptions, flush }) => {
+    const failing = cold("-#", {}, kubeletError("Unavailable", "away"));
+    const healthy = cold("-v|");
+    let failures = 0;
+    const told: RetriedFailure[] = [];
+    const source$ = defer(() => (failures < 2 ? failing : healthy));
+    expectObservable(
+      source$.pipe(
+        retryWithBackoff({ initialMs: 2, maxMs: 3 }, { clock, rng: fixedRng() }, (failure) => {
+          failures += 1;
+          told.push(failure);
+        }),
+      ),
+    ).toBe("--------v|");
+    expectSubscriptions(failing).toBe("^!", "---^!");
+    expectSubscriptions(healthy).toBe("-------^-!");
+    flush();
+    expect(told.map(({ error, delayMs }) => [error.message, delayMs])).toEqual([
+      ["away", 2],
+      ["away", 3],
+    ]);
+  }),
+);
+
+it(
+  "starts no attempt after its subscriber left during a delay",
+  marbles(({ cold, clock, expectObservable, expectSubscriptions }) => {
+    const failing = cold("-#");
+    expectObservable(
+      failing.pipe(retryWithBackoff({ initialMs: 5, maxMs: 5 }, { clock, rng: fixedRng() }, () => undefined)),
+      "---!",
+    ).toBe("----");
+    expectSubscriptions(failing).toBe("^!");
+  }),
+);

@@ -1,4 +1,4 @@
-/** A broken invariant below the kubelet, in any effect it has: none of its stages takes it for a failure of that effect. */
+/** A broken invariant in any effect below the kubelet ends the node: no stage treats it as a failure of the effect. */
 import { isObservable, type Observable, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { InvariantError } from "../../src/core/invariant.ts";
@@ -8,11 +8,13 @@ import { noFaults } from "../../src/sim/faults/faultKinds.ts";
 import type { CreateKubelet } from "../../src/sim/simKubelet.ts";
 import { simulateSeed } from "../../src/sim/simulateSeed.ts";
 
-/** Made before anybody could witness it: only what passes it on ends the run. */
+/** Created before the run, which therefore ends only if the stages rethrow the error. */
 const BROKEN = new InvariantError("broken below the kubelet");
 type Effect = (...args: unknown[]) => unknown;
 
-/** The ports, each effect of which is another one where `adapt` says so. Lanes to the API server are ports of their own. */
+/**
+ * Replaces each effect of the ports for which `adapt` returns one. Each lane to the API server is a port of its own.
+ */
 function adapted(ports: KubeletPorts, adapt: (name: string) => Observable<never> | undefined): KubeletPorts {
   const wrap = <T extends object>(at: string, port: T): T =>
     Object.fromEntries(

@@ -36,7 +36,7 @@ describe("createChromeTrace", () => {
   const { result, statuses, entries } = tracedRun();
   const timed = entries.filter(({ ph }) => ph !== "M");
 
-  it("tells of a run that went well and had faults", () => {
+  it("records a successful run with faults", () => {
     expect([result.outcome, timed.length > 1_000]).toEqual(["ok", true]);
   });
 
@@ -80,7 +80,7 @@ describe("createChromeTrace", () => {
 });
 
 describe("the tracks of a Chrome trace", () => {
-  it("has another track for bars that overlap, and ends what has not ended", () => {
+  it("puts overlapping bars on another track and closes open bars", () => {
     const chrome = createChromeTrace();
     const see = (atMs: number, kind: "container started" | "container exited", id: string, attempt: number) =>
       chrome.see({ kind: "change", atMs, change: { atMs, kind, id, podUid: "u", name: `a/b/c#${attempt}` } }, 0);

@@ -41,7 +41,7 @@ describe("createPrng", () => {
     expect(new Set(ids).size).toBe(10_000);
   });
 
-  it("draws whole numbers including both ends, picks from lists, and refuses empty ones", () => {
+  it("draws whole numbers including both ends, picks from lists, and rejects empty lists", () => {
     const prng = createPrng(3);
     const seen = new Set(Array.from({ length: 1_000 }, () => prng.int(2, 4)));
     expect([...seen].toSorted()).toEqual([2, 3, 4]);

@@ -19,7 +19,7 @@ describe("shrinkList", () => {
     expect(shrinkList(numbers(count), needs(...wanted), { runs: 1_000 })).toEqual(wanted);
   });
 
-  it("finds what fails only together, though halves alone do not", () => {
+  it("finds elements that fail only together", () => {
     const fails = (kept: readonly number[]): boolean => kept.filter((each) => each % 2 === 1).length >= 2;
     expect(shrinkList(numbers(9), fails, { runs: 1_000 })).toHaveLength(2);
   });
@@ -30,7 +30,7 @@ describe("shrinkList", () => {
     expect(1_000 - budget.runs).toBeLessThan(40);
   });
 
-  it("ends when the tries are used up, with something that still fails", () => {
+  it("ends with a failing list when the tries are used up", () => {
     const budget = { runs: 3 };
     const kept = shrinkList(numbers(64), needs(1, 40), budget);
     expect([budget.runs, needs(1, 40)(kept), kept.length > 2]).toEqual([0, true, true]);

@@ -1,4 +1,4 @@
-/** How long and how often a failing run is tried again to make it small. */
+/** Bounds of the retries that shrink a failing run. */
 import { expect, it } from "vitest";
 import { noFaults } from "../../src/sim/faults/faultKinds.ts";
 import { type PlayReplay, shrinkRun } from "../../src/sim/shrinkRun.ts";
@@ -32,14 +32,14 @@ function failing(outcome: "correctness" | "liveness", atMs: number) {
   return { bounds, play };
 }
 
-it("tries run for twice the time that the failure took and ten minutes, not for the whole day", () => {
+it("bounds a retry to twice the time of the failure plus ten minutes", () => {
   const { bounds, play } = failing("correctness", 121);
   expect(shrinkRun(REPLAY, play, 100).keptPods).toEqual([GUILTY]);
   expect(new Set(bounds)).toEqual(new Set([Infinity, 600_242]));
   expect(bounds.filter((bound) => bound === Infinity).length).toBeLessThan(3);
 });
 
-it("a fault that never occurs is tried to the end", () => {
+it("runs every retry of a liveness failure to the end", () => {
   const { bounds, play } = failing("liveness", DAY_MS + 60_000);
   expect(shrinkRun(REPLAY, play, 100).keptPods).toEqual([GUILTY]);
   expect(new Set(bounds)).toEqual(new Set([Infinity]));

@@ -12,7 +12,7 @@ const options = { seed: "node", images: [simImage(APP)], programs: () => runsFor
 const API_POD = podOf({ name: "api", spec: { dnsPolicy: "Default", containers: [containerOf({ name: "app" })] } });
 
 describe("createSimNode", () => {
-  it("tells the life of a pod in its trace: calls, changes, statuses, events, and what its driver did", () => {
+  it("traces the life of a pod: calls, changes, statuses, events, and actions of the driver", () => {
     const node = createSimNode({ ...options, manifests: { "web.yaml": web } });
     node.runFor(1_000);
     const kinds = ["call", "change", "status"];
@@ -32,7 +32,7 @@ describe("createSimNode", () => {
     ]);
   });
 
-  it("takes pods from a control plane beside those from manifests, and gives them up", () => {
+  it("runs pods of a control plane beside static pods, and removes them", () => {
     const node = createSimNode({ ...options, manifests: { "web.yaml": web }, pods: [API_POD] });
     node.runFor(1_000);
     const before = node.running();
@@ -59,7 +59,7 @@ describe("createSimNode", () => {
     expect(() => node.at(0, () => {})).toThrow("in the past");
   });
 
-  it("says nothing while its kubelet is crashed, and the same as before once it is back", () => {
+  it("reports no pods while the kubelet is down, and the same pods after its restart", () => {
     const node = createSimNode({ ...options, manifests: { "web.yaml": web } });
     node.runFor(1_000);
     const [pods, ids] = [node.pods(), node.runtime.containers().map(({ id }) => id)];
@@ -74,7 +74,7 @@ describe("createSimNode", () => {
     expect(told(node.pods())).toEqual(told(pods));
   });
 
-  it("keeps what its checkers find, and shows them everything in order", () => {
+  it("records the findings of checkers and passes them all observations in order", () => {
     const kinds: SimObservation["kind"][] = [];
     const checker = {
       name: "noStarts",
@@ -91,7 +91,7 @@ describe("createSimNode", () => {
     ]);
   });
 
-  it("stops when its time stands still", () => {
+  it("stops when virtual time does not advance", () => {
     const node = createSimNode(options);
     const again = (): void => void node.scheduler.schedule(again);
     again();

@@ -23,7 +23,7 @@ function display(screen: { readonly isTTY?: boolean; readonly columns?: number }
 }
 
 describe("createSimProgress", () => {
-  it("draws one line over and over on a terminal: bar, seed, part, events, faults and ratio", () => {
+  it("redraws one line on a terminal: bar, seed, part, events, faults and ratio", () => {
     const { chunks, progress, show } = display({ isTTY: true, columns: 120 });
     show(HOUR_MS, 1_000);
     expect(screenAfter(...chunks)).toEqual([

@@ -35,7 +35,7 @@ describe("readReplay", () => {
     ["kept faults that are no texts", { ...REPLAY, keptFaults: [1] }, "keptFaults must be a list of faults"],
     ["no rates", { ...REPLAY, rates: undefined }, "fault rates: must be an object of fault kinds and rates"],
     ["an unknown fault", { ...REPLAY, rates: { flood: 1 } }, "fault rates: flood is no fault; there are criFails,"],
-  ])("refuses %s, saying which field and why", (_, given, why) => {
+  ])("rejects %s with the field and the reason", (_, given, why) => {
     const read = readReplay(typeof given === "string" ? given : JSON.stringify(given));
     expect(read.ok ? "read" : read.error.message).toMatch(why);
     expect(read.ok ? "" : read.error.message).toMatch(/^replay: /);

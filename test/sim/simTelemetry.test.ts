@@ -18,7 +18,7 @@ describe("createSimTelemetry", () => {
     ]);
   });
 
-  it("keeps series by name and labels, whatever their order", () => {
+  it("keeps series by name and labels in any label order", () => {
     const telemetry = createSimTelemetry(createSimClock(createHeapScheduler()));
     const { metrics, value, sum } = telemetry;
     metrics.gauge("kubelet_running_pods", 3);

@@ -25,7 +25,7 @@ async function told<Result>(options: SimulateOptions, run: (options: SimulateOpt
 }
 
 describe("createSimThreads", () => {
-  it("gives one fleet after the other the run that it has on a single thread, and its progress", async () => {
+  it("gives consecutive fleets the same run and progress as a single thread", async () => {
     const threads = createSimThreads(2);
     onTestFinished(() => threads.close());
     for (const seed of ["one", "other"]) {
@@ -36,7 +36,7 @@ describe("createSimThreads", () => {
     }
   });
 
-  it("tells of the first node that failed, not of the one that did so first", async () => {
+  it("reports the failed node with the lowest number, not the earliest failure", async () => {
     const threads = createSimThreads(2, RESTLESS.threadProgram);
     onTestFinished(() => threads.close());
     const options = { ...FAILING, createKubelet: restlessKubelet };
@@ -53,7 +53,7 @@ describe("rxlet simulate --threads", () => {
   it.each([
     ["that goes well", 0, "3", undefined],
     ["that fails, shrunk", 4, "35/1", RESTLESS],
-  ])("says the same of a fleet %s on one thread and on two", async (_, code, seed, other) => {
+  ])("prints the same for a fleet %s on one thread and on two", async (_, code, seed, other) => {
     const { nodes, pods } = FAILING;
     const args = [`--nodes=${nodes}`, `--pods=${pods}`, "--duration=30m", "--shrink=20"];
     const onThreads = async (threads: number) => {
@@ -68,7 +68,7 @@ describe("rxlet simulate --threads", () => {
     expect([alone.code, lineOf(alone.text, "seed  ")]).toEqual([code, seed]);
   });
 
-  it("ends with what a thread ended of, if it threw or left", async () => {
+  it("ends with the error of a thread that threw or exited", async () => {
     const endings = ['throw new Error("no more")', "process.exit(3)"].map(async (program) => {
       const threadProgram = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
       return simulated(["--nodes=2", "--threads=2"], { createKubelet: restlessKubelet, threadProgram });
@@ -86,7 +86,7 @@ describe("rxlet simulate --threads", () => {
     expect([...new Set(traceEvents.map(({ pid }) => pid))].sort()).toEqual([1, 2]);
   });
 
-  it("ends by a signal while its threads are at work", async () => {
+  it("ends on a signal while its threads run", async () => {
     const args = [MAIN, "simulate", "--nodes=2", "--threads=2", "--pods=1", "--duration=1m", "--runs=0"];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
     onTestFinished(() => void child.kill("SIGKILL"));

@@ -47,7 +47,7 @@ describe("rxlet simulate", () => {
     expect(JSON.parse(readFileSync(replay, "utf8"))).toMatchObject({ seed: "3", keptFaults: [expect.any(String)] });
   });
 
-  it("tells of a failure the seed, the rule, and what is left of the workload", async () => {
+  it("prints the seed, the rule and the shrunk workload of a failure", async () => {
     const rates = `${directory()}/rates.json`;
     writeFileSync(rates, LOSSY);
     const args = [...LARGE, "--seed", "3", "--faults", rates];
@@ -63,7 +63,7 @@ describe("rxlet simulate", () => {
     );
   });
 
-  it("tells the last 200 lines of a failure, the newest last", async () => {
+  it("prints the last 200 lines of a failure, the newest last", async () => {
     const args = [...SMALL, "--seed", "5", "--faults", "none", "--shrink", "0"];
     const { text } = await simulated(args, UNTIDY);
     const [title, ...lines] = text.slice(text.indexOf("the last")).trimEnd().split("\n");
@@ -77,7 +77,7 @@ describe("rxlet simulate", () => {
     expect([stdout.trim().split("\n").length, status]).toEqual([2, 0]);
   });
 
-  it("goes on with the next seed until the runs are over, counting numbers up and numbering texts", async () => {
+  it("continues with the next seed for each run: increments numbers and appends a number to texts", async () => {
     const seeds = async (seed: string) => {
       const { text } = await simulated(["--pods", "1", "--duration", "1m", "--seed", seed, "--runs", "3"]);
       return text.trimEnd().split("\n");
@@ -98,7 +98,7 @@ describe("rxlet simulate", () => {
     expect([code, text.match(/^seed {9}/gm)?.length]).toEqual([4, 1]);
   });
 
-  it("draws a seed when none is given, and says which", async () => {
+  it("draws and prints a seed when none is given", async () => {
     const seeds = await Promise.all([1, 2].map(() => simulated(["--pods", "0", "--duration", "1s"])));
     const told = seeds.map(({ text }) => lineOf(text, "seed  "));
     expect(told).toEqual([expect.stringMatching(/^[0-9a-f]{8}$/), expect.stringMatching(/^[0-9a-f]{8}$/)]);
@@ -128,7 +128,7 @@ describe("rxlet simulate", () => {
       JSON.stringify({ version: 4, seed: "1", pods: 1, durationMs: 1, isCalm: true, rates: { ...noFaults(), x: 1 } }),
       "replay: fault rates: x is no fault",
     ],
-  ])("refuses %s with a file of %s, naming the file, the field and the reason", async (flag, content, why) => {
+  ])("rejects %s with a file of %s and names the file, the field and the reason", async (flag, content, why) => {
     const path = `${directory()}/given.json`;
     writeFileSync(path, content);
     const { error = "", text } = await simulated([flag, path]);
@@ -139,7 +139,7 @@ describe("rxlet simulate", () => {
     ["--faults", "read"],
     ["--replay", "read"],
     ["--trace", "write"],
-  ])("says which file of %s it cannot %s", async (flag, action) => {
+  ])("names the file of %s that it cannot %s", async (flag, action) => {
     const path = `${directory()}/none/file.json`;
     const { error } = await simulated(["--pods", "0", "--duration", "1s", flag, path]);
     expect(error).toBe(`cannot ${action} ${path}: ENOENT`);
@@ -155,7 +155,7 @@ describe("rxlet simulate", () => {
     [["--trace", "t.json", "--runs", "2"], "--trace: records one run, not several"],
     [["--replay", "r.json", "--runs", "0"], "--replay: repeats one run, not several"],
     [["--sed", "1"], "--sed"],
-  ])("refuses %j", async (args, why) => {
+  ])("rejects %j", async (args, why) => {
     const invocation = await invocationOf(args);
     expect(invocation.command === "error" ? invocation.errors.join("\n") : invocation).toContain(why);
   });

@@ -27,7 +27,7 @@ function written(replay: SimReplay): SimReplay {
 }
 
 describe("simulateSeed", () => {
-  it("gives the same run whenever the options are the same, line by line", () => {
+  it("gives the same run for the same options, line by line", () => {
     const options = { seed: "twice", pods: 12, durationMs: 30 * MINUTE_MS, nodes: 2 };
     const [first, second] = [played(options), played(options)];
     expect(first.result.outcome).toBe("ok");
@@ -36,19 +36,19 @@ describe("simulateSeed", () => {
     expect(second).toEqual(first);
   });
 
-  it("gives another run for another seed, and other nodes of one seed", () => {
+  it("gives another run for another seed, and for another node of one seed", () => {
     const hashes = (seed: string) =>
       simulateSeed({ seed, pods: 3, durationMs: MINUTE_MS, nodes: 2 }).traceHash.split("-");
     expect(new Set([...hashes("one"), ...hashes("other")]).size).toBe(4);
   });
 
-  it("repeats a node from its replay file exactly, whatever the other options say", () => {
+  it("repeats a node from its replay file exactly, with any other options", () => {
     const first = played({ seed: 7, pods: 8, durationMs: 20 * MINUTE_MS });
     const again = played({ seed: "another", pods: 1, durationMs: 1, nodes: 3, replay: written(first.result.replay) });
     expect(again).toEqual(first);
   });
 
-  it("shrinks a failure to the one pod and the one fault it takes, and repeats that exactly", () => {
+  it("shrinks a failure to the one pod and the one fault that cause it, and repeats it exactly", () => {
     const options = { seed: 2, pods: 12, durationMs: 30 * MINUTE_MS, faults: RATES, createKubelet: hastyKubelet };
     const whole = simulateSeed(options);
     const { outcome, replay, violations, lines } = simulateSeed({ ...options, shrinkRuns: 200 });
@@ -62,13 +62,13 @@ describe("simulateSeed", () => {
 
     const again = simulateSeed({ seed: 0, replay: written(replay), createKubelet: hastyKubelet });
     expect(again).toMatchObject({ outcome, violations, lines });
-    // It takes the bug and the fault, both.
+    // The failure needs both the bug and the fault.
     expect(simulateSeed({ seed: 0, replay: written(replay) }).outcome).toBe("ok");
     const healthy = { ...replay, keptFaults: [] };
     expect(simulateSeed({ seed: 0, replay: healthy, createKubelet: hastyKubelet }).outcome).toBe("ok");
   });
 
-  it("spends as many tries on shrinking as it is given, and a handful of runs around them", () => {
+  it("bounds shrinking to the given number of tries plus a few runs", () => {
     let runs = 0;
     const createKubelet: CreateKubelet = (...made) => {
       runs += 1;

@@ -26,7 +26,7 @@ const EVERYTHING = ratesOf((kind) => {
 
 describe("the kinds of faults", () => {
   // Some nodes have no event stream and some no page of manifests.
-  it("all happen to nodes that have them all at once, and each comes to what is wanted afterwards", () => {
+  it("all occur on nodes with all faults, and each node reaches the desired state afterwards", () => {
     const { outcome, violations, faults } = simulateSeed({
       seed: "everything",
       pods: 6,
@@ -57,19 +57,19 @@ describe("createFaultDice", () => {
     return dice.happened;
   };
 
-  it("decides over each fault by its name alone, whatever else is asked and in whatever order", () => {
+  it("decides each fault by its name alone, independent of other faults and their order", () => {
     const all = happenedOf();
     expect(all.length).toBeGreaterThan(120);
     expect(all.length).toBeLessThan(240);
     expect(happenedOf(undefined, rolls.toReversed()).toSorted()).toEqual(all.toSorted());
   });
 
-  it("lets only those happen that are listed, the same as before", () => {
+  it("keeps only the listed faults, unchanged", () => {
     const some = happenedOf().filter((_, index) => index % 3 === 0);
     expect(happenedOf(new Set(some))).toEqual(some);
   });
 
-  it("gives the same particulars to a fault whether others are left out or not", () => {
+  it("gives a fault the same details with and without other faults", () => {
     const particulars = (only?: ReadonlySet<string>) => {
       const dice = createFaultDice({ seed: 1, rates, only });
       return rolls.map((what) => dice.roll(["criFails", "criSlow"], what)?.prng.next());

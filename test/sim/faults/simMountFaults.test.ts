@@ -51,12 +51,12 @@ function machine(...kinds: readonly FaultKind[]) {
 const mountedAt = ({ mounts }: ReturnType<typeof machine>) => mounts.all().map(({ mountPoint }) => mountPoint);
 
 describe("faults of simulated mounts", () => {
-  it("fail, and nothing happened", () => {
+  it("fail without effect", () => {
     const on = machine("mountFails");
     expect([on.ending(on.mounts.mount(TMPFS)), mountedAt(on)]).toEqual([["Io", 0], []]);
   });
 
-  it("lose the answer, and it happened", () => {
+  it("lose the response after the effect", () => {
     const on = machine("mountReplyLost");
     expect([on.ending(on.mounts.mount(TMPFS)), mountedAt(on)]).toEqual([["DeadlineExceeded", 0], [VOLUME]]);
   });
@@ -67,7 +67,7 @@ describe("faults of simulated mounts", () => {
     expect([end, afterMs > 0 && afterMs <= 60_000, mountedAt(on)]).toEqual([undefined, true, [VOLUME]]);
   });
 
-  it("go on when the kubelet has gone, or end with it", () => {
+  it("continue after the end of the kubelet, or end with it", () => {
     for (const kinds of [["mountSlow"], ["mountSlow", "mountGoesOn"]] as const) {
       const on = machine(...kinds);
       const left = on.mounts.mount(TMPFS).subscribe();
@@ -88,7 +88,7 @@ describe("faults of simulated mounts", () => {
     expect([mountedAt(on), on.files.read(`${VOLUME}/below`)]).toEqual([[], "below"]);
   });
 
-  it("are over once all is healed", () => {
+  it("end once all faults are healed", () => {
     const on = machine("unmountStuck", "volumeWriteFails");
     on.ending(on.mounts.mount(TMPFS));
     expect(on.ending(on.mounts.unmount(VOLUME))).toEqual(["DeadlineExceeded", 30_000]);
@@ -98,7 +98,7 @@ describe("faults of simulated mounts", () => {
     expect([on.ending(on.mounts.unmount(VOLUME)), mountedAt(on)]).toEqual([[undefined, 0], []]);
   });
 
-  it("leave mounts alone when the kubelet ends; a reboot takes them all", () => {
+  it("keep mounts when the kubelet ends; a reboot removes them", () => {
     const on = machine();
     on.ending(on.mounts.mount(TMPFS));
     on.files.put(`${VOLUME}/in memory`, "gone with the reboot");
@@ -111,7 +111,7 @@ describe("faults of simulated mounts", () => {
     ]);
   });
 
-  it("come with a full disk, but not in memory", () => {
+  it("occur on a full disk, but not in memory", () => {
     const on = machine();
     const files = new Map([["key", { content: new Uint8Array(1), mode: 0o644 }]]);
     on.disk.fill("/", "somebody", { bytes: Infinity });

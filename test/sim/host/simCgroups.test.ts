@@ -12,7 +12,7 @@ describe("createSimCgroups", () => {
     return value;
   };
 
-  it("makes cgroups with their parents, merges limits, lists children and destroys trees", async () => {
+  it("creates cgroups with their parents, merges limits, lists children and destroys trees", async () => {
     const cgroups = createSimCgroups({ clock: createSimClock(scheduler) });
     await settled(cgroups.ensure("/kubepods/burstable/podb", { cpuShares: 2 }));
     await settled(cgroups.ensure("/kubepods/burstable/poda", { cpuShares: 10, pidsLimit: 5 }));

@@ -22,7 +22,7 @@ function createFixture(options: Omit<SimFilesOptions, "clock"> = {}) {
 }
 
 describe("createSimFiles", () => {
-  it("makes directories with their parents, writes, lists, reads and removes", () => {
+  it("creates directories with their parents, writes, lists, reads and removes", () => {
     const { files, run } = createFixture();
     run(files.makeDirectory("/var/lib/pods", 0o700));
     run(files.makeDirectory("/var/lib"));
@@ -38,7 +38,7 @@ describe("createSimFiles", () => {
     expect(files.paths()).toEqual(["/", "/var", "/var/lib"]);
   });
 
-  it("answers as the real file system does to what is missing or of another kind", () => {
+  it("answers like a real file system for missing files and other kinds", () => {
     const { files, run } = createFixture();
     files.put("/a/file", "x");
     expect({
@@ -62,7 +62,7 @@ describe("createSimFiles", () => {
     });
   });
 
-  it("goes where a link leads now, not where it led when the path was asked for first", () => {
+  it("resolves a link at each access", () => {
     const { files, run } = createFixture();
     files.put("/a/d/f", "a");
     files.put("/b/d/f", "b");

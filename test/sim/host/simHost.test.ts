@@ -81,7 +81,7 @@ function machine(options: Partial<SimHostOptions> = {}, usage: Bytes = {}, grown
 }
 
 describe("simulated disks", () => {
-  it("counts files where they are, and what others use", () => {
+  it("counts files on their disk and the usage of others", () => {
     const { host, run } = machine();
     const before = run(host.usage.fileSystem("/var/lib/kubelet"));
     host.files.put("/var/lib/kubelet/a", "x".repeat(1000));
@@ -105,7 +105,7 @@ describe("simulated disks", () => {
     expect(before - used()).toBe(4_000_000n);
   });
 
-  it("refuses to write on a full disk, and writes again when there is room", () => {
+  it("rejects writes on a full disk and accepts them again once space is free", () => {
     const { host, run } = machine();
     run(host.files.makeDirectory("/data"));
     host.disk.fill("/", "logs", { bytes: 100 * GIB });
@@ -124,7 +124,7 @@ describe("simulated disks", () => {
     ]);
   });
 
-  it("is full without inodes as without bytes, and by its own files", () => {
+  it("is full without inodes or without bytes, also through its own files", () => {
     const { host, run } = machine({
       fileSystems: [
         { mountPoint: "/", capacityBytes: 100, inodes: 1000 },
@@ -142,7 +142,7 @@ describe("simulated disks", () => {
 });
 
 describe("simulated memory", () => {
-  it("is what the programs of running containers and other processes use", () => {
+  it("is the sum of running programs and other processes", () => {
     const { host, run, start, stats, runtime, scheduler } = machine({}, { a: 300 * MIB, b: 100 * MIB });
     const a = start("a");
     start("b");
@@ -155,7 +155,7 @@ describe("simulated memory", () => {
     expect([memory(), stats(a), run(host.usage.pids()).running]).toEqual([150n, 0n, 10n]);
   });
 
-  it("kills the worst container when the machine is full, and says so in the kernel's log", () => {
+  it("kills the worst container when the machine is full, and writes it to the kernel log", () => {
     const { host, start, exits, kernelLines, scheduler } = machine(
       { machine: { memoryBytes: BigInt(GIB) } },
       { big: 600 * MIB, small: 200 * MIB },
@@ -174,7 +174,7 @@ describe("simulated memory", () => {
     ]);
   });
 
-  it("kills a container over its own limit however much memory is left", () => {
+  it("kills a container over its own limit despite free memory", () => {
     const { start, exits, scheduler, kernelLines } = machine({}, { hog: 200 * MIB, fine: 200 * MIB });
     start("fine", { memoryLimitInBytes: BigInt(200 * MIB) });
     start("hog", { memoryLimitInBytes: BigInt(100 * MIB) });
@@ -185,7 +185,7 @@ describe("simulated memory", () => {
     ]);
   });
 
-  it("kills a container that grows over its limit, and one whose limit is lowered below what it has", () => {
+  it("kills a container that grows over its limit, or whose limit is lowered below its usage", () => {
     const { start, exits, scheduler, run, runtime } = machine({}, { fine: 200 * MIB }, { hog: 150 * MIB });
     const limit = { memoryLimitInBytes: BigInt(100 * MIB) };
     start("hog", limit);
@@ -204,7 +204,7 @@ describe("simulated memory", () => {
     expect([before, grown, exits()]).toEqual([[], [hog], [hog, ["fine", 137, "OOMKilled"]]]);
   });
 
-  it("chooses nobody while there is enough, and never the protected", () => {
+  it("chooses no process while memory is free, and never a protected one", () => {
     const process = (more: Partial<SimHostProcess>): SimHostProcess => ({
       pid: 1,
       name: "p",
@@ -249,7 +249,7 @@ describe("simulated boots", () => {
     expect([run(host.usage.uptimeMs()), host.kernelLog.records]).toEqual([1_000, []]);
   });
 
-  it("give the kernel's log to late readers from its oldest record on", () => {
+  it("give late readers the kernel log from its oldest record", () => {
     const { host, scheduler } = machine();
     scheduler.advanceTo(1_500);
     host.kernelLog.write("one", 3);
@@ -264,7 +264,7 @@ describe("simulated boots", () => {
 });
 
 describe("createDriftingClock", () => {
-  it("drifts and steps on the wall, never in durations", () => {
+  it("drifts and steps in wall time, never in durations", () => {
     const scheduler = createHeapScheduler();
     const clock = createDriftingClock(scheduler);
     const start = clock.wallTime();

@@ -46,7 +46,7 @@ function source(fates: readonly SimPageFate[] = []) {
 }
 
 describe("createSimManifestPage", () => {
-  it("has no pods at first, then those of its last content", () => {
+  it("starts without pods and then serves its last content", () => {
     const { server, told, runTo } = source();
     runTo(10_000);
     server.put(page("a"));
@@ -57,16 +57,16 @@ describe("createSimManifestPage", () => {
 
   it.each<[string, SimPageFate, string]>([
     ["refuses a request", { kind: "refuse" }, "20.04 a (connect ECONNREFUSED)"],
-    ["never answers one", { kind: "hang" }, "30.02 a (no answer within 10000 ms)"],
+    ["never answers", { kind: "hang" }, "30.02 a (no answer within 10000 ms)"],
     ["answers another status", { kind: "status", status: 503 }, "20.04 a (answered with status 503)"],
-  ])("%s, and what it said before stands", (_, fate, problem) => {
+  ])("keeps the previous pods when the server %s", (_, fate, problem) => {
     const { server, told, runTo } = source([{ kind: "answer" }, fate]);
     server.put(page("a"));
     runTo(70_000);
     expect([told.slice(0, 2), told.length, told[2]?.split(" ")[1]]).toEqual([["0.02 a", problem], 3, "a"]);
   });
 
-  it("sends half a body, which nobody takes for the whole", () => {
+  it("sends half a body, which the kubelet rejects", () => {
     const { server, told, runTo } = source([{ kind: "answer" }, { kind: "cut", part: 0.5 }]);
     server.put(page("a", "b"));
     runTo(30_000);
@@ -74,7 +74,7 @@ describe("createSimManifestPage", () => {
     expect(told[1]).toMatch(/^20\.04 a\+b \(.+\)$/);
   });
 
-  it("sends a body of before the last changes, as a cache does", () => {
+  it("sends an outdated body, like a cache", () => {
     const { server, told, runTo } = source([{ kind: "answer" }, { kind: "stale", changesAgo: 1 }]);
     server.put(page("a"));
     server.put(page("a", "b"));
@@ -89,7 +89,7 @@ describe("createPageFaults", () => {
     return { dice, faults: createPageFaults(dice) };
   };
 
-  it("cuts and ages bodies at their rates until all is healed", () => {
+  it("sends cut and outdated bodies at their rates until all faults are healed", () => {
     const { dice, faults } = faultsOf({ pageCut: 0.5, pageStale: 0.5 });
     const fates = Array.from({ length: 100 }, () => faults.fate().kind);
     expect(new Set(fates)).toEqual(new Set(["cut", "stale"]));

@@ -10,7 +10,7 @@ describe("GroupedMap", () => {
     return map;
   };
 
-  it("has all of a group, in the order in which their keys came", () => {
+  it("returns a group in the order of key insertion", () => {
     const map = filled();
     expect([map.inGroup("first", "a"), map.inGroup("last", "b"), map.inGroup("last", "x")]).toEqual([
       ["ab", "ad"],
@@ -19,7 +19,7 @@ describe("GroupedMap", () => {
     ]);
   });
 
-  it("moves a value that is replaced by one of another group, and keeps its place in that it stays in", () => {
+  it("moves a replaced value to its new group and keeps its place in an unchanged group", () => {
     const map = filled().set("ab", "a!");
     expect([map.inGroup("first", "a"), map.inGroup("last", "b"), map.inGroup("last", "!"), [...map.keys()]]).toEqual([
       ["a!", "ad"],
@@ -29,7 +29,7 @@ describe("GroupedMap", () => {
     ]);
   });
 
-  it("forgets what is deleted, once", () => {
+  it("deletes a value once", () => {
     const map = filled();
     expect([map.delete("ab"), map.delete("ab"), map.inGroup("first", "a"), map.inGroup("last", "b")]).toEqual([
       true,
@@ -39,7 +39,7 @@ describe("GroupedMap", () => {
     ]);
   });
 
-  it("has nothing of any group once it is cleared", () => {
+  it("has no groups after clear", () => {
     const map = filled();
     map.clear();
     expect([map.size, map.inGroup("first", "a"), map.inGroup("last", "b")]).toEqual([0, [], []]);

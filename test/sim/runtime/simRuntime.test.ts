@@ -13,7 +13,7 @@ const stop = (containerId: string, seconds: number) =>
 const lost = kubeletError("Unavailable", "connection reset");
 
 describe("createSimRuntime", () => {
-  it("tells every step of a pod's life in order, as history and as events", () => {
+  it("reports every step of a pod's life in order, in its history and as events", () => {
     const node = createRuntimeBench({ programs: () => exitsWith(3, 100), eventLatencyMs: 5 });
     const events = node.watch(node.runtime.getContainerEvents({}));
     const sandbox = node.newSandbox("web");
@@ -82,7 +82,7 @@ describe("createSimRuntime", () => {
     expect([polite, deaf].map((id) => node.statusOf(id)?.exitCode)).toEqual([143, 137]);
   });
 
-  it("does not KILL when the caller of a stop left", () => {
+  it("does not KILL when the caller of a stop has gone", () => {
     const node = createRuntimeBench({ programs: () => ignoresTerm });
     const container = node.newContainer(node.newSandbox("a"), "main");
     node.start(container);
@@ -94,7 +94,7 @@ describe("createSimRuntime", () => {
     expect(node.scheduler.pending).toBe(0);
   });
 
-  it("carries a request out whose caller left, when it is said to go on, and not otherwise", () => {
+  it("completes an abandoned request only when it is set to go on", () => {
     const created = (goesOn: boolean) => {
       const node = createRuntimeBench({ goesOn: () => goesOn });
       const metadata = { name: "web", namespace: "ns", uid: "web-uid", attempt: 0 };
@@ -131,7 +131,7 @@ describe("createSimRuntime", () => {
     expect([ip(a), ip(node.newSandbox("c"))]).toEqual(["", "10.1.0.2"]);
   });
 
-  it("refuses two sandboxes, or two containers, of one name and attempt", () => {
+  it("rejects a second sandbox or container of one name and attempt", () => {
     const node = createRuntimeBench();
     const sandbox = node.newSandbox("a");
     expect(() => node.newSandbox("a")).toThrow(expect.objectContaining({ code: "Unknown" }));
@@ -214,7 +214,7 @@ describe("createSimRuntime", () => {
     expect(killed.end).toEqual({ atMs: at + 5_001 });
   });
 
-  it("puts what the interceptor says between request and effect", () => {
+  it("applies the interceptor between request and effect", () => {
     const actions: SimAction[] = [
       { kind: "fail", error: lost },
       { kind: "loseReply", error: lost },
@@ -241,7 +241,7 @@ describe("createSimRuntime", () => {
     expect(node.changes.map(({ name }) => name)).toEqual(["ns/lost", "ns/fine", "ns/slow"]);
   });
 
-  it("answers Unimplemented to what containerd does not have either", () => {
+  it("answers Unimplemented to calls that containerd lacks", () => {
     const node = createRuntimeBench({ modern: false });
     const outcomes = [
       node.watch(node.runtime.exec(cri.ExecRequest.create())),
@@ -252,7 +252,7 @@ describe("createSimRuntime", () => {
     expect(outcomes.map(({ end }) => end)).toMatchObject(Array(4).fill({ error: { code: "Unimplemented" } }));
   });
 
-  it("shows what the programs use", () => {
+  it("reports the usage of the programs", () => {
     const node = createRuntimeBench({ programs: () => ({ usage: { cpuMilli: 250, memoryBytes: 1024 } }) });
     const sandbox = node.newSandbox("a");
     for (const name of ["one", "two"]) node.start(node.newContainer(sandbox, name));

@@ -1,11 +1,11 @@
-/** Seeds of the past as tests. */
+/** Runs regression seeds as tests. */
 import { expect, it } from "vitest";
 import { drawFaultRates, type FaultRates } from "../../../src/sim/faults/faultKinds.ts";
 import { createPrng } from "../../../src/sim/prng.ts";
 import { failureOf, SEED_PATIENCE_MS, SMALL, WHOLE } from "../../support/seedRun.ts";
 import type { FoundBySeed } from "./regressionSeeds.ts";
 
-/** The faults of an early run: with those there were not yet it is another run. */
+/** Fault rates of an early run: later kinds of faults would change the run. */
 const earlyFaults = (seed: number): FaultRates => ({
   ...lateFaults(seed),
   memoryHog: 0,
@@ -18,14 +18,14 @@ const earlyFaults = (seed: number): FaultRates => ({
   volumeWriteFails: 0,
 });
 
-/** The faults of a run before pods took the room of others. */
+/** Fault rates of a run from before the `roomTaken` fault. */
 const lateFaults = (seed: number): FaultRates => ({ ...drawFaultRates(createPrng(`${seed}/rates`)), roomTaken: 0 });
 
-/** Runs all of these again. */
+/** Registers a test for each seed. */
 export function againAll(seeds: Readonly<Record<"early" | "whole" | "small", FoundBySeed>>): void {
   const again = (found: FoundBySeed, failure: (seed: number) => string): void =>
     it.each(found)(
-      "keeps every rule and comes to what is wanted: seed %i, %s",
+      "breaks no rule and reaches the desired state: seed %i, %s",
       (seed) => {
         expect(failure(seed)).toBe("");
       },

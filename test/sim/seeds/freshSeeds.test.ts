@@ -4,7 +4,7 @@ import { failureOf, SEED_PATIENCE_MS, SMALL } from "../../support/seedRun.ts";
 
 const FRESH_SEEDS = 50;
 
-describe("a node under all faults, with seeds nobody has seen", () => {
+describe("a node under all faults, with fresh seeds", () => {
   const seeds = Array.from({ length: FRESH_SEEDS }, () => systemRandom.uuid().slice(0, 8));
   process.stdout.write(`      fresh seeds, ${SMALL.pods} pods, ${SMALL.minutes} min: ${seeds.join(" ")}\n`);
 

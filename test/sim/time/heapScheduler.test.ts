@@ -74,7 +74,7 @@ function playOn(scheduler: SchedulerLike, flush: () => void): string[] {
 }
 
 describe("createHeapScheduler", () => {
-  it("runs one script in the order in which TestScheduler runs it", () => {
+  it("runs a script in the same order as TestScheduler", () => {
     const test = new TestScheduler(() => {});
     test.maxFrames = Infinity;
     const heap = createHeapScheduler();
@@ -84,7 +84,7 @@ describe("createHeapScheduler", () => {
     expect(heap.pending).toBe(0);
   });
 
-  it("runs what is due at one instant in the order in which it was scheduled", () => {
+  it("runs actions due at one instant in the order of scheduling", () => {
     const heap = createHeapScheduler();
     const order: string[] = [];
     for (const name of ["a", "b", "c", "d", "e", "f", "g"]) heap.schedule(() => order.push(name), 5);
@@ -95,7 +95,7 @@ describe("createHeapScheduler", () => {
     expect(order).toEqual(["first", "a", "b", "c", "d", "e", "f", "g", "last", "late"]);
   });
 
-  it("advances to an instant and stands there, also when nothing is due", () => {
+  it("advances to an instant, also when no action is due", () => {
     const heap = createHeapScheduler();
     const seen: number[] = [];
     interval(10, heap)
@@ -136,7 +136,7 @@ describe("createHeapScheduler", () => {
     expect(seen).toEqual([[9, "second"]]);
   });
 
-  it("stops at its limit when work never ends, and never waits for what never comes", () => {
+  it("stops at its limit of actions and does not wait for actions that never become due", () => {
     const heap = createHeapScheduler();
     const endless = interval(1, heap).subscribe({ next: () => {} });
     expect(heap.runUntilIdle(500)).toBe(false);
@@ -146,7 +146,7 @@ describe("createHeapScheduler", () => {
     expect({ now: heap.now(), pending: heap.pending }).toEqual({ now: 500, pending: 1 });
   });
 
-  it("throws what an action throws, drops that action, and goes on with the next call", () => {
+  it("rethrows the error of an action, drops the action, and continues at the next call", () => {
     const heap = createHeapScheduler();
     const seen: string[] = [];
     heap.schedule(() => {
@@ -158,7 +158,7 @@ describe("createHeapScheduler", () => {
     expect({ seen, pending: heap.pending }).toEqual({ seen: ["after"], pending: 0 });
   });
 
-  it("refuses to be moved from inside an action", () => {
+  it("rejects an advance from inside an action", () => {
     const heap = createHeapScheduler();
     heap.schedule(() => heap.advanceTo(10), 1);
     heap.schedule(() => {}, 2);

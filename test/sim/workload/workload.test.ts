@@ -16,12 +16,12 @@ const HOUR_MS = 60 * MINUTE_MS;
 const seedsWithPage = Array.from({ length: 20 }, (_, seed) => seed).filter(readsPage);
 
 describe("drawWorkload", () => {
-  it("draws each pod on its own: more of them leave the first ones as they are", () => {
+  it("draws each pod independently: more pods leave the first pods unchanged", () => {
     const [few, many] = [10, 40].map((pods) => drawWorkload("pods", { pods, durationMs: HOUR_MS }));
     expect(many?.slice(0, 10)).toEqual(few);
   });
 
-  it("has every kind of pod, from every source, and changes within the time of the run, in order", () => {
+  it("has every kind of pod from every source, and ordered changes within the run", () => {
     const plans = seedsWithPage.flatMap((seed) => drawWorkload(seed, { pods: 50, durationMs: HOUR_MS }));
     const drawn = Object.entries(POD_KINDS).flatMap(([kind, { weight }]) => (weight > 0 ? [kind] : []));
     expect(new Set(plans.map(({ kind }) => kind))).toEqual(new Set(drawn));
@@ -33,7 +33,7 @@ describe("drawWorkload", () => {
     }
   });
 
-  it("resizes pods of the API only, to all kinds of sizes, and back", () => {
+  it("resizes only API pods, to all kinds of sizes and back", () => {
     const plans = seedsWithPage.flatMap((seed) => drawWorkload(seed, { pods: 50, durationMs: HOUR_MS }));
     const resizes = plans.flatMap(({ source, steps }) =>
       steps.flatMap((step) => (step.kind === "resize" ? [{ source, size: step.size }] : [])),
@@ -44,7 +44,7 @@ describe("drawWorkload", () => {
     expect(new Set(resizes.map(kindOf))).toEqual(new Set(["back", "more than there is", "other"]));
   });
 
-  it("sizes some pods as a whole too: never less than their containers ask for together, in the same class", () => {
+  it("sets pod-level resources of some pods: at least the sum of their containers, in the same QoS class", () => {
     const plans = drawWorkload(1, { pods: 100, durationMs: HOUR_MS }).filter(({ sizing }) => sizing?.podLevel === true);
     const resized = plans.flatMap((plan) => {
       const first = podManifest(plan, 0).spec as PodSpec | undefined;
@@ -65,20 +65,20 @@ describe("drawWorkload", () => {
     expect([plans.length > 10, new Set(resized)]).toEqual([true, new Set([true, false])]);
   });
 
-  it("has no pods on a page that the node does not read", () => {
+  it("has no pods on a manifest URL that the node does not read", () => {
     const seed = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].find((each) => !readsPage(each)) ?? "";
     const sources = drawWorkload(seed, { pods: 50, durationMs: HOUR_MS }).map(({ source }) => source);
     expect(new Set(sources)).toEqual(new Set(["file", "api"]));
   });
 
-  it("has all pods from the start and nothing else when it is calm", () => {
+  it("has all pods from the start and no changes when it is calm", () => {
     const plans = drawWorkload("calm", { pods: 20, durationMs: HOUR_MS, isCalm: true });
     expect(plans.map(({ steps }) => steps)).toEqual(plans.map(() => [{ atMs: 0, kind: "add", revision: 0 }]));
   });
 });
 
-describe("a node that nothing happens to", () => {
-  it("comes to what is wanted with pods of all sources, and to nothing when they go", () => {
+describe("a node without changes and faults", () => {
+  it("reaches the desired state with pods of all sources, and is empty after their removal", () => {
     const [seed = ""] = seedsWithPage;
     const statuses = new Map<string, string>();
     const { outcome, violations, faults } = simulateSeed({
@@ -95,7 +95,7 @@ describe("a node that nothing happens to", () => {
 });
 
 describe("a steady workload", () => {
-  it("is the same healthy pods of the API server on every node, on runtimes that tell what happens", () => {
+  it("gives every node the same healthy API pods and a runtime with events", () => {
     const events = new Map<number, number>();
     const lists = new Map<number, number>();
     const count = (of: Map<number, number>, node: number) => void of.set(node, (of.get(node) ?? 0) + 1);

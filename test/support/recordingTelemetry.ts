@@ -7,13 +7,18 @@ export interface RecordedLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Telemetry whose lines and samples are read back: `lines` in order, `samples` as `name{labels}` to value. */
+/**
+ * Telemetry whose lines and samples are read back: `lines` in order, `samples` as `name{labels}` to value, and the
+ * observed values of histograms under the same names, in order.
+ */
 export function recordingTelemetry(): Telemetry & {
   readonly lines: readonly RecordedLine[];
   readonly samples: ReadonlyMap<string, number>;
+  readonly observations: ReadonlyMap<string, readonly number[]>;
 } {
   const lines: RecordedLine[] = [];
   const samples = new Map<string, number>();
+  const observations = new Map<string, readonly number[]>();
   const key = (name: string, labels: MetricLabels = {}): string => {
     const inner = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
     return inner.length === 0 ? name : `${name}{${inner.join(",")}}`;
@@ -36,6 +41,7 @@ export function recordingTelemetry(): Telemetry & {
   return {
     lines,
     samples,
+    observations,
     log: logWith({}),
     metrics: {
       count: (name, labels, by = 1) => void add(key(name, labels), by),
@@ -45,7 +51,11 @@ export function recordingTelemetry(): Telemetry & {
         samples.delete(key(name, labels));
         samples.delete(`${key(name, labels)} observed`);
       },
-      observe: (name, _value, labels) => void add(`${key(name, labels)} observed`, 1),
+      observe(name, value, labels) {
+        const series = key(name, labels);
+        add(`${series} observed`, 1);
+        observations.set(series, [...(observations.get(series) ?? []), value]);
+      },
     },
   };
 }

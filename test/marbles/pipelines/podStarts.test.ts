@@ -32,6 +32,12 @@ it(
       expect(first()).toBeUndefined();
       starts.observe({ startedAt: monotonicMs(1000), pullMs: 1500 }, podOf(), pending, running);
       expect(first()).toBe(2.5);
+      const { observations } = telemetry;
+      expect([
+        observations.get("kubelet_pod_start_duration_seconds")?.at(-1),
+        observations.get("kubelet_pod_start_total_duration_seconds")?.at(-1),
+        observations.get("kubelet_pod_start_sli_duration_seconds")?.at(-1),
+      ]).toEqual([4, 4, 2.5]);
       starts.observe({ startedAt: monotonicMs(0), pullMs: 0 }, podOf(), pending, running);
       expect(first()).toBe(2.5);
     }, 5000);

@@ -1,5 +1,5 @@
 /** Volumes that their file system counts: assigned when they are made, asked when they are measured, forgotten as they go. */
-import { defer, map, of, throwError } from "rxjs";
+import { defer, map, of, switchMap, throwError, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../src/core/errors.ts";
 import { podUid, type PodUid } from "../../../src/core/ids.ts";
@@ -106,16 +106,16 @@ describe("a volume with a quota", () => {
         telemetry,
         hostUsage: { fileSystem: () => of(undefined) },
         counts: createTreeCounts({ clock, telemetry, volumeFiles }),
-        quotas: { usage },
+        quotas: { usage: (path: string) => timer(2000, clock.scheduler).pipe(switchMap(() => usage(path))) },
       } as unknown as DiskPorts;
       const directories = { rootDir: "/var/lib/kubelet", podLogsDir: "/l", containerLogsDir: "/c" };
       const used$ = measureVolumes(state, ports, { directories }).pipe(
         map(({ byUid }) => byUid.get(uid)?.map(({ used }) => used.bytes)),
       );
-      expectObservable(used$).toBe("(u|)", { u: [bytes] });
+      expectObservable(used$).toBe("2s (u|)", { u: [bytes] });
       flush();
-      const series = `kubelet_volume_metric_collection_duration_seconds{metric_source="${source}"} observed`;
-      expect([...telemetry.samples.keys()]).toEqual([series]);
+      const series = `kubelet_volume_metric_collection_duration_seconds{metric_source="${source}"}`;
+      expect([...telemetry.observations]).toEqual([[series, [2]]]);
     })(),
   );
 });

@@ -98,6 +98,10 @@ describe("credential plugins", () => {
       const world = plugins(m, [PROVIDER, ...more]);
       m.expectObservable(world.at(0)).toBe("10ms (a|)", { a: "ecr-1 all-2" });
       m.expectObservable(world.at(0, "docker.io/library/busybox")).toBe("(a|)", { a: "" });
+      m.flush();
+      expect(
+        world.telemetry.observations.get('kubelet_credential_provider_plugin_duration{plugin_name="ecr"}'),
+      ).toEqual([0.01]);
     }),
   );
 

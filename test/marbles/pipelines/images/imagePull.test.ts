@@ -99,6 +99,18 @@ describe("createImagePulls: requests", () => {
       expect([...world.annotations]).toEqual(["u1"]);
     }),
   );
+
+  it(
+    "observe how long a pull took",
+    marbles((m) => {
+      const world = node(m, { [APP]: m.cold("1500ms (x|)") });
+      m.expectObservable(at(m, 1000, world.ensure(APP))).toBe("1s p 1499ms (dr|)", steps);
+      m.flush();
+      expect([...world.telemetry.observations]).toEqual([
+        ['kubelet_image_pull_duration_seconds{image_size_in_bytes="N/A"}', [1.5]],
+      ]);
+    }),
+  );
 });
 
 describe("createImagePulls: policies", () => {

@@ -281,6 +281,10 @@ describe("runtimeStatus: failures and bounds", () => {
       m.flush();
       expect(fake.looks).toEqual(["0 all", "10 a", "1010 a", "2010 a", "3010 a"]);
       expect(telemetry.samples.get('rxlet_inspections_total{result="Unavailable"}')).toBe(3);
+      expect(Object.fromEntries(telemetry.observations)).toEqual({
+        kubelet_pleg_relist_duration_seconds: [0.002],
+        kubelet_pleg_pod_relist_duration_seconds: [0.002],
+      });
     }),
   );
 

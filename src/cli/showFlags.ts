@@ -18,7 +18,7 @@ export interface ExplainOptions extends ShowOptions {
   readonly pod: string;
 }
 
-/** Whose volumes to show. */
+/** Pod whose volumes are shown. */
 export interface VolumesOptions extends ShowOptions {
   readonly namespace: string;
   /** Absent: all of the node. */

@@ -7,7 +7,7 @@ import { drawWorkload, type SimPodPlan, steadyWorkload, type Workload, WORKLOADS
 /** Incremented when the same data would define another run. */
 export const REPLAY_VERSION = 4;
 
-/** One run of one node. */
+/** A run of one node. */
 export interface SimReplay {
   readonly version: typeof REPLAY_VERSION;
   readonly seed: string;

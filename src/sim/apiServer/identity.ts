@@ -1,4 +1,4 @@
-/** Who talks to the simulated API server. */
+/** Identities of the clients of the simulated API server. */
 
 /**
  * An administrator may do everything; a node what the Node authorizer and NodeRestriction leave it; whoever has a

@@ -19,9 +19,9 @@ export interface ApiAttributes {
   readonly verb: ApiVerb;
   readonly resource: ApiResourceName;
   readonly subresource: Subresource | "binding" | "eviction" | "token";
-  /** Of one object; its name is empty where the server makes it. */
+  /** Set for one object; its name is empty where the server generates it. */
   readonly ref: ObjectRef | undefined;
-  /** Of a list or watch. */
+  /** Set for a list or watch. */
   readonly selection: ApiSelection | undefined;
 }
 

@@ -1,7 +1,7 @@
 /** Who dies when memory is short: a pure choice, and the words the kernel has for it. */
 import type { SimHostProcess } from "./simProcesses.ts";
 
-/** One killing. */
+/** A kill by the OOM killer. */
 export interface OomKill {
   readonly victim: SimHostProcess;
   /** A cgroup over its own limit, or the whole machine. */

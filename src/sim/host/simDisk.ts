@@ -7,7 +7,7 @@ import type { FileSystemUsage } from "../../ports/host.ts";
 import type { Files } from "../../ports/files.ts";
 import type { SimFiles } from "./simFiles.ts";
 
-/** One file system. */
+/** A file system. */
 export interface SimFileSystem {
   /** Absolute, without a trailing slash but for the root. */
   readonly mountPoint: string;

@@ -30,7 +30,7 @@ export interface SimFiles extends Files {
 
 export interface SimFilesOptions {
   readonly clock: Clock;
-  /** Of every operation, default 0: the scheduler's next action. */
+  /** Latency of every operation; default 0, the scheduler's next action. */
   readonly latencyMs?: number;
   /** Asked before every operation; an error is its outcome. */
   fault?: ((operation: keyof Files, path: string) => ErrorCode | undefined) | undefined;
@@ -83,7 +83,7 @@ export function createSimFiles({ clock, latencyMs = 0, fault, isFullFor, count }
         if (links === "refused") needRegular(tree, path);
         return tree.readTail(path, maxBytes);
       }),
-    // Nobody puts links into simulated volumes.
+    // Simulated volumes contain no links.
     readInside: (root, path, maxBytes) =>
       call("readInside", `${root}/${path}`, () => tree.readTail(`${root}/${path}`, maxBytes)),
     list: (path) => call("list", path, () => tree.list(path)),

@@ -27,7 +27,7 @@ export interface SimMounts extends Mounts {
 export interface SimMountsOptions {
   readonly clock: Clock;
   readonly tree: SimTree;
-  /** Of every operation, default 0: the scheduler's next action. */
+  /** Latency of every operation; default 0, the scheduler's next action. */
   readonly latencyMs?: number;
   /** Asked when an operation is about to happen; default: all goes well. */
   fate?: ((operation: SimMountRequest, target: string) => SimAction) | undefined;

@@ -6,7 +6,7 @@ import { kubeletError } from "../../core/errors.ts";
 import { namesOf } from "../../core/mount/subPath.ts";
 import { childOf, normalized, parentOf, type SimNode } from "./simPaths.ts";
 
-/** One mount. */
+/** A mount. */
 export interface SimMount {
   readonly id: number;
   /** Id of the mount it is on; 0 is the one of the root. */

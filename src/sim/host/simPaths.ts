@@ -1,6 +1,6 @@
 /** Paths and nodes of a simulated file tree. */
 
-/** What is at a path. */
+/** An entry at a path. */
 export type SimNode =
   | { readonly kind: "directory"; readonly mode: number; readonly gid?: number }
   | { readonly kind: "file"; readonly content: string; readonly mode: number; readonly gid?: number }

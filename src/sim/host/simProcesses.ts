@@ -12,7 +12,7 @@ export interface SimHostProcess {
   readonly tasks: number;
   /** -1000 (never killed) to 1000. */
   readonly oomScoreAdj: number;
-  /** Of its cgroup; 0 for none. */
+  /** Memory limit of its cgroup; 0 for none. */
   readonly memoryLimitBytes: number;
 }
 

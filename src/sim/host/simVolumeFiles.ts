@@ -20,7 +20,7 @@ import type { SimTree } from "./simTree.ts";
 export interface SimVolumeFilesOptions {
   readonly clock: Clock;
   readonly tree: SimTree;
-  /** Of every operation, default 0: the scheduler's next action. */
+  /** Latency of every operation; default 0, the scheduler's next action. */
   readonly latencyMs?: number;
   /** Asked before every operation; an error is its outcome. */
   fault?: ((operation: keyof VolumeFiles, dir: string) => ErrorCode | undefined) | undefined;

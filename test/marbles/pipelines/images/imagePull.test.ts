@@ -32,7 +32,7 @@ function node(m: Marbles, pulls: Readonly<Record<string, Observable<unknown>>>, 
     pullsKeepNothing: false,
     ensure: (image: string, uid = "u1", policy?: string): Observable<string> =>
       ask(image, uid, policy).pipe(map(short)),
-    /** What its events say. */
+    /** Messages of its events. */
     messages: (image: string): Observable<string> =>
       ask(image, "u1").pipe(map((step) => (step.kind === "event" ? step.event.message : ""))),
   };

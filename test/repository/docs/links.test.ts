@@ -1,0 +1,40 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const root = resolve(import.meta.dirname, "../../..");
+const under = (directory: string): readonly string[] =>
+  readdirSync(resolve(root, directory), { recursive: true, encoding: "utf8" }).map((name) => `${directory}/${name}`);
+
+const pages = ["README.md", "CONTRIBUTING.md", ...under("docs").filter((name) => name.endsWith(".md"))];
+const files = ["src", "test", "scripts", "bench"].flatMap(under);
+const fileNames = new Set(files.map((name) => basename(name)));
+const paths = new Set(files);
+
+/** Relative link targets of a page that do not exist. */
+function deadLinks(page: string): readonly string[] {
+  const text = readFileSync(resolve(root, page), "utf8");
+  const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, link = ""]) => link);
+  return links.filter((link) => !/^\w+:/.test(link) && !existsSync(resolve(root, dirname(page), link)));
+}
+
+/** TypeScript files in backticks that do not exist: by their path from the root or `src`, or by their name alone. */
+function missingFiles(page: string): readonly string[] {
+  const text = readFileSync(resolve(root, page), "utf8").replaceAll(/^```[^]*?^```/gm, "");
+  const named = [...text.matchAll(/`([\w./-]+\.ts)`/g)].map(([, file = ""]) => file);
+  return named.filter((file) =>
+    file.includes("/")
+      ? !paths.has(file) && !paths.has(`src/${file}`)
+      : !fileNames.has(file) && !existsSync(resolve(root, file)),
+  );
+}
+
+describe.each(pages)("%s", (page) => {
+  it("links to files that exist", () => {
+    expect(deadLinks(page)).toEqual([]);
+  });
+
+  it("names source files that exist", () => {
+    expect(missingFiles(page)).toEqual([]);
+  });
+});

@@ -2,7 +2,8 @@
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { type CommandEnd, commandEnd } from "../core/dev/commandEnd.ts";
-import type { SpdyConnection, SpdyStream } from "../streaming/spdyConnection.ts";
+import type { SpdyConnection } from "../streaming/spdyConnection.ts";
+import type { SpdyStream } from "../streaming/spdyStream.ts";
 
 /** The process's own streams; a test has others. */
 export interface Standard {

@@ -5,7 +5,8 @@ import { shownFlags } from "../cli/shownFlags.ts";
 import { VERBOSITY } from "../core/telemetry/verbosity.ts";
 import { createLogger } from "../sinks/logger.ts";
 import { systemClock } from "../sources/systemClock.ts";
-import { type NodeOutput, runNode } from "./runNode.ts";
+import type { NodeOutput } from "./nodeOutput.ts";
+import { runNode } from "./runNode.ts";
 import { shownConfiguration } from "./shownConfiguration.ts";
 import { KUBERNETES_VERSION } from "./version.ts";
 

@@ -36,7 +36,8 @@ import type { Kubelet } from "../kubelet.ts";
 import { createLogger } from "../sinks/logger.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { type DevSpace, openDevSpace } from "./devSpace.ts";
-import { type NodeOutput, runNode } from "./runNode.ts";
+import type { NodeOutput } from "./nodeOutput.ts";
+import { runNode } from "./runNode.ts";
 import { KUBERNETES_VERSION } from "./version.ts";
 
 /** How long pods get to stop after Ctrl-C; a second one does not wait. */

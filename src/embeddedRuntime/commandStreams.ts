@@ -6,7 +6,8 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { CHANNEL, channelCodec, openChannels } from "../streaming/channels.ts";
-import { openSpdy, type SpdyStream } from "../streaming/spdyConnection.ts";
+import { openSpdy } from "../streaming/spdyConnection.ts";
+import type { SpdyStream } from "../streaming/spdyStream.ts";
 import { acceptSpdy, acceptWebSocket, isWebSocketUpgrade, type StreamUpgrade } from "./streamUpgrade.ts";
 import { within } from "./within.ts";
 

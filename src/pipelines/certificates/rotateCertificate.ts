@@ -8,7 +8,6 @@ import {
   concat,
   defer,
   distinctUntilChanged,
-  EMPTY,
   filter,
   ignoreElements,
   NEVER,
@@ -17,53 +16,32 @@ import {
   repeat,
   switchMap,
   tap,
-  throwError,
 } from "rxjs";
-import { type HeldCertificate, isExpired } from "../../core/cert/certificateFacts.ts";
+import type { HeldCertificate } from "../../core/cert/certificateFacts.ts";
 import { type CertificateTemplate, shortcoming } from "../../core/cert/certificateTemplate.ts";
 import { RENEWAL_BACKOFF, rotationDeadline } from "../../core/cert/rotationDeadline.ts";
-import { type CertificateUse, signingRequest } from "../../core/cert/signingRequest.ts";
-import { kubeletError, toKubeletError, type KubeletError } from "../../core/errors.ts";
+import { toKubeletError } from "../../core/errors.ts";
 import type { EpochMs } from "../../core/ids.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import { formatInstant } from "../../core/time/civilTime.ts";
 import { longTimer } from "../../operators/longTimer.ts";
 import { retryWithBackoff } from "../../operators/retryWithBackoff.ts";
-import { orElse } from "../../operators/orElse.ts";
 import { untilWallTime } from "../../operators/untilWallTime.ts";
-import type { ApiServer } from "../../ports/apiServer.ts";
-import type { Certificates } from "../../ports/certificates.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { Rng } from "../../ports/random.ts";
-import type { Logger } from "../../ports/telemetry.ts";
-import type { CertificateStore } from "./certificateStore.ts";
-import { issueCertificate } from "./issueCertificate.ts";
+import { isValid, obtainCertificate, type ObtainOptions, type ObtainPorts } from "./obtainCertificate.ts";
 
-/** The issuer of a certificate. */
-export interface CertificateIssuer {
-  readonly api: ApiServer;
-  /** Its request has a name and a key that outlive a restart: somebody has to approve it, which may take long. */
-  readonly isBootstrap: boolean;
-}
-
-export interface RotationOptions {
-  readonly use: CertificateUse;
+/** The desired content of a certificate, its issuer and its store. */
+export interface RotationOptions extends ObtainOptions {
   /** The desired content; undefined while it is not known. */
   readonly template$: Observable<CertificateTemplate | undefined>;
-  readonly store: CertificateStore;
-  /** Returns the issuer; undefined when a valid certificate is required to ask. */
-  issuer(holdsValid: boolean): CertificateIssuer | undefined;
-  /** A try failed. */
+  /** Called after a failed try. */
   onFailure?(): void;
   /** Called after a rotation with the age of the replaced certificate. */
   onRotated?(ageSeconds: number): void;
 }
 
-export interface RotationPorts {
-  readonly certificates: Certificates;
-  readonly clock: Clock;
+export interface RotationPorts extends ObtainPorts {
   readonly rng: Rng;
-  readonly log: Logger;
 }
 
 const MS_PER_SECOND = 1000;
@@ -97,12 +75,11 @@ export function rotateCertificate(options: RotationOptions, ports: RotationPorts
   });
 }
 
-function createRotation(options: RotationOptions, { certificates, clock, rng, log }: RotationPorts) {
+function createRotation(options: RotationOptions, ports: RotationPorts) {
+  const { clock, rng, log } = ports;
   const { store, use } = options;
   const { signerName: signer } = use;
   let held: HeldCertificate | undefined;
-  const isValid = (found: HeldCertificate | undefined): found is HeldCertificate =>
-    found !== undefined && !isExpired(found.facts, clock.wallTime());
 
   const load = (): Observable<HeldCertificate> =>
     store.current().pipe(
@@ -113,11 +90,11 @@ function createRotation(options: RotationOptions, { certificates, clock, rng, lo
       tap((found) => {
         held = found;
       }),
-      filter(isValid),
+      filter((found) => isValid(found, clock)),
     );
 
   const deadlineOf = (template: CertificateTemplate): EpochMs => {
-    if (!isValid(held) || held.isProvisional) return clock.wallTime();
+    if (!isValid(held, clock) || held.isProvisional) return clock.wallTime();
     const lacking = shortcoming(held.facts, template);
     if (lacking !== undefined) {
       log.info(lacking, { signer });
@@ -129,56 +106,8 @@ function createRotation(options: RotationOptions, { certificates, clock, rng, lo
     return at;
   };
 
-  /** A pair that somebody else put there, or a new one. */
-  const obtain = (template: CertificateTemplate): Observable<HeldCertificate> => {
-    if (isValid(held)) return issue(template);
-    return store.current().pipe(
-      orElse(() => of(undefined)),
-      switchMap((found) => (isValid(found) ? of(found) : issue(template))),
-    );
-  };
-
-  const issue = (template: CertificateTemplate): Observable<HeldCertificate> => {
-    const issuer = options.issuer(isValid(held));
-    if (issuer === undefined) return failure(nobodyToAsk(held));
-    if (!issuer.isBootstrap) return issueFor(certificates.newKey(), issuer, template);
-    return issueFor(store.pendingKey(), issuer, template).pipe(
-      // A key that is broken, or whose certificate is, would fail for ever.
-      catchError((thrown: unknown) =>
-        toKubeletError(thrown).code === "InvalidArgument" ? concat(forgetKey(), failure(thrown)) : failure(thrown),
-      ),
-      switchMap((kept) => concat(forgetKey(), of(kept))),
-    );
-  };
-
-  /** Removes the key. A failure does not prevent the use of the certificate. */
-  const forgetKey = () =>
-    store.dropPendingKey().pipe(
-      orElse(() => EMPTY),
-      ignoreElements(),
-    );
-
-  const issueFor = (
-    key$: Observable<string>,
-    issuer: CertificateIssuer,
-    template: CertificateTemplate,
-  ): Observable<HeldCertificate> =>
-    key$.pipe(
-      switchMap((key) =>
-        certificates.request(key, template, use).pipe(
-          switchMap(({ pem, name }) => submit(issuer, pem, issuer.isBootstrap ? name : undefined)),
-          switchMap((certificate) => store.keep({ certificate, key })),
-        ),
-      ),
-    );
-
-  const submit = ({ api }: CertificateIssuer, pem: string, name: string | undefined): Observable<string> => {
-    log.info("Requesting a certificate", name === undefined ? { signer } : { signer, request: name });
-    return issueCertificate(api, signingRequest(use, pem, name), clock);
-  };
-
   const renew = (template: CertificateTemplate): Observable<HeldCertificate> =>
-    defer(() => obtain(template)).pipe(
+    defer(() => obtainCertificate(template, held, options, ports)).pipe(
       retryWithBackoff(RENEWAL_BACKOFF, { clock, rng }, (failure) => {
         log.error("Unable to rotate certificates", { signer, ...failure });
         options.onFailure?.();
@@ -194,13 +123,3 @@ function createRotation(options: RotationOptions, { certificates, clock, rng, lo
 
   return { load, wait, renew };
 }
-
-const failure = (error: unknown) => throwError(() => error);
-
-const nobodyToAsk = (held: HeldCertificate | undefined): KubeletError =>
-  kubeletError(
-    "PermissionDenied",
-    held === undefined
-      ? "there is no client certificate, and no --bootstrap-kubeconfig to ask for one with"
-      : `the client certificate expired at ${formatInstant(held.facts.notAfter)}, and there is no --bootstrap-kubeconfig to ask for another with`,
-  );

@@ -46,38 +46,11 @@ export interface MountsOptions {
 }
 
 /** Creates the port on the mount namespace of this process. */
-export function createMounts({ clock, log, rootDir, lockFile, remoteDeadlineMs }: MountsOptions): Mounts {
-  const tools = createMountTools(createToolLock({ file: lockFile, log }));
-  let root: RootAlias | undefined;
-  const findRoot = async (): Promise<RootAlias> => {
-    root ??= rootAlias(rootDir, await realpath(rootDir));
-    return root;
-  };
-  /** `place` is the path at which no earlier tool may be running. */
-  const call = <T>(
-    [action, path, place]: readonly [action: string, path: string, place?: string | undefined],
-    deadlineMs: number,
-    effect: (run: RunTool, root: RootAlias) => Promise<T>,
-  ): Call<T> =>
-    boundedCall(`${action} ${path}`, deadlineMs, clock, async (signal) => {
-      try {
-        const found = await findRoot();
-        await tools.enter(place && found.toReal(place));
-        return await effect(tools.runFor(signal), found);
-      } catch (thrown) {
-        throw ioError(action, path, thrown);
-      }
-    });
-  const insideRemote = createInsideRemote(remoteDeadlineMs);
-  const remoteTurns = createSemaphore(REMOTE_AT_ONCE);
-  const inside = ({ volumeRoot, subPath }: InsideVolume, work: (isRemote: boolean) => Call<void>): Call<void> => {
-    const isRemote$ = call(["find the mount of", volumeRoot], DEFAULT_MS, async (_, { toReal }) => {
-      const mount = await remoteMountOf(join(toReal(volumeRoot), subPath), await readMountTable());
-      return mount !== undefined;
-    });
-    return isRemote$.pipe(switchMap((isRemote) => (isRemote ? remoteTurns.run(work(true)) : work(false))));
-  };
-  const within = (options: CallOptions | undefined, usualMs: number): number => options?.deadlineMs ?? usualMs;
+export function createMounts(options: MountsOptions): Mounts {
+  const { log } = options;
+  const call = mountCalls(options);
+  const inside = insideCalls(call);
+  const insideRemote = createInsideRemote(options.remoteDeadlineMs);
   return {
     list: () =>
       call(["list", "mounts"], DEFAULT_MS, async (_, { toConfigured }) => toConfigured(await readMountTable())),
@@ -136,3 +109,44 @@ export function createMounts({ clock, log, rootDir, lockFile, remoteDeadlineMs }
       ),
   };
 }
+
+type CallMount = ReturnType<typeof mountCalls>;
+
+/** Runs operations with their deadline, after earlier tools on the same path have ended. Owns the root and the tools. */
+function mountCalls({ clock, log, rootDir, lockFile }: MountsOptions) {
+  const tools = createMountTools(createToolLock({ file: lockFile, log }));
+  let root: RootAlias | undefined;
+  const findRoot = async (): Promise<RootAlias> => {
+    root ??= rootAlias(rootDir, await realpath(rootDir));
+    return root;
+  };
+  /** `place` is the path at which no earlier tool may be running. */
+  return <T>(
+    [action, path, place]: readonly [action: string, path: string, place?: string | undefined],
+    deadlineMs: number,
+    effect: (run: RunTool, root: RootAlias) => Promise<T>,
+  ): Call<T> =>
+    boundedCall(`${action} ${path}`, deadlineMs, clock, async (signal) => {
+      try {
+        const found = await findRoot();
+        await tools.enter(place && found.toReal(place));
+        return await effect(tools.runFor(signal), found);
+      } catch (thrown) {
+        throw ioError(action, path, thrown);
+      }
+    });
+}
+
+/** Runs work in a volume; on a remote file system in a process, REMOTE_AT_ONCE of them at a time. */
+function insideCalls(call: CallMount) {
+  const remoteTurns = createSemaphore(REMOTE_AT_ONCE);
+  return ({ volumeRoot, subPath }: InsideVolume, work: (isRemote: boolean) => Call<void>): Call<void> => {
+    const isRemote$ = call(["find the mount of", volumeRoot], DEFAULT_MS, async (_, { toReal }) => {
+      const mount = await remoteMountOf(join(toReal(volumeRoot), subPath), await readMountTable());
+      return mount !== undefined;
+    });
+    return isRemote$.pipe(switchMap((isRemote) => (isRemote ? remoteTurns.run(work(true)) : work(false))));
+  };
+}
+
+const within = (options: CallOptions | undefined, usualMs: number): number => options?.deadlineMs ?? usualMs;

@@ -1,0 +1,74 @@
+/** The HTTP servers of a node. */
+import os from "node:os";
+import { defer, EMPTY, from, map, merge, type Observable, of, switchMap, tap } from "rxjs";
+import type { Kubelet } from "../kubelet.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import { healthzServer } from "../server/healthzServer.ts";
+import type { LocalApiOptions } from "../server/localApi/localApi.ts";
+import { readOnlyServer } from "../server/readOnlyServer.ts";
+import type { ListeningAddress } from "../server/serve.ts";
+import type { ListeningServer, NodeOutput } from "./nodeOutput.ts";
+import type { KubeletStart, NodeSetup } from "./nodeSetup.ts";
+
+/** Serves while subscribed: healthz, the read-only server and the authenticated server, as configured. */
+export function nodeServers(
+  setup: NodeSetup,
+  ports: KubeletPorts,
+  { config: { nodeName, directories }, metrics, memoryNet: shedding }: KubeletStart,
+  { queries, commands, stats, node, podsChanged$ }: Kubelet,
+  localApi: LocalApiOptions | undefined,
+): Observable<NodeOutput> {
+  const { config, flags } = setup.options;
+  const { log } = setup;
+  const { clock } = ports;
+  const telemetry = { log, metrics };
+  const listening = (server: ListeningServer, at$: Observable<ListeningAddress>): Observable<NodeOutput> =>
+    at$.pipe(
+      tap(({ address, port }) => log.info("Serving", { server, address, port })),
+      switchMap((at) => of<NodeOutput>({ kind: "listening", server, at })),
+    );
+  const { healthzBindAddress, healthzPort, readOnlyPort } = config;
+  const readOnlyAddress = flags.readOnlyBindAddress || config.address;
+  const names = new Set([nodeName, os.hostname().trim().toLowerCase()]);
+  const healthz$ = () =>
+    healthzServer({ address: healthzBindAddress, port: healthzPort, queries, telemetry, clock, names });
+  const readOnly$ = () =>
+    readOnlyServer({
+      address: readOnlyAddress,
+      port: readOnlyPort,
+      queries,
+      stats,
+      telemetry,
+      clock,
+      names,
+      metricsPage: metrics,
+      shedding,
+    });
+  const addresses$ = node.changes$.pipe(map((found) => found?.status?.addresses ?? []));
+  const { podLogsDir } = directories;
+  // A node without this server does not load its modules.
+  const https$ = () =>
+    from(import("./httpsServer.ts")).pipe(
+      switchMap(({ httpsServer }) =>
+        httpsServer({
+          ...setup,
+          ports,
+          metrics,
+          queries,
+          commands,
+          stats,
+          podsChanged$,
+          podLogsDir,
+          addresses$,
+          nodeName,
+          localApi,
+          shedding,
+        }),
+      ),
+    );
+  return merge(
+    healthzPort > 0 ? listening("healthz", defer(healthz$)) : EMPTY,
+    readOnlyPort > 0 ? listening("readOnly", defer(readOnly$)) : EMPTY,
+    config.enableServer ? listening("https", defer(https$)) : EMPTY,
+  );
+}

@@ -1,0 +1,26 @@
+/** Inputs of a node: the command line, and later the resources and ports that are open when its kubelet starts. */
+import type { KubeletOptions } from "../cli/kubeletOptions.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { LeveledLogger } from "../ports/telemetry.ts";
+import type { NodeResources } from "./nodeResources.ts";
+
+/** Inputs of a node. */
+export interface NodeSetup {
+  readonly options: KubeletOptions;
+  readonly log: LeveledLogger;
+  readonly version: string;
+  /**
+   * Whether mounts spread to and from pods that ask for it; the embedded runtime has no use for that. Default false.
+   */
+  readonly sharesMounts?: boolean;
+  /** Also serves kubectl, as an API server would. `writeHint` says how to change objects that cannot be written there. */
+  readonly localApi?: { readonly writeHint: string };
+}
+
+/** Inputs of a kubelet's start. */
+export interface KubeletStart
+  extends Pick<NodeResources, "metrics" | "client" | "trees" | "memoryNet">,
+    Pick<KubeletPorts, "machine" | "cgroups" | "api"> {
+  readonly config: KubeletConfig;
+}

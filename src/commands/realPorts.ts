@@ -1,0 +1,137 @@
+/** The kubelet's ports on the real machine, container runtime and API server. */
+import { type Observable, of } from "rxjs";
+import type { KubeletOptions } from "../cli/kubeletOptions.ts";
+import type { CountedEvent } from "../core/apiEvent.ts";
+import { objectTtlMs } from "../core/node/objectTtl.ts";
+import { mountToolsLockPath } from "../core/paths.ts";
+import type { ApiLanes } from "../ports/apiServer.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import { storeEvents } from "../sinks/apiEvents.ts";
+import { createCredentialPlugins } from "../sinks/credentialPlugins.ts";
+import { recordEvents } from "../sinks/events.ts";
+import { createFiles } from "../sinks/files.ts";
+import { createLogFiles } from "../sinks/logFiles.ts";
+import { mayMount } from "../sinks/mounts/mayMount.ts";
+import { createMounts } from "../sinks/mounts/mounts.ts";
+import { createPodKeys } from "../sinks/podKeys.ts";
+import { createProbers } from "../sinks/probers/probers.ts";
+import { createProjectQuotas } from "../sinks/projectQuotas.ts";
+import { createVolumeFiles } from "../sinks/volumeFiles/volumeFiles.ts";
+import { createCgroupUsage } from "../sources/cgroupUsage.ts";
+import { clusterSources } from "../sources/clusterSources.ts";
+import { createHostUsage } from "../sources/hostUsage.ts";
+import { createObjectCache } from "../sources/objectCache.ts";
+import { createProjections } from "../sources/projectionSources.ts";
+import { systemClock } from "../sources/systemClock.ts";
+import { systemRandom } from "../sources/systemRandom.ts";
+import type { LocalApi } from "./localApi.ts";
+import { machineOptions } from "./machineOptions.ts";
+import type { KubeletStart, NodeSetup } from "./nodeSetup.ts";
+import { podSources, usesStreams } from "./podSources.ts";
+import { runtimeSignals } from "./runtimeSignals.ts";
+import { tellHealth } from "./tellHealth.ts";
+
+/** Creates the ports. `localApi` stores events in place of an API server. */
+export function realPorts(
+  { options, log }: NodeSetup,
+  start: KubeletStart,
+  localApi: LocalApi | undefined,
+): KubeletPorts {
+  const { config: kubeletConfig, machine, cgroups, metrics, client, trees, api } = start;
+  const { config, credentialPlugins } = options;
+  const clock = systemClock;
+  const rng = systemRandom;
+  const telemetry = { log, metrics };
+  const { cluster, objects, projections } = clusterPorts({ options, log }, start);
+  return {
+    clock,
+    rng,
+    telemetry,
+    api,
+    objects,
+    projections,
+    cluster,
+    runtime: client.runtime,
+    images: client.images,
+    credentialPlugins: credentialPlugins && createCredentialPlugins(credentialPlugins.directory),
+    probers: createProbers(client.runtime, clock),
+    files: createFiles(trees),
+    volumeFiles: createVolumeFiles({ clock, trees }),
+    quotas:
+      options.featureGates.get("LocalStorageCapacityIsolationFSQuotaMonitoring") === true && mayMount()
+        ? createProjectQuotas({ clock, log })
+        : undefined,
+    mounts: mayMount()
+      ? createMounts({
+          ...{ clock, log, rootDir: kubeletConfig.directories.rootDir },
+          lockFile: mountToolsLockPath(kubeletConfig.directories),
+        })
+      : undefined,
+    logFiles: createLogFiles(kubeletConfig.directories),
+    cgroups,
+    machine,
+    hostUsage: createHostUsage("", machineOptions(options).nodeName),
+    cgroupUsage: machine.cgroupVersion === undefined ? undefined : createCgroupUsage(clock),
+    snapshots$: podSources(options, kubeletConfig.nodeName, cluster?.pods$, { clock, rng, telemetry }),
+    runtimeSignals$: runtimeSignals(config.featureGates, client, { clock, rng, telemetry }),
+    // A standalone node has only the RuntimeClasses of its manifests.
+    runtimeClasses$: cluster?.runtimeClasses$ ?? of(new Map()),
+    recordEvents: (events$) =>
+      recordEvents(events$, {
+        telemetry,
+        clock,
+        qps: config.eventRecordQPS,
+        burst: config.eventBurst,
+        store: localApi?.storeEvents ?? storeIn(api, kubeletConfig.nodeName, { clock, rng, telemetry }),
+      }),
+  };
+}
+
+/** Creates the sources of a cluster's objects; all are undefined on a standalone node. */
+function clusterPorts(
+  { options, log }: Pick<NodeSetup, "options" | "log">,
+  { config: { nodeName }, api, metrics, memoryNet: shedding }: KubeletStart,
+) {
+  if (api === undefined) return { cluster: undefined, objects: undefined, projections: undefined };
+  const { config } = options;
+  const [clock, rng] = [systemClock, systemRandom];
+  const { objects: client, returns$ } = api;
+  const following = { nodeName, clock, rng, usesStreams: usesStreams(options) };
+  const onHealth = tellHealth({ log, metrics });
+  const cluster = clusterSources({ ...following, api: client, returns$, onHealth });
+  return {
+    cluster,
+    objects: createObjectCache(config.configMapAndSecretChangeDetectionStrategy, {
+      api: client,
+      returns$,
+      clock,
+      rng,
+      log,
+      shedding,
+      syncPeriodMs: config.syncFrequency,
+      nodeTtlMs: () => objectTtlMs(cluster.lastNode()),
+    }),
+    projections: createProjections({
+      ...following,
+      api: client,
+      log,
+      keys: createPodKeys(),
+      gates: projectionGates(options),
+    }),
+  };
+}
+
+const projectionGates = ({ featureGates }: KubeletOptions) => ({
+  trustBundles: featureGates.get("ClusterTrustBundleProjection") === true,
+  podCertificates: featureGates.get("PodCertificateRequest") === true,
+});
+
+/** Stores events as objects of the API server, if the node belongs to a cluster. */
+const storeIn = (
+  api: ApiLanes | undefined,
+  nodeName: string,
+  ports: Pick<KubeletPorts, "clock" | "rng" | "telemetry">,
+) =>
+  api &&
+  ((events$: Observable<CountedEvent>) =>
+    storeEvents(events$, { ...ports, api: api.events, returns$: api.returns$, nodeName }));

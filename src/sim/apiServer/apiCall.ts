@@ -1,6 +1,6 @@
 /**
- * The way of a simulated API request: half of its time on the way there, then its effect at one instant, the rest on
- * the way back; a deadline over all. `intercept` is where faults come in, the network where outages do.
+ * The way of a simulated API request: half of its latency on the way to the server, then its effect at one instant,
+ * the rest on the way back, with a deadline over all. Faults enter through `intercept`, outages through the network.
  */
 import { Observable } from "rxjs";
 import type { ApiResourceName } from "../../core/api/apiResources.ts";
@@ -13,17 +13,17 @@ import type { Network } from "./network.ts";
 import type { ApiAttributes, ApiVerb } from "./nodeAuthorizer.ts";
 import { connectionLost, connectionRefused } from "../../core/apiObjects/refusals.ts";
 
-/** One request, as the interceptor sees it. */
+/** A request as the interceptor sees it. */
 export interface SimApiRequest extends ApiAttributes {
   readonly identity: ApiIdentity;
-  /** What was sent: the object, the patch, the options of a deletion. */
+  /** The body of the request: the object, the patch, or the options of a deletion. */
   readonly body: unknown;
 }
 
-/** Decides over each request when it is made. */
+/** Decides the fate of each request when it is made. */
 export type SimApiIntercept = (verb: ApiVerb, resource: ApiResourceName, request: SimApiRequest) => SimAction;
 
-/** Milliseconds one request takes there and back. */
+/** Returns the milliseconds of a round trip of a request. */
 export type SimApiLatency = (verb: ApiVerb, resource: ApiResourceName) => number;
 
 export interface ApiCallSettings {
@@ -34,12 +34,12 @@ export interface ApiCallSettings {
   readonly defaultDeadlineMs: number;
 }
 
-/** Whether the server said it, rather than the network. */
+/** Whether the error is an answer of the server and not one of the network. */
 const hasStatus = (thrown: unknown): boolean => isKubeletError(thrown) && thrown.cause !== undefined;
 
 /**
- * What becomes of a request on its way to its effect; shared by calls and watches. One Observable with plain actions of
- * the scheduler, as the rpcs of the runtime are.
+ * Carries a request to its effect; shared by calls and watches. A single Observable with plain scheduler actions,
+ * like the RPCs of the runtime.
  */
 export function apiRequest<T>(
   { clock, network, latency, intercept }: ApiCallSettings,
@@ -55,13 +55,16 @@ export function apiRequest<T>(
   });
 }
 
-/** What a request or its answer meets on the network at this instant. While that is silent it is heard of no more. */
+/**
+ * Delivers a request or its answer, or refuses it, by the state of the network at this instant. A silent network
+ * loses it.
+ */
 function cross({ state }: Network, arrive: () => unknown, refuse: () => void): void {
   if (state === "up") arrive();
   if (state === "refused") refuse();
 }
 
-/** A request with one answer. Unsubscribing before the effect prevents it; later it only loses the answer. */
+/** Makes a request with one answer. Unsubscribing before the effect prevents it; later it only loses the answer. */
 export function apiCall<T>(
   settings: ApiCallSettings,
   request: SimApiRequest,

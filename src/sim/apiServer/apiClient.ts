@@ -1,4 +1,7 @@
-/** The ApiServer port of one client of the simulated API server: authorization, then the verb, on the way of a call. */
+/**
+ * The ApiServer port of one client of the simulated API server: authorizes each request, then runs its verb, on the
+ * way of a call.
+ */
 import { defer, type Observable, throwError } from "rxjs";
 import type { ApiObjects, ApiResourceName, ApiSubresources } from "../../core/api/apiResources.ts";
 import type {
@@ -27,7 +30,7 @@ import type { SimAccess } from "./tokenRestriction.ts";
 import { type WatchSettings, watchStream } from "./watchStream.ts";
 import { createObject, patchObject, updateObject } from "./writes.ts";
 
-/** What all clients of one server share. */
+/** Settings that all clients of a server share. */
 export interface ClientSettings {
   readonly calls: ApiCallSettings;
   readonly watches: WatchSettings;
@@ -155,7 +158,7 @@ function writeVerbs(
   };
 }
 
-/** Reviews are answered and not kept; everything else is. */
+/** Reviews are answered and not stored; every other object is stored. */
 function createAny(
   world: ApiWorld,
   { mayAccess }: ClientSettings,

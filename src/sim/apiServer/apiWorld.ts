@@ -1,4 +1,4 @@
-/** What the verbs of one simulated API server share: its store, its watch caches, its clock and its ids. */
+/** State that the verbs of a simulated API server share: its store, its watch caches, its clock and its ids. */
 import { Subject } from "rxjs";
 import type { ApiResourceName } from "../../core/api/apiResources.ts";
 import { epochMs } from "../../core/ids.ts";
@@ -14,13 +14,13 @@ export interface ApiWorld extends ObjectWorld {
   readonly clock: Clock;
   readonly ids: Prng;
   readonly changes$: Subject<StoreChange>;
-  /** The server's wall clock as RFC 3339, so many seconds from now. */
+  /** Returns the server's wall clock as RFC 3339, so many seconds from now. */
   now(plusSeconds?: number): string;
-  /** Removes events that nobody wrote to for an hour. */
+  /** Removes events without a write for an hour. */
   forgetOldEvents(): void;
-  /** Forgets the history of every resource: whoever is behind has to list anew. */
+  /** Forgets the history of every resource: clients that are behind have to list again. */
   forgetHistory(): void;
-  /** A random suffix as the server gives to generated names. */
+  /** Returns a random suffix for a generated name. */
   suffix(): string;
 }
 
@@ -29,7 +29,9 @@ const SUFFIX_LENGTH = 5;
 const MS_PER_SECOND = 1000;
 const FIRST_NAMESPACES = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
-/** Makes a server's world with the namespaces every cluster has. `windowSize`: changes a watch cache remembers. */
+/**
+ * Creates the state of a server with the namespaces every cluster has. `windowSize`: changes a watch cache remembers.
+ */
 export function createApiWorld(clock: Clock, ids: Prng, windowSize: number): ApiWorld {
   const caches = new Map<ApiResourceName, WatchCache>();
   let forgottenTo = 0;
@@ -74,7 +76,7 @@ export function createApiWorld(clock: Clock, ids: Prng, windowSize: number): Api
   return world;
 }
 
-/** Which pods are bound to which node. */
+/** Indexes the pods by their node. */
 function createPodIndex() {
   const keys = new Map<string, Set<string>>();
   const nodeOf = (pod: StoredObject): string => String(fieldAt(pod, "spec.nodeName") ?? "");
@@ -100,7 +102,7 @@ interface EventWrite {
   readonly atMs: number;
 }
 
-/** Writes of events, oldest first, until their life is over. */
+/** Writes of events, oldest first, until they expire. */
 function createEventLives(clock: Clock) {
   let writes: EventWrite[] = [];
   return {

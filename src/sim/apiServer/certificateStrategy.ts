@@ -1,6 +1,7 @@
 /**
- * Requests for certificates: who asks is the server's word; approval and certificate come by requests of their own. What is
- * inside of one is not looked at: in simulation there is no cryptography. Counterpart: validation of certificates.k8s.io.
+ * Strategy of certificate signing requests: the server sets the requesting user; approval and certificate come by
+ * requests of their own. The content of a request is not parsed: the simulation has no cryptography. Upstream:
+ * validation of certificates.k8s.io.
  */
 import {
   duplicate,
@@ -70,7 +71,7 @@ function* problems({ metadata, ...object }: ApiObject): Iterable<FieldProblem> {
   }
 }
 
-/** The strategy of requests for certificates. */
+/** The strategy of certificate signing requests. */
 export const certificateStrategy: Strategy = {
   unconditionalUpdate: true,
   createOnUpdate: false,

@@ -1,7 +1,7 @@
 /**
- * Deletion: pods go in two steps, first marked with the instant by which they are to be gone, then removed by whoever
- * says grace 0; everything else goes at once. Finalizers hold any object back.
- * Differs from upstream: there is no garbage collector, so every propagation policy acts as Background.
+ * Deletion in two steps for pods: a first request sets the deletion timestamp, a request with grace 0 removes the
+ * object. All other objects are removed at once. Finalizers hold any object back. Differs from upstream: there is no
+ * garbage collector, so every propagation policy acts as Background.
  */
 import { API_RESOURCES, type ApiResourceName } from "../../core/api/apiResources.ts";
 import { parseInstant } from "../../core/time/civilTime.ts";
@@ -36,7 +36,9 @@ function checkPreconditions(resource: ApiResourceName, object: StoredObject, opt
   }
 }
 
-/** Seconds a pod gets when it is first deleted: none before it has a node, or after it ended. */
+/**
+ * Returns the grace seconds of a pod's first deletion: 0 before it is bound to a node, or after it has terminated.
+ */
 function podGraceSeconds(pod: StoredObject, { gracePeriodSeconds }: ApiDeleteOptions): number {
   const phase = fieldAt(pod, "status.phase");
   if (!fieldAt(pod, "spec.nodeName") || phase === "Succeeded" || phase === "Failed") return 0;
@@ -48,14 +50,14 @@ function marked(object: StoredObject, deletionTimestamp: string, graceSeconds: n
   return { ...object, metadata: { ...object.metadata, deletionTimestamp, deletionGracePeriodSeconds: graceSeconds } };
 }
 
-/** A first mark counts as a change of what is wanted. */
+/** Sets the deletion timestamp for the first time, which counts as a change of the desired state. */
 function firstMark(object: StoredObject, deletionTimestamp: string, graceSeconds: number): StoredObject {
   const { generation } = object.metadata;
   const next = marked(object, deletionTimestamp, graceSeconds);
   return generation === undefined ? next : { ...next, metadata: { ...next.metadata, generation: generation + 1 } };
 }
 
-/** Marks a pod, or shortens what it has left; undefined when the request changes nothing. */
+/** Sets the deletion timestamp of a pod, or shortens its grace; undefined if the request changes nothing. */
 function markPod(world: ApiWorld, pod: StoredObject, options: ApiDeleteOptions): StoredObject | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
   if (deletionTimestamp === undefined) {
@@ -69,7 +71,7 @@ function markPod(world: ApiWorld, pod: StoredObject, options: ApiDeleteOptions):
   return marked(pod, formatInstant(epochMs(endsAt)), Math.max(0, seconds));
 }
 
-/** Whether nothing holds a marked object any more. */
+/** Returns whether an object with a deletion timestamp may be removed. */
 export const isReadyToGo = ({ metadata }: StoredObject): boolean =>
   metadata.deletionTimestamp !== undefined &&
   (metadata.finalizers ?? []).length === 0 &&
@@ -82,7 +84,9 @@ function deletePod(world: ApiWorld, pod: StoredObject, options: ApiDeleteOptions
   return isReadyToGo(stored) ? world.store.remove("pods", stored) : stored;
 }
 
-/** Marks a namespace and deletes what is in it; it goes with the last of that. */
+/**
+ * Sets the deletion timestamp of a namespace and deletes its objects; the namespace is removed with the last of them.
+ */
 function deleteNamespace(world: ApiWorld, namespace: StoredObject): StoredObject {
   const { name, deletionTimestamp } = namespace.metadata;
   if (deletionTimestamp === undefined) {
@@ -107,7 +111,7 @@ export function releaseNamespace(world: ApiWorld, name: string): StoredObject | 
   return world.store.remove("namespaces", namespace);
 }
 
-/** Deletes an object. Errors: 404; 409 when it is not the one of the preconditions. */
+/** Deletes an object. Errors: 404; 409 if the preconditions do not hold. */
 export function deleteObject(
   world: ApiWorld,
   resource: ApiResourceName,

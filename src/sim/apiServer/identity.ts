@@ -1,8 +1,8 @@
 /** Identities of the clients of the simulated API server. */
 
 /**
- * An administrator may do everything; a node what the Node authorizer and NodeRestriction leave it; whoever has a
- * bootstrap token may ask for a certificate.
+ * An administrator may do everything; a node may do what the Node authorizer and NodeRestriction allow; a client with
+ * a bootstrap token may request a certificate.
  */
 export type ApiIdentity =
   | { readonly kind: "admin" }
@@ -11,7 +11,7 @@ export type ApiIdentity =
 
 export const ADMIN: ApiIdentity = { kind: "admin" };
 
-/** The user name of certificates and messages. */
+/** Returns the user name in certificates and messages. */
 export function userName(identity: ApiIdentity): string {
   switch (identity.kind) {
     case "admin":

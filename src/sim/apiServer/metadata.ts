@@ -1,4 +1,4 @@
-/** What the server does to the metadata of everything that is written. */
+/** Rules of the server for the metadata of all written objects. */
 import { API_RESOURCES, type ApiResourceName } from "../../core/api/apiResources.ts";
 import { type FieldProblem, forbidden, invalid, invalidEach, required } from "../../core/pod/fieldProblem.ts";
 import { dnsSubdomain, labelValue, qualifiedName } from "../../core/pod/validateFormats.ts";
@@ -13,7 +13,7 @@ const checkType = (resource: ApiResourceName, { apiVersion, kind }: ApiObject): 
   throw badRequest(`${kind ?? ""} in version "${apiVersion ?? ""}" cannot be handled as a ${right.kind}`);
 };
 
-/** Things are only created in a namespace that is there and stays. */
+/** Checks that the namespace exists and is not terminating. */
 function checkNamespace(world: ApiWorld, resource: ApiResourceName, namespace: string, name: string): void {
   const found = world.store.get("namespaces", namespace);
   if (found === undefined) throw notFound("namespaces", namespace);
@@ -21,11 +21,14 @@ function checkNamespace(world: ApiWorld, resource: ApiResourceName, namespace: s
   throw refuse(resource, name, `unable to create new content in namespace ${namespace} because it is being terminated`);
 }
 
-/** Names of requests are digests, in upper case letters too; those of bundles begin with their signer and a colon. */
+/**
+ * Names of certificate signing requests are digests, with upper case letters too; names of trust bundles begin with
+ * their signer and a colon.
+ */
 const hasOwnNames = (resource: ApiResourceName): boolean =>
   resource === "certificatesigningrequests" || resource === "clustertrustbundles";
 
-/** The object with the identity it will have: name, uid, time of creation. */
+/** Returns the object with its new identity: name, UID, creation timestamp. */
 export function newObject(world: ApiWorld, resource: ApiResourceName, object: ApiObject): StoredObject {
   checkType(resource, object);
   const { namespaced } = API_RESOURCES[resource];
@@ -62,7 +65,7 @@ export function newObject(world: ApiWorld, resource: ApiResourceName, object: Ap
   };
 }
 
-/** An update with the metadata no client may change put back. Errors: 400 when it is another object's. */
+/** Returns an update with immutable metadata restored. Errors: 400 if it names another object. */
 export function keptIdentity(resource: ApiResourceName, object: ApiObject, old: StoredObject): ApiObject {
   checkType(resource, object);
   const { generation: _generation, deletionTimestamp: _deletion, ...metadata } = object.metadata ?? {};
@@ -92,7 +95,7 @@ export function keptIdentity(resource: ApiResourceName, object: ApiObject, old: 
   };
 }
 
-/** What is wrong with labels and annotations. */
+/** Returns the problems of labels and annotations. */
 function* markProblems({ labels = {}, annotations = {} }: NonNullable<ApiObject["metadata"]>): Iterable<FieldProblem> {
   for (const [key, value] of Object.entries(labels)) {
     yield* invalidEach("metadata.labels", key, qualifiedName(key));
@@ -103,7 +106,7 @@ function* markProblems({ labels = {}, annotations = {} }: NonNullable<ApiObject[
   }
 }
 
-/** What is wrong with the metadata of an update. */
+/** Returns the problems of the metadata of an update. */
 export function* metadataProblems({ metadata = {} }: ApiObject, old: StoredObject): Iterable<FieldProblem> {
   const { labels, annotations } = old.metadata;
   if (!sameValue(metadata.labels, labels) || !sameValue(metadata.annotations, annotations)) {

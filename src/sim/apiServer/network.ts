@@ -1,13 +1,13 @@
-/** The way between clients and the simulated API server: up, refusing connections, or losing every packet. */
+/** The network between clients and the simulated API server: up, refusing connections, or losing every packet. */
 import { BehaviorSubject, filter, type Observable } from "rxjs";
 
-/** `refused`: every connection breaks at once. `silent`: nothing arrives, and nobody is told. */
+/** `refused`: every connection breaks at once. `silent`: packets are lost without an error. */
 export type NetworkState = "up" | "refused" | "silent";
 
 export interface Network {
   readonly state: NetworkState;
   set(state: NetworkState): void;
-  /** The state now, and each that follows. */
+  /** Emits the state at once, and each new one. */
   readonly state$: Observable<NetworkState>;
   /** Emits each time connections break. */
   readonly refused$: Observable<unknown>;
@@ -15,7 +15,7 @@ export interface Network {
   readonly up$: Observable<unknown>;
 }
 
-/** Makes a network that is up. */
+/** Creates a network that is up. */
 export function createNetwork(): Network {
   const states = new BehaviorSubject<NetworkState>("up");
   return {

@@ -1,7 +1,7 @@
 /**
- * Which requests of a node are let in: its own node, lease and pods, and single objects that a pod of its refers to.
- * Counterpart: plugin/pkg/auth/authorizer/node. Differs from upstream: a pod or object that does not exist is not found
- * rather than forbidden, so that answers do not depend on how far the real one's graph lags behind.
+ * Authorizes the requests of a node: its own node, lease and pods, and single objects that one of its pods refers to.
+ * Upstream: plugin/pkg/auth/authorizer/node. Differs from upstream: a pod or object that does not exist is not found
+ * rather than forbidden, so that answers do not depend on the lag of the real authorizer's graph.
  */
 import { API_RESOURCES, type ApiResourceName, type ApiSubresources } from "../../core/api/apiResources.ts";
 import type { ApiSelection, ObjectRef } from "../../ports/apiServer.ts";
@@ -14,7 +14,7 @@ import type { Subresource } from "./strategy.ts";
 
 export type ApiVerb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete";
 
-/** What is asked for. */
+/** Attributes of a request for authorization. */
 export interface ApiAttributes {
   readonly verb: ApiVerb;
   readonly resource: ApiResourceName;
@@ -25,16 +25,16 @@ export interface ApiAttributes {
   readonly selection: ApiSelection | undefined;
 }
 
-/** The part of a combined name like `pods/binding`. */
+/** Splits a combined name like `pods/binding`. */
 export const partsOf = (subresource: keyof ApiSubresources) =>
   subresource.split("/") as ["pods" | "serviceaccounts", "binding" | "eviction" | "token"];
 
 const READS: readonly ApiVerb[] = ["get", "list", "watch"];
-/** No rule lets a node do this: there is nothing to add. */
+/** Marks a request that no rule allows to nodes: the message has no reason to add. */
 const NOBODY = "";
 const LEASE_NAMESPACE = "kube-node-lease";
 
-/** Why a node may not do this; undefined when it may. */
+/** Returns why a node may not do this; undefined if it may. */
 function refusal(world: ApiWorld, nodeName: string, attributes: ApiAttributes): string | undefined {
   const { verb, resource } = attributes;
   switch (resource) {
@@ -119,7 +119,7 @@ function ofPods(world: ApiWorld, nodeName: string, { verb, subresource, ref, sel
     : `no relationship found between node '${nodeName}' and this object`;
 }
 
-/** Which node a request is for is the admission's matter: see nodeRestriction. */
+/** Certificate requests: NodeRestriction checks the node of a request, see nodeRestriction.ts. */
 function ofCertificateRequests(world: ApiWorld, nodeName: string, { verb, ref, selection }: ApiAttributes) {
   if (verb === "create") return undefined;
   if (!READS.includes(verb)) return NOBODY;
@@ -142,13 +142,16 @@ function ofNodes(_world: ApiWorld, nodeName: string, { verb, ref, selection }: A
     : `node '${nodeName}' cannot read '${ref?.name}', only its own Node object`;
 }
 
-/** What the cluster role system:node-bootstrapper leaves whoever has a token. */
+/** Rules of the cluster role system:node-bootstrapper, for clients with a bootstrap token. */
 const bootstrapRefusal = ({ verb, resource, subresource }: ApiAttributes): string | undefined =>
   resource === "certificatesigningrequests" && subresource === undefined && [...READS, "create"].includes(verb)
     ? undefined
     : NOBODY;
 
-/** Why the request is refused, in the server's words; undefined when it is let in. Administrators may do all. */
+/**
+ * Returns why the request is forbidden, with the server's message; undefined if it is allowed. Administrators may do
+ * everything.
+ */
 export function authorize(world: ApiWorld, identity: ApiIdentity, attributes: ApiAttributes): string | undefined {
   if (identity.kind === "admin") return undefined;
   const why = identity.kind === "node" ? refusal(world, identity.nodeName, attributes) : bootstrapRefusal(attributes);

@@ -1,6 +1,7 @@
 /**
- * What a node may write once it is let in: its own node, lease and CSINode, mirror pods of its own, the status of its
- * pods and requests for certificates of its pods; tokens are tokenRestriction's. Counterpart: plugin/pkg/admission/noderestriction.
+ * Admission of the writes of a node: its own node, lease and CSINode, its own mirror pods, the status of its pods and
+ * certificate requests of its pods; tokenRestriction.ts has the rules of tokens. Upstream:
+ * plugin/pkg/admission/noderestriction.
  */
 import type { V1beta1PodCertificateRequest, V1Node, V1Pod } from "@kubernetes/client-node";
 import type { ApiResourceName } from "../../core/api/apiResources.ts";
@@ -14,18 +15,18 @@ import { MIRROR_ANNOTATION } from "./podStrategy.ts";
 import type { Subresource } from "./strategy.ts";
 import { fieldAt, keyOf, type StoredObject } from "../../core/apiObjects/storedObject.ts";
 
-/** A write that is about to happen. */
+/** A write to admit. */
 export interface AdmittedWrite {
   readonly resource: ApiResourceName;
   readonly object: StoredObject;
-  /** undefined for a create. */
+  /** The stored object; undefined for a create. */
   readonly old: StoredObject | undefined;
   readonly subresource: Subresource;
 }
 
 const LEASE_NAMESPACE = "kube-node-lease";
 
-/** Why this write is refused; undefined when it may happen. */
+/** Returns why this write is forbidden; undefined if it is admitted. */
 export function admitWrite(world: ApiWorld, identity: ApiIdentity, write: AdmittedWrite): string | undefined {
   if (identity.kind !== "node") return undefined;
   const { nodeName } = identity;
@@ -55,7 +56,7 @@ export function admitWrite(world: ApiWorld, identity: ApiIdentity, write: Admitt
   }
 }
 
-/** A node asks for the pods it runs. */
+/** A node requests certificates only for the pods it runs. */
 function admitCertificateRequest(world: ApiWorld, nodeName: string, object: StoredObject): string | undefined {
   const { spec } = object as unknown as Wire<V1beta1PodCertificateRequest>;
   if (spec.nodeName !== nodeName) return "PodCertificateRequest.Spec.NodeName must be the requesting node";
@@ -67,12 +68,12 @@ function admitCertificateRequest(world: ApiWorld, nodeName: string, object: Stor
   return isAccount ? undefined : `pod ${spec.podName} has another service account`;
 }
 
-/** What no mirror of anybody may refer to: the words of another admission, which comes first. */
+/** References that no mirror pod may have. The ServiceAccount admission, which comes first, words these messages. */
 const MIRROR_IDENTITY = [
   ["serviceaccounts", "service accounts"],
   ["secrets", "secrets"],
 ] as const satisfies readonly (readonly [keyof PodReferences, string])[];
-/** What else no mirror may refer to, in the order in which it is looked for. */
+/** Further references that no mirror pod may have, in the order of the checks. */
 const MIRROR_REFERENCES = [
   ["configmaps", "configmaps"],
   ["clustertrustbundles", "clustertrustbundles"],
@@ -115,7 +116,7 @@ function admitPodStatus(nodeName: string, object: StoredObject, old: StoredObjec
   return sameValue(claims(object), claims(old)) ? undefined : `node "${nodeName}" cannot update resource claim statues`;
 }
 
-/** Labels below kubernetes.io and k8s.io that a kubelet keeps itself. */
+/** Labels under kubernetes.io and k8s.io that a kubelet may set. */
 const KUBELET_LABELS: readonly string[] = [
   "beta.kubernetes.io/arch",
   "beta.kubernetes.io/instance-type",
@@ -163,7 +164,7 @@ function admitNode(nodeName: string, { object, old }: AdmittedWrite): string | u
   return bad.length === 0 ? undefined : `is not allowed to modify labels: ${bad.join(", ")}`;
 }
 
-/** Why a node may not delete, or evict, this pod. */
+/** Returns why a node may not delete or evict this pod. */
 export function admitPodRemoval(
   world: ApiWorld,
   identity: ApiIdentity,

@@ -1,4 +1,4 @@
-/** What of a Node the API server refuses, whoever writes it. Counterpart: ValidateNode and ValidateNodeUpdate of the core API. */
+/** Validation of a Node, for all clients. Upstream: ValidateNode and ValidateNodeUpdate of the core API. */
 import type { V1Node } from "@kubernetes/client-node";
 import type { Wire } from "../../core/api.ts";
 import { duplicate, type FieldProblem, forbidden, invalid } from "../../core/pod/fieldProblem.ts";
@@ -11,7 +11,7 @@ const asNode = (object: ApiObject): NodeObject => object as unknown as NodeObjec
 
 const NANO = 1_000_000_000n;
 
-/** Why an amount is none; undefined: it is one. */
+/** Returns why the text is not an amount; undefined if it is one. */
 function amountFault(name: string, text: string): string | undefined {
   const amount = parseQuantity(text);
   if (amount === undefined) return "quantities must match the regular expression";
@@ -19,7 +19,7 @@ function amountFault(name: string, text: string): string | undefined {
   return name === "pods" && amount.nano % NANO !== 0n ? "must be an integer" : undefined;
 }
 
-/** Amounts have to be such, and each address is said once. */
+/** Requires valid amounts and distinct addresses. */
 export function nodeProblems(object: ApiObject): readonly FieldProblem[] {
   const { capacity = {}, allocatable = {}, addresses = [] } = asNode(object).status ?? {};
   const amounts = Object.entries({ capacity, allocatable }).flatMap(([list, each]) =>
@@ -38,7 +38,7 @@ export function nodeProblems(object: ApiObject): readonly FieldProblem[] {
   return [...amounts, ...repeated];
 }
 
-/** Who provides the machine is said once. */
+/** Allows the provider of the machine to be set only once. */
 export function nodeChangeProblems(object: ApiObject, old: StoredObject): readonly FieldProblem[] {
   const [before, after] = [asNode(old).spec?.providerID ?? "", asNode(object).spec?.providerID ?? ""];
   const isChanged = before !== "" && after !== before;

@@ -1,11 +1,13 @@
-/** What of a pod's status the API server refuses whatever the pod was before. Counterparts: validatePodIPs and its like. */
+/**
+ * Validation of a pod's status that does not depend on the old one. Upstream: validatePodIPs and similar functions.
+ */
 import type { PodStatus } from "../../core/api.ts";
 import { duplicate, type FieldProblem, invalid, invalidEach } from "../../core/pod/fieldProblem.ts";
 import { dnsSubdomain, ipAddress } from "../../core/pod/validateFormats.ts";
 
 const NOT_NEGATIVE = "must be a non-negative integer";
 
-/** Addresses, generations and the node that is to become free. */
+/** Checks addresses, generations and the nominated node. */
 export function* podStatusRules(status: PodStatus): Iterable<FieldProblem> {
   const { podIPs = [], hostIP, hostIPs = [], observedGeneration = 0, conditions = [], nominatedNodeName } = status;
   yield* addressProblems("status.podIPs", podIPs);

@@ -1,4 +1,4 @@
-/** How pods are written: defaults as the API server fills them in, and the little that may change afterwards. */
+/** Strategy of pods: defaults of the API server, and the few fields that may change later. */
 import type { V1Pod } from "@kubernetes/client-node";
 import type { PodSpec, PodStatus, Wire } from "../../core/api.ts";
 import { defaultPod } from "../../core/pod/defaults.ts";
@@ -14,7 +14,7 @@ import type { ApiObject, StoredObject } from "../../core/apiObjects/storedObject
 
 type PodObject = Wire<V1Pod>;
 
-/** Marks the API server's picture of a static pod. */
+/** Annotation of a mirror pod. */
 export const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 
 const asPod = (object: ApiObject): PodObject => object as unknown as PodObject;
@@ -38,7 +38,7 @@ function prepareCreate(object: ApiObject): ApiObject {
   };
 }
 
-/** A status write leaves spec, owners and the marks of deletion; any other write leaves the status. */
+/** A status write keeps the spec, the owners and the deletion metadata; any other write keeps the status. */
 function prepareUpdate(object: ApiObject, old: StoredObject, subresource: Parameters<Strategy["prepareUpdate"]>[2]) {
   if (subresource === "status") {
     const { ownerReferences } = old.metadata;
@@ -57,7 +57,7 @@ function prepareUpdate(object: ApiObject, old: StoredObject, subresource: Parame
   return { ...object, spec, metadata: { ...object.metadata, generation }, status: old["status"] };
 }
 
-/** Of a resize, only the resources of the pod, its containers and sidecars count. */
+/** A resize changes only the resources of the pod, its containers and sidecars. */
 function resized(old: PodSpec, wanted: PodSpec): PodSpec {
   const resize = (container: PodSpec["containers"][number], changes: PodSpec["containers"]) => {
     const { resources, resizePolicy } = changes.find(({ name }) => name === container.name) ?? container;
@@ -78,20 +78,20 @@ function resized(old: PodSpec, wanted: PodSpec): PodSpec {
   };
 }
 
-/** Of a request for ephemeral containers, only new ones count. */
+/** A request for ephemeral containers only adds containers. */
 function withEphemeral(old: PodSpec, { ephemeralContainers = [] }: PodSpec): PodSpec {
   const known = old.ephemeralContainers ?? [];
   const added = ephemeralContainers.filter((each) => !known.some(({ name }) => name === each.name));
   return { ...old, ephemeralContainers: [...known, ...added] };
 }
 
-/** What a request may change of a spec. */
+/** Returns the spec with the changes that a request may make. */
 function wantedSpec(old: PodSpec, wanted: PodSpec, subresource: Parameters<Strategy["prepareUpdate"]>[2]): PodSpec {
   if (subresource === "resize") return resized(old, wanted);
   return subresource === "ephemeralcontainers" ? withEphemeral(old, wanted) : wanted;
 }
 
-/** The sizes of a pod are its owner's to choose, its QoS class is not. */
+/** A resize may change the sizes of a pod, but not its QoS class. */
 function resizeProblems(spec: PodSpec, old: PodSpec): readonly FieldProblem[] {
   const qosClass = podQosClass({ spec });
   if (qosClass === podQosClass({ spec: old })) return [];
@@ -103,7 +103,7 @@ const CHANGEABLE =
   "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
   "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-/** The old spec with what may change taken from the new one: the same as the new one if nothing else changed. */
+/** Returns the old spec with the mutable fields of the new one; equal to the new one if nothing else changed. */
 function withAllowedChanges(old: PodSpec, wanted: PodSpec): PodSpec {
   const images = (before: PodSpec["containers"], after: PodSpec["containers"]) =>
     before.map((container, index) => ({ ...container, image: after[index]?.image ?? "" }));
@@ -141,7 +141,7 @@ function* specProblems(old: PodSpec, wanted: PodSpec): Iterable<FieldProblem> {
   if (!sameValue(withAllowedChanges(old, wanted), wanted)) yield forbidden("spec", CHANGEABLE);
 }
 
-/** A container that ended for good stays so. */
+/** A container that terminated for good stays terminated. */
 function* statusProblems(spec: PodSpec, old: PodStatus, wanted: PodStatus): Iterable<FieldProblem> {
   if (old.qosClass !== undefined && wanted.qosClass !== old.qosClass) {
     yield invalid("status.qosClass", wanted.qosClass, "field is immutable");
@@ -166,7 +166,7 @@ function* statusProblems(spec: PodSpec, old: PodStatus, wanted: PodStatus): Iter
   }
 }
 
-/** Whether the end of some container makes all of them run again. */
+/** Returns whether the exit of some container restarts all of them. */
 const mayRestartAll = ({ containers, initContainers = [] }: PodSpec): boolean =>
   [...initContainers, ...containers].some(({ restartPolicyRules = [] }) =>
     restartPolicyRules.some(({ action }) => action === "RestartAllContainers"),

@@ -1,16 +1,16 @@
-/** The objects a pod names: what its node may read for it. */
+/** The objects that a pod refers to: its node may read them. */
 import type { V1Pod } from "@kubernetes/client-node";
 import type { PodSpec, Wire } from "../../core/api.ts";
 import { specReferences } from "../../core/pod/podReferences.ts";
 import type { StoredObject } from "../../core/apiObjects/storedObject.ts";
 
-/** Names by resource, in the pod's own namespace where they have one. */
+/** Names by resource, in the pod's own namespace for namespaced resources. */
 export interface PodReferences {
   readonly secrets: ReadonlySet<string>;
   readonly configmaps: ReadonlySet<string>;
   readonly persistentvolumeclaims: ReadonlySet<string>;
   readonly serviceaccounts: ReadonlySet<string>;
-  /** Those of a whole signer by the name of the signer. */
+  /** Names of bundles; a reference to all bundles of a signer is the name of the signer. */
   readonly clustertrustbundles: ReadonlySet<string>;
 }
 
@@ -33,7 +33,7 @@ const named = (names: Iterable<string | undefined>): ReadonlySet<string> =>
 const namesOf = (wanted: "Secret" | "ConfigMap", spec: PodSpec): ReadonlySet<string> =>
   new Set(specReferences(spec).flatMap(({ kind, name }) => (kind === wanted ? [name] : [])));
 
-/** What a pod refers to. */
+/** Returns the objects that a pod refers to. */
 export function podReferences(object: StoredObject): PodReferences {
   const { spec = { containers: [] } } = object as unknown as Wire<V1Pod>;
   return {

@@ -1,15 +1,18 @@
-/** What the API server refuses of reviews, which it answers and does not keep. Counterpart: validation of authorization.k8s.io. */
+/**
+ * Validation of reviews, which the API server answers and does not store. Upstream: validation of
+ * authorization.k8s.io.
+ */
 import type { V1SubjectAccessReview, V1TokenReview } from "@kubernetes/client-node";
 import type { Wire } from "../../core/api.ts";
 import { type FieldProblem, invalid } from "../../core/pod/fieldProblem.ts";
 import { badRequest, invalidObject } from "../../core/apiObjects/refusals.ts";
 
-/** Throws 400. */
+/** Checks a TokenReview; throws 400. */
 export function checkTokenReview({ spec }: Wire<V1TokenReview>): void {
   if (!spec.token) throw badRequest("token is required for TokenReview in authentication");
 }
 
-/** Throws 422. */
+/** Checks a SubjectAccessReview; throws 422. */
 export function checkAccessReview(review: Wire<V1SubjectAccessReview>): void {
   const problems = [...accessProblems(review)];
   if (problems.length > 0) throw invalidObject("subjectaccessreviews", "", problems);

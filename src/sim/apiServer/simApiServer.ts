@@ -1,6 +1,6 @@
 /**
  * An API server in virtual time: the ApiServer port with the semantics a kubelet meets, one client per identity. Owns
- * its store; all its time and randomness come from outside, so that a seed repeats a run, instant by instant.
+ * its store. Time and randomness are injected, so that a seed repeats a run exactly.
  */
 import type { Observable } from "rxjs";
 import type { ApiObjects, ApiResourceName } from "../../core/api/apiResources.ts";
@@ -24,71 +24,74 @@ import type { WatchLine } from "../../core/apiObjects/watchLines.ts";
 import type { OpenWatch, SimEventAction } from "./watchStream.ts";
 import { createObject, updateObject } from "./writes.ts";
 
-/** What a simulated API server is made of. Everything but the clock has a default. */
+/** Options of a simulated API server. All but the clock have a default. */
 export interface SimApiServerOptions {
-  /** Timers and the server's own wall clock. */
+  /** Timers and the server's wall clock. */
   readonly clock: Clock;
   readonly prng?: Prng;
   /** Default: see `usualApiLatency`. */
   readonly latency?: SimApiLatency;
   /** Default: every request proceeds. */
   readonly intercept?: SimApiIntercept;
-  /** Asked for each change a watch is about to send; default: it is delivered. */
+  /** Called for each change a watch is about to send; default: it is delivered. */
   readonly interceptEvent?: (resource: ApiResourceName, event: WatchLine) => SimEventAction;
-  /** Changes of each resource a watch may start behind. */
+  /** Maximum number of changes that a watch may start behind, for each resource. */
   readonly windowSize?: number | undefined;
-  /** Events of one watch on their way at most. */
+  /** Maximum number of undelivered events of a watch. */
   readonly watchBuffer?: number;
-  /** Watches open at once; more are answered 429. */
+  /** Maximum number of open watches; more are answered 429. */
   readonly maxWatches?: number;
   readonly bookmarkPeriodMs?: number;
   readonly defaultDeadlineMs?: number;
-  /** Who may do what, as SubjectAccessReviews and wishes for tokens are answered; default: everyone everything. */
+  /** Decides SubjectAccessReviews and token requests; default: `mayUsually`. */
   readonly mayAccess?: SimAccess;
 }
 
-/** A simulated API server: ports, a window for checkers, and hands for what others do in a cluster, all at once. */
+/**
+ * A simulated API server: its ports, its state for checkers, and operations of other clients of a cluster, which take
+ * effect at once.
+ */
 export interface SimApiServer {
-  /** The port for someone; default: an administrator. */
+  /** Returns the port of an identity; default: an administrator. */
   client(identity?: ApiIdentity): ApiServer;
-  /** Every write as it happens; never completes. */
+  /** Emits every write as it happens; never completes. */
   readonly changes$: Observable<StoreChange>;
   readonly revision: number;
-  /** Watches open now. */
+  /** Number of open watches. */
   readonly watchCount: number;
   object<R extends ApiResourceName>(resource: R, ref: ObjectRef): ApiObjects[R] | undefined;
-  /** In the order of their creation. */
+  /** Returns all objects in the order of their creation. */
   objects<R extends ApiResourceName>(resource: R): readonly ApiObjects[R][];
   /** Creates an object, or merges it into the one of its name (JSON merge patch: null removes). */
   put<R extends ApiResourceName>(resource: R, object: ApiObjects[R]): ApiObjects[R];
   delete(resource: ApiResourceName, ref: ObjectRef, options?: ApiDeleteOptions): void;
   /** Replaces the status of a pod, as its kubelet does. */
   setStatus(pod: ObjectRef, status: PodStatus): void;
-  /** Asks for the container sizes of this spec, by the resize request. */
+  /** Resizes a pod to the container sizes of this spec, by the resize subresource. */
   resize(pod: ObjectRef, spec: PodSpec): void;
   /** Adds an ephemeral container to a pod, as `kubectl debug` does. */
   debug(pod: ObjectRef, container: NonNullable<PodSpec["ephemeralContainers"]>[number]): void;
   /** Binds a pod to a node, as the scheduler does. */
   schedule(pod: ObjectRef, nodeName: string): void;
-  /** Approves a request for a certificate and issues it, as the signer does; PEM as base64. */
+  /** Approves a certificate signing request and issues the certificate, as the signer does; PEM as base64. */
   signCertificate(name: string, certificate: string): void;
   /** Breaks open watches. */
   cutWatches(resource?: ApiResourceName): void;
-  /** Ends open watches with 410 and forgets the history: only a fresh list helps. */
+  /** Ends open watches with 410 and forgets the history: clients have to list again. */
   expireWatches(): void;
-  /** Forgets the history; open watches go on. */
+  /** Forgets the history; open watches continue. */
   compact(): void;
-  /** Breaks all connections and forgets the history, as a server that restarts. */
+  /** Breaks all connections and forgets the history, as a restart of the server does. */
   restart(): void;
   setNetwork(state: NetworkState): void;
-  /** The state of the network now, and whenever it changed; never completes. */
+  /** Emits the state of the network at once and after each change; never completes. */
   readonly network$: Observable<NetworkState>;
 }
 
 const WRITES_MS: readonly [number, number] = [4, 15];
 const READS_MS: readonly [number, number] = [2, 8];
 
-/** Latencies like those of a small control plane, drawn from `prng`. */
+/** Returns latencies like those of a small control plane, drawn from `prng`. */
 export const usualApiLatency =
   (prng: Prng): SimApiLatency =>
   (verb) =>
@@ -98,7 +101,7 @@ const DEFAULT_WINDOW = 1_000;
 const DEFAULT_WATCH_BUFFER = 1_000;
 const DEFAULT_MAX_WATCHES = 100_000;
 
-/** Makes a server with the namespaces of a new cluster and nothing else. */
+/** Creates a server with the namespaces of a new cluster and nothing else. */
 export function createSimApiServer(options: SimApiServerOptions): SimApiServer {
   const { clock, prng = createPrng("apiserver"), windowSize = DEFAULT_WINDOW } = options;
   const world = createApiWorld(clock, prng.fork("ids"), windowSize);

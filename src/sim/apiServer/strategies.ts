@@ -1,4 +1,4 @@
-/** What is special about each resource when it is written: defaults, which part a request may change, what is refused. */
+/** Strategies of all resources: defaults, the fields that a request may change, validation. */
 import type { ApiResourceName } from "../../core/api/apiResources.ts";
 import { duplicate, type FieldProblem, forbidden, invalid, required } from "../../core/pod/fieldProblem.ts";
 import { sameValue } from "../../core/sameValue.ts";
@@ -8,7 +8,7 @@ import { podStrategy } from "./podStrategy.ts";
 import type { Strategy, Subresource } from "./strategy.ts";
 import { type ApiObject, fieldAt, type StoredObject } from "../../core/apiObjects/storedObject.ts";
 
-/** An object whose status is written by its own requests, and by nothing else. */
+/** Separates writes of the status from those of the rest of the object. */
 function splitStatus(object: ApiObject, old: StoredObject, subresource: Subresource): ApiObject {
   const { status: oldStatus, ...oldRest } = old;
   if (subresource === undefined) {
@@ -30,7 +30,7 @@ const whole: Strategy = {
 const withStatus: Strategy = { ...whole, subresources: ["status"], prepareUpdate: splitStatus };
 const withoutFirstStatus = ({ status: _ignored, ...object }: ApiObject): ApiObject => object;
 
-/** Data that a user declared final. */
+/** Rejects changes to data that its owner declared immutable. */
 function validateImmutable(object: ApiObject, old: StoredObject): readonly FieldProblem[] {
   if (old["immutable"] !== true) return [];
   const fields = ["data", "binaryData", "type"].filter((field) => !sameValue(object[field], old[field]));
@@ -60,7 +60,7 @@ function validateLease(object: ApiObject): readonly FieldProblem[] {
 }
 
 function validateEvent(object: ApiObject): readonly FieldProblem[] {
-  // Of an event of the newer kind more is asked than of ours.
+  // Validation of the newer kind of event is stricter than that of the kind the kubelet writes.
   const isNewer = typeof object["eventTime"] === "string";
   if (isNewer && !object["reportingComponent"]) return [required("reportingComponent")];
   const where = object.metadata?.namespace ?? "";
@@ -69,7 +69,7 @@ function validateEvent(object: ApiObject): readonly FieldProblem[] {
   return [invalid("involvedObject.namespace", about, "does not match event.namespace")];
 }
 
-/** Drivers of a node have a name each, and know the node by one. */
+/** Each driver of a CSINode has a distinct name and a node ID. */
 const csiNodeProblems = (object: ApiObject): readonly FieldProblem[] => {
   const drivers = (fieldAt(object, "spec.drivers") ?? []) as readonly {
     readonly name: string;
@@ -112,7 +112,7 @@ const SPECIAL: Readonly<Partial<Record<ApiResourceName, Strategy>>> = {
       status: { phase: "Active" },
     }),
   },
-  // A node brings its status along when it is created.
+  // A Node keeps the status it is created with.
   nodes: { ...withStatus, validateCreate: nodeProblems, validateUpdate: nodeChangeProblems },
   persistentvolumeclaims: { ...withStatus, prepareCreate: (object) => ({ ...object, status: { phase: "Pending" } }) },
   persistentvolumes: { ...withStatus, prepareCreate: (object) => ({ ...object, status: { phase: "Pending" } }) },
@@ -128,5 +128,5 @@ const SPECIAL: Readonly<Partial<Record<ApiResourceName, Strategy>>> = {
   volumeattachments: { ...withStatus, prepareCreate: withoutFirstStatus },
 };
 
-/** The strategy of a resource. */
+/** Returns the strategy of a resource. */
 export const strategyOf = (resource: ApiResourceName): Strategy => SPECIAL[resource] ?? whole;

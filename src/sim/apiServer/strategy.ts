@@ -1,17 +1,17 @@
-/** What is special about a resource when it is written; pure functions of the objects involved. */
+/** The interface of a resource's strategy for writes; pure functions of the objects involved. */
 import type { FieldProblem } from "../../core/pod/fieldProblem.ts";
 import type { ApiUpdateOptions } from "../../ports/apiServer.ts";
 import type { ApiIdentity } from "./identity.ts";
 import type { ApiObject, StoredObject } from "../../core/apiObjects/storedObject.ts";
 
-/** The part of an object an update is for; undefined for the object itself. */
+/** The subresource of an update; undefined for the object itself. */
 export type Subresource = ApiUpdateOptions["subresource"];
 
-/** How objects of one resource are made and changed. */
+/** How objects of a resource are created and updated. */
 export interface Strategy {
-  /** Whether an update may leave out the version it is made from. */
+  /** Whether an update may omit the resourceVersion. */
   readonly unconditionalUpdate: boolean;
-  /** Whether an update of what is not there creates it. */
+  /** Whether an update of a missing object creates it. */
   readonly createOnUpdate: boolean;
   readonly subresources: readonly NonNullable<Subresource>[];
   prepareCreate(object: ApiObject, identity: ApiIdentity): ApiObject;

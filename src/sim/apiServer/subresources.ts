@@ -1,4 +1,4 @@
-/** Requests with objects of their own: binding a pod to a node, evicting it, tokens of service accounts, reviews. */
+/** Requests with objects of their own: binding a pod to a node, eviction, tokens of service accounts, reviews. */
 import type { ApiSubresources } from "../../core/api/apiResources.ts";
 import type { Wire } from "../../core/api.ts";
 import { invalid } from "../../core/pod/fieldProblem.ts";
@@ -17,7 +17,7 @@ import { admitToken, type SimAccess } from "./tokenRestriction.ts";
 type TokenRequest = ApiSubresources["serviceaccounts/token"];
 type Condition = Readonly<Record<string, unknown>>;
 
-/** Binds a pod that has no node yet. Errors: 404; 409 when it has one, or is being deleted. */
+/** Binds a pod without a node. Errors: 404; 409 if it has a node or is being deleted. */
 export function bindPod(world: ApiWorld, ref: ObjectRef, nodeName: string): StoredObject {
   const pod = world.store.get("pods", keyOf(ref));
   if (pod === undefined) throw notFound("pods", ref.name);
@@ -36,7 +36,7 @@ export function bindPod(world: ApiWorld, ref: ObjectRef, nodeName: string): Stor
   });
 }
 
-/** Deletes a pod on behalf of an eviction; no disruption budget is kept. */
+/** Deletes a pod for an eviction; disruption budgets are not simulated. */
 export function evictPod(
   world: ApiWorld,
   identity: ApiIdentity,
@@ -58,7 +58,7 @@ const DEFAULT_LIFE_SECONDS = 3600;
 const SHORTEST_LIFE_SECONDS = 600;
 const LONGEST_LIFE_SECONDS = 2 ** 32;
 
-/** A token of a service account. Errors: 403, 404; 409 when the pod it is bound to is another one; 422. */
+/** Issues a token of a service account. Errors: 403, 404; 409 if the UID of the bound pod differs; 422. */
 export function requestToken(
   server: { readonly world: ApiWorld; readonly mayAccess: SimAccess },
   identity: ApiIdentity,
@@ -120,7 +120,9 @@ function claimsOf(token: string): readonly string[] {
   }
 }
 
-/** Whose token this is, if it is one of ours, not over, and its service account is still the same. Errors: 400. */
+/**
+ * Authenticates a token: this server issued it, it has not expired, and its service account is the same. Errors: 400.
+ */
 export function reviewToken(world: ApiWorld, review: Wire<V1TokenReview>): Wire<V1TokenReview> {
   checkTokenReview(review);
   const [namespace = "", name = "", uid = "", until = "", , ...audiences] = claimsOf(review.spec.token ?? "");
@@ -134,7 +136,7 @@ export function reviewToken(world: ApiWorld, review: Wire<V1TokenReview>): Wire<
   return { ...review, status: { authenticated: true, user: { username, uid, groups }, audiences: shared } };
 }
 
-/** The answer to whether someone may do something. Errors: 422. */
+/** Answers a SubjectAccessReview. Errors: 422. */
 export function reviewAccess(mayAccess: SimAccess, review: Wire<V1SubjectAccessReview>): Wire<V1SubjectAccessReview> {
   checkAccessReview(review);
   return { ...review, status: { allowed: mayAccess(review.spec) } };

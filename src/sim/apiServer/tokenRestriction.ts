@@ -1,6 +1,6 @@
 /**
- * Which tokens of service accounts a node may have: bound to a pod of its own, for an audience the pod wants tokens for
- * or that an administrator allows. Counterpart: admitServiceAccount of plugin/pkg/admission/noderestriction, with
+ * Admission of a node's requests for service account tokens: bound to one of its pods, for an audience that the pod
+ * requests or an administrator allows. Upstream: admitServiceAccount of plugin/pkg/admission/noderestriction, with
  * ServiceAccountNodeAudienceRestriction.
  */
 import type {
@@ -16,21 +16,21 @@ import type { ApiWorld } from "./apiWorld.ts";
 import { type ApiIdentity, userName } from "./identity.ts";
 import { fieldAt, keyOf, type StoredObject } from "../../core/apiObjects/storedObject.ts";
 
-/** Who may do what, as the owner of the simulation decides. */
+/** Decides an access review; the owner of the simulation supplies it. */
 export type SimAccess = (spec: Wire<V1SubjectAccessReview>["spec"]) => boolean;
 
 const AUDIENCE_VERB = "request-serviceaccounts-token-audience";
 
 /**
- * Where nobody decides: everybody everything, but tokens for audiences that no pod of the node wants them for. The server's
- * own audience is wanted by every pod of a real cluster: its admission adds the volume.
+ * The default decision: allows everything except tokens for audiences that no pod of the node requests. Every pod of
+ * a real cluster requests the server's own audience: an admission plugin adds the volume.
  */
 export const mayUsually: SimAccess = ({ resourceAttributes: { verb, resource } = {} }) =>
   verb !== AUDIENCE_VERB || resource === "";
 
 type Volume = NonNullable<PodSpec["volumes"]>[number];
 
-/** Why a node may not have this token; undefined when it may. */
+/** Returns why a node may not have this token; undefined if it may. */
 export function admitToken(
   { world, mayAccess }: { readonly world: ApiWorld; readonly mayAccess: SimAccess },
   identity: ApiIdentity,
@@ -63,7 +63,10 @@ export function admitToken(
     : `audience "${audience}" not found in pod spec volume, ${user} is not authorized to request tokens for this audience`;
 }
 
-/** By a projected token, or by a CSI driver that mounts one of its volumes and wants tokens of the pod. */
+/**
+ * Returns whether the pod requests the audience: by a projected token, or by a CSI driver that mounts one of its
+ * volumes and requests tokens of the pod.
+ */
 function wantsAudience(world: ApiWorld, pod: StoredObject, audience: string): boolean {
   const { volumes = [] } = pod["spec"] as PodSpec;
   return volumes.some((volume) => {
@@ -77,7 +80,7 @@ function wantsAudience(world: ApiWorld, pod: StoredObject, audience: string): bo
   });
 }
 
-/** The CSI driver of a volume: its own, or that of the persistent volume its claim is bound to. */
+/** Returns the CSI driver of a volume: its own, or that of the PersistentVolume its claim is bound to. */
 function driverOf(world: ApiWorld, { metadata }: StoredObject, volume: Volume): string | undefined {
   if (volume.csi !== undefined) return volume.csi.driver;
   const name =

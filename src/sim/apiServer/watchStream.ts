@@ -1,6 +1,6 @@
 /**
- * One watch: what was missed since its version, then every change as it happens, bookmarks in between, until its time
- * is over. Bounds: `buffer` events on their way (a client that is too slow is cut off), three pending timers at most.
+ * A watch: sends the changes since its version, then every change as it happens, with bookmarks, until its timeout.
+ * Bounds: `buffer` undelivered events (a slow client is disconnected), three pending timers at most.
  */
 import { Observable, type Subscription } from "rxjs";
 import type { ApiResourceName } from "../../core/api/apiResources.ts";
@@ -13,40 +13,40 @@ import { connectionLost, expiredStatus } from "../../core/apiObjects/refusals.ts
 import { parseSelection } from "../../core/apiObjects/selectors.ts";
 import { firstLines, lineOf, tooOldLine, type WatchLine } from "../../core/apiObjects/watchLines.ts";
 
-/** What happens to one event on its way. */
+/** The fate of an event of a watch. */
 export type SimEventAction =
   | { readonly kind: "deliver" }
-  /** It never arrives: a gap that no server makes, for clients that should notice. */
+  /** Loses the event: a gap that no real server makes, for clients that should notice. */
   | { readonly kind: "drop" }
   | { readonly kind: "duplicate" }
-  /** It, and all after it, come later. */
+  /** Delays the event and all later ones. */
   | { readonly kind: "delay"; readonly ms: number }
-  /** The connection ends before it. */
+  /** Ends the connection before the event. */
   | { readonly kind: "cut" };
 
 export interface WatchSettings {
   readonly network: Network;
   readonly rng: Prng;
-  /** Milliseconds an event takes to the client. */
+  /** Returns the milliseconds from the server to the client for an event. */
   readonly latencyMs: () => number;
   readonly interceptEvent: (resource: ApiResourceName, event: WatchLine) => SimEventAction;
-  /** Events on their way at most. */
+  /** Maximum number of undelivered events. */
   readonly buffer: number;
   readonly bookmarkPeriodMs: number;
-  /** Watches that are open, by which the server ends them. */
+  /** Open watches, through which the server ends them. */
   readonly open: Set<OpenWatch>;
 }
 
-/** A hand on an open watch. */
+/** An open watch of the server. */
 export interface OpenWatch {
   readonly resource: ApiResourceName;
-  /** Ends it as a broken connection, or as a server that forgot its version. */
+  /** Ends the watch as a broken connection does, or as a server that has forgotten its version. */
   end(how: "broken" | "expired"): void;
 }
 
 interface Parcel {
   readonly dueMs: number;
-  /** undefined: the end. */
+  /** The line; undefined at the end. */
   readonly line: WatchLine | undefined;
 }
 
@@ -54,7 +54,7 @@ const SHORTEST_SERVER_TIMEOUT_MS = 1_800_000;
 const LAST_BOOKMARK_MS = 2_000;
 const MS_PER_SECOND = 1_000;
 
-/** Opens a watch. Errors: 400 before anything; Unavailable when the connection breaks. */
+/** Opens a watch. Errors: 400 at the start; Unavailable if the connection breaks. */
 export function watchStream(
   world: ApiWorld,
   settings: WatchSettings,
@@ -128,7 +128,7 @@ interface Post {
   stop(): void;
 }
 
-/** Lines on their way: in order, each after its latency, none while the network is silent. */
+/** Delivers lines in order, each after its latency, and none while the network is silent. */
 function createPost(
   { clock }: ApiWorld,
   { network, latencyMs }: WatchSettings,
@@ -172,7 +172,7 @@ function createPost(
   };
 }
 
-/** Bookmarks and the end of a watch's time, one timer after the other. */
+/** Sends bookmarks and ends the watch at its timeout, one timer after the other. */
 function keepAlive(world: ApiWorld, settings: WatchSettings, options: ApiWatchOptions, post: Post): Subscription {
   const { clock, store } = world;
   const asked = (options.timeoutSeconds ?? 0) * MS_PER_SECOND;
@@ -190,7 +190,7 @@ function keepAlive(world: ApiWorld, settings: WatchSettings, options: ApiWatchOp
       post.send(undefined);
       return;
     }
-    // A timer of the real clock may come a fraction of a millisecond early.
+    // A real timer may fire a fraction of a millisecond early.
     if (hasBookmarks)
       post.send({ type: "BOOKMARK", object: { metadata: { resourceVersion: String(store.revision) } } });
     this.schedule(undefined, following());

@@ -1,9 +1,9 @@
-/** Objects as the server gives them back after decoding and encoding them: what the client left empty is gone. */
+/** The form of objects after the server has decoded and encoded them: without empty fields. */
 import type { ApiObject } from "../../core/apiObjects/storedObject.ts";
 
 type JsonMap = Readonly<Record<string, unknown>>;
 
-/** Times that are always written, as null when they are not known. */
+/** Times that are always written, as null if unknown. */
 const NULL_TIMES: Readonly<Record<string, readonly string[]>> = {
   Event: ["eventTime", "firstTimestamp", "lastTimestamp"],
 };
@@ -13,8 +13,8 @@ const CONDITION_TIMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Without undefined members, empty lists, and null members but those of `nulls`; lists keep their length. What is so
- * already is shared and not copied: nobody edits an object, and most of what is written was there before.
+ * Removes undefined members, empty lists, and null members except `nulls`; lists keep their length. Shares unchanged
+ * parts instead of copying them: objects are never mutated, and most parts of a write are unchanged.
  */
 function pruned(value: unknown, nulls: readonly string[]): unknown {
   if (typeof value !== "object" || value === null) return value;
@@ -24,7 +24,7 @@ function pruned(value: unknown, nulls: readonly string[]): unknown {
   }
   const map = value as JsonMap;
   const names = Object.keys(map);
-  /** Made at the first member that differs. */
+  /** Created at the first member that differs. */
   let copy: Record<string, unknown> | undefined;
   for (const [place, name] of names.entries()) {
     const member = map[name];
@@ -44,13 +44,13 @@ function withNulls(object: JsonMap, names: readonly string[]): JsonMap {
   return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing.map((name) => [name, null])) };
 }
 
-/** A list that is always written, as null when it is empty. */
+/** Writes a list even if it is empty, as null. */
 const withLists = (kind: string, object: JsonMap): JsonMap =>
   kind === "CSINode" ? { ...object, spec: withNulls((object["spec"] ?? {}) as JsonMap, ["drivers"]) } : object;
 
 const isEmpty = (map: unknown): boolean => typeof map === "object" && map !== null && Object.keys(map).length === 0;
 
-/** The object in the form in which the server stores and answers it. */
+/** Returns the object in the form that the server stores and answers. */
 export function wireForm<T extends ApiObject>(kind: string, object: T): T {
   const [times, conditionTimes] = [NULL_TIMES[kind] ?? [], CONDITION_TIMES[kind] ?? []];
   const clean = withLists(kind, pruned(object, [...times, ...conditionTimes]) as JsonMap);

@@ -1,4 +1,4 @@
-/** Create, update and patch: who may, what becomes of it, and what the store keeps. */
+/** Create, update and patch: admission, strategy, and the write to the store. */
 import { API_RESOURCES, type ApiResourceName } from "../../core/api/apiResources.ts";
 import { jsonMergePatch } from "./patches/jsonMergePatch.ts";
 import { jsonPatch } from "./patches/jsonPatch.ts";
@@ -19,7 +19,7 @@ import type { Subresource } from "./strategy.ts";
 import { type ApiObject, keyOf, refOf, type StoredObject } from "../../core/apiObjects/storedObject.ts";
 import { wireForm } from "./wireForm.ts";
 
-/** A write on behalf of someone. */
+/** A write of an identity. */
 export interface WriteRequest {
   readonly resource: ApiResourceName;
   readonly identity: ApiIdentity;
@@ -28,12 +28,12 @@ export interface WriteRequest {
 
 const kindOf = (resource: ApiResourceName): string => API_RESOURCES[resource].kind;
 
-/** A create. Errors: 400, 403, 404 (namespace), 409 AlreadyExists, 422. */
+/** Creates an object. Errors: 400, 403, 404 (namespace), 409 AlreadyExists, 422. */
 export function createObject(world: ApiWorld, { resource, identity }: WriteRequest, object: ApiObject): StoredObject {
   const made = newObject(world, resource, object);
   const { name } = made.metadata;
   const strategy = strategyOf(resource);
-  // As it was asked for, before the server makes anything of it.
+  // Admission sees the request before the strategy changes it.
   const refusal = admitWrite(world, identity, { resource, object: made, old: undefined, subresource: undefined });
   if (refusal !== undefined) throw refusals.forbidden(resource, name, refusal);
   const prepared = wireForm(kindOf(resource), strategy.prepareCreate(made, identity)) as StoredObject;
@@ -44,7 +44,7 @@ export function createObject(world: ApiWorld, { resource, identity }: WriteReque
   return world.store.put(resource, prepared);
 }
 
-/** An update by a whole object. Errors: 400, 403, 404, 409 Conflict, 422. */
+/** Replaces an object. Errors: 400, 403, 404, 409 Conflict, 422. */
 export function updateObject(world: ApiWorld, request: WriteRequest, object: ApiObject): StoredObject {
   const { resource } = request;
   const ref = refOf(object);
@@ -66,7 +66,7 @@ export function updateObject(world: ApiWorld, request: WriteRequest, object: Api
   return writeOver(world, request, old, object);
 }
 
-/** A patch. Errors: as of an update; 415 for a content type that is none. */
+/** Patches an object. Errors: those of an update; 415 for an unknown content type. */
 export function patchObject(world: ApiWorld, request: WriteRequest, ref: ObjectRef, patch: ApiPatch): StoredObject {
   const { resource } = request;
   const old = world.store.get(resource, keyOf(ref));
@@ -100,7 +100,7 @@ function asMap(body: Readonly<Record<string, unknown>>): Readonly<Record<string,
   throw refusals.badRequest("the patch is no JSON object");
 }
 
-/** The common end of updates and patches. */
+/** Validates and stores the result of an update or patch. */
 function writeOver(world: ApiWorld, request: WriteRequest, old: StoredObject, object: ApiObject): StoredObject {
   const { resource, identity, subresource } = request;
   const { name, resourceVersion } = old.metadata;

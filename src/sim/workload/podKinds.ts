@@ -16,9 +16,9 @@ export type Fields = Readonly<Record<string, unknown>>;
 export type SimGoal =
   /** All containers run and are ready; one of a pod that is never restarted may have ended. */
   | "running"
-  /** It has ended: Succeeded or Failed. */
+  /** It has terminated: Succeeded or Failed. */
   | "over"
-  /** It is being tried, again and again. */
+  /** The kubelet keeps trying to start it. */
   | "trying";
 
 interface PodKind {

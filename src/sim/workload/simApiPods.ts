@@ -1,4 +1,7 @@
-/** Pods handed to the kubelet directly, complete and defaulted, as no server would: for tests of what it does with them. */
+/**
+ * A source of API pods that hands complete, defaulted pods to the kubelet directly, without an API server: for tests
+ * of the kubelet's own handling.
+ */
 import { map, type Observable, observeOn } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import type { SourceSnapshot } from "../../core/pod/sourceSnapshot.ts";
@@ -6,17 +9,17 @@ import type { Clock } from "../../ports/clock.ts";
 import { createCell } from "../../state/cell.ts";
 
 export interface SimApiPods {
-  /** All of them at once, then again after every change. */
+  /** Emits all pods at once, then again after every change. */
   readonly snapshots$: Observable<SourceSnapshot>;
   /** Adds a pod, or replaces the one with its UID. */
   put(pod: Pod): void;
-  /** Takes a pod away as if it had been deleted by force. */
+  /** Removes a pod as a forced deletion does. */
   drop(uid: string): void;
-  /** In the order of their first `put`. */
+  /** All pods in the order of their first `put`. */
   all(): readonly Pod[];
 }
 
-/** Makes the source, with these pods. */
+/** Creates the source with these pods. */
 export function createSimApiPods(clock: Clock, pods: readonly Pod[] = []): SimApiPods {
   const cell = createCell<ReadonlyMap<string, Pod>>(new Map(pods.map((pod) => [pod.metadata.uid, pod])));
   return {

@@ -1,4 +1,4 @@
-/** Tenants of a node: pods that take all the room of pods deleted by force, as a scheduler binds them at once. */
+/** Tenants of a node: pods that take all resources of pods deleted by force, as a scheduler binds them at once. */
 import type { SimApiServer } from "../apiServer/simApiServer.ts";
 import type { Prng } from "../prng.ts";
 import type { SimNode } from "../simNode.ts";
@@ -9,8 +9,8 @@ import { drawTenants, freeRoom, isTenant, type SimTenancy, tenantName } from "./
 const LONGEST_TENANCY_MS = 10 * 60_000;
 
 /**
- * Returns the action: deletes former tenants and perhaps another pod by force, and binds new tenants to the free room.
- * The action returns false if there is no pod to delete.
+ * Returns the action: deletes former tenants and perhaps another pod by force, and binds new tenants to the free
+ * resources. The action returns false if there is no pod to delete.
  */
 export function createTenancies(
   node: SimNode,
@@ -31,7 +31,7 @@ export function createTenancies(
       steps: [],
     };
     create(plan, 0);
-    // A tenancy ends, because it leaves no room to other pods.
+    // The tenancy ends, because it leaves no resources to other pods.
     node.scheduler.schedule(
       () => {
         const known = made.get(plan.name);

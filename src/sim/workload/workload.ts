@@ -17,42 +17,42 @@ import { type SimTenancy, tenantSpec } from "./workloadTenants.ts";
 import { drawMounting, mountedSpec, type SimMounting } from "./workloadVolumes.ts";
 import { drawResizes, drawSizing, type SimResizeStep, type SimSizing, sizedSpec } from "./workloadSizes.ts";
 
-/** What is done to a pod, and when. */
+/** A change to a pod and its time. */
 export type SimPodStep =
   | { readonly atMs: number; readonly kind: "add"; readonly revision: number }
-  /** As `kubectl apply` with another spec: of a manifest a new pod, of an API pod a new object. */
+  /** Acts like `kubectl apply` with another spec: a manifest gives a new pod, an API pod a new object. */
   | { readonly atMs: number; readonly kind: "edit"; readonly revision: number }
   /** The manifest is deleted; the API pod gets a deletion timestamp and this grace. */
   | { readonly atMs: number; readonly kind: "delete"; readonly graceSeconds: number }
-  /** The API object is gone at once. */
+  /** The API object is removed at once. */
   | { readonly atMs: number; readonly kind: "forceDelete" }
   | SimResizeStep
   | SimConfigStep;
 
-/** One pod, or rather its name: whoever bears it comes and goes. */
+/** The plan of a pod name: several pods may use the name one after another. */
 export interface SimPodPlan {
   readonly name: string;
   readonly kind: string;
   readonly source: "file" | "http" | "api";
   readonly graceSeconds: number;
   readonly image: string;
-  /** Of API pods: those from manifests are made anew instead of resized. */
+  /** Set only for API pods: pods from manifests are recreated instead of resized. */
   readonly sizing?: SimSizing;
-  /** Of API pods: what their containers read. */
+  /** Set only for API pods: the objects their containers read. */
   readonly configuring?: SimConfiguring;
-  /** Of API pods: what their containers mount. */
+  /** Set only for API pods: the volumes their containers mount. */
   readonly mounting?: SimMounting;
-  /** Of API pods that take the room of others. */
+  /** Set only for API pods that take the resources of others. */
   readonly tenancy?: SimTenancy;
   readonly steps: readonly SimPodStep[];
 }
 
-/** A pod that has to be there. */
+/** A pod that has to exist on the node. */
 export interface WantedPod {
   readonly plan: SimPodPlan;
-  /** As the kubelet calls it. */
+  /** Name of the pod in the kubelet. */
   readonly name: string;
-  /** Of an API pod. */
+  /** UID of an API pod. */
   readonly uid: string | undefined;
 }
 
@@ -65,11 +65,14 @@ const pickKind = (prng: Prng): string => {
   return (kinds.find(([, { weight }]) => (left -= weight) < 0) ?? kinds[0])?.[0] ?? "steady";
 };
 
-/** What a node is given: `drawn` from the seed, pods that fail among them, or `steady`: healthy pods on a modern runtime. */
+/**
+ * Kinds of workloads: `drawn` from the seed, with pods that fail among them, or `steady`: healthy pods on a modern
+ * runtime.
+ */
 export const WORKLOADS = ["drawn", "steady"] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
-/** Pods of the API server that start at once, run for ever, and that nobody touches: what most of a real fleet is. */
+/** Returns API pods that start at once, run forever and never change, like most pods of a real fleet. */
 export const steadyWorkload = (pods: number): readonly SimPodPlan[] =>
   Array.from({ length: pods }, (_, index) => ({
     name: `steady-${index}`,
@@ -83,7 +86,7 @@ export const steadyWorkload = (pods: number): readonly SimPodPlan[] =>
 /** Whether a node also takes pods from a page of manifests: half of them do. */
 export const readsPage = (seed: string | number): boolean => createPrng(`${seed}/page`).chance(0.5);
 
-/** The pods of a run. `isCalm`: all are there from the start and nobody touches them. */
+/** Returns the pods of a run. `isCalm`: all exist from the start and none changes. */
 export function drawWorkload(
   seed: string | number,
   {
@@ -139,7 +142,7 @@ function drawPod(prng: Prng, index: number, durationMs: number, isCalm: boolean)
   ];
   const changes = isCalm ? 0 : prng.int(0, 4);
   for (let change = 1, atMs = steps[0]?.atMs ?? 0; change <= changes; change += 1) {
-    // Some changes come in a hurry: before the last one has taken effect.
+    // Some changes follow the last one before it has taken effect.
     atMs += prng.chance(0.3) ? prng.int(0, 3_000) : prng.int(0, durationMs / 2);
     if (atMs >= durationMs) break;
     steps.push(drawStep(prng, steps.at(-1), source, atMs, change));
@@ -162,7 +165,10 @@ function drawStep(
   return { atMs, kind: "forceDelete" };
 }
 
-/** The manifest of a pod as its owner writes it. Revisions differ in their environment, those of API pods in their image. */
+/**
+ * Returns the manifest of a pod as its owner writes it. Revisions differ in their environment, those of API pods in
+ * their image.
+ */
 export function podManifest(plan: SimPodPlan, revision: number): Fields {
   const { name, kind, source, graceSeconds, image, sizing, configuring, mounting, tenancy } = plan;
   const tagged = source === "api" ? `${image}.${revision}` : image;

@@ -1,12 +1,12 @@
-/** How the servers of a workload answer probes: by path, and by the time of the day. Keeps nothing. */
+/** How the servers of a workload answer probes: by path and time of day. Stateless. */
 import type { Clock } from "../../ports/clock.ts";
 import type { SimAnswer, SimAnswers } from "../simProbers.ts";
 
-/** Says no every third minute and a half. */
+/** Fails for every third period of 90 seconds. */
 export const MOODY_PATH = "/moody";
 /** Does not answer for five minutes of every twenty. */
 export const SICKLY_PATH = "/sickly";
-/** Says no. */
+/** Always fails. */
 export const NEVER_PATH = "/never";
 
 const MOOD_MS = 90_000;
@@ -18,7 +18,7 @@ const NO: SimAnswer = { result: "failure", output: "HTTP probe failed with statu
 /** Longer than any probe waits. */
 const SILENCE: SimAnswer = { ...YES, afterMs: 600_000 };
 
-/** Answers of a workload's servers; those of other paths say yes. */
+/** Answers of a workload's servers; all other paths succeed. */
 export const workloadAnswers =
   (clock: Pick<Clock, "monotonicMs">): SimAnswers =>
   (url) => {

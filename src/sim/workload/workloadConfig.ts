@@ -1,37 +1,37 @@
 /**
- * What API pods are configured from, and how its owners change it: ConfigMaps and Secrets of the API server that come
- * late, change and go for a while. Drawn apart from all else of a pod, which stays as it is without them. Plain data.
+ * The ConfigMaps and Secrets that API pods read, and how their owners change them: the objects come late, change and
+ * are absent for a while. Drawn separately, so that the rest of a pod does not depend on them. Plain data.
  */
 import type { Container, Wire } from "../../core/api.ts";
 import type { V1ConfigMap, V1Secret } from "@kubernetes/client-node";
 import { encodeBase64 } from "../../core/base64.ts";
 import type { Prng } from "../prng.ts";
 
-/** What one pod is configured from. */
+/** The configuration of a pod. */
 export interface SimConfiguring {
-  /** Its own objects, or those all pods share. */
+  /** Whether the pod has objects of its own or reads those that all pods share. */
   readonly objects: "own" | "shared";
-  /** Beside the ConfigMap, which all have. */
+  /** Whether the pod reads a Secret too; every pod reads a ConfigMap. */
   readonly hasSecret: boolean;
 }
 
-/** The objects of a pod are put, or taken away until they are put again. */
+/** The owner writes the objects of a pod, or deletes them until it writes them again. */
 export interface SimConfigStep {
   readonly atMs: number;
   readonly kind: "configure" | "unconfigure";
 }
 
-/** The variable that says which writing of the objects a container was made from. */
+/** The variable with the revision of the objects that a container was created from. */
 export const REVISION_VARIABLE = "CONFIG_REVISION";
 const PASSWORD = "password";
 const SHARED = "everyones";
 const LATEST_MS = 60_000;
 
-/** How one pod is configured; undefined for most. */
+/** Returns the configuration of a pod; undefined for most. */
 export const drawConfiguring = (prng: Prng): SimConfiguring | undefined =>
   prng.chance(0.4) ? { objects: prng.chance(0.3) ? "shared" : "own", hasSecret: prng.chance(0.5) } : undefined;
 
-/** When the objects of a pod are written and taken away, from its own beginning on. */
+/** Returns the times at which the objects of a pod are written and deleted, from the creation of the pod on. */
 export function drawConfigSteps(prng: Prng, fromMs: number, untilMs: number): readonly SimConfigStep[] {
   const steps: SimConfigStep[] = [{ atMs: fromMs + prng.pick([0, 0, prng.int(0, LATEST_MS)]), kind: "configure" }];
   for (let left = prng.int(0, 4), atMs = fromMs; left > 0; left -= 1) {
@@ -44,11 +44,11 @@ export function drawConfigSteps(prng: Prng, fromMs: number, untilMs: number): re
   return steps;
 }
 
-/** Name of the objects a pod of this name reads. */
+/** Returns the name of the objects that a pod of this name reads. */
 export const configNameOf = ({ objects }: SimConfiguring, podName: string): string =>
   objects === "shared" ? SHARED : `${podName}-config`;
 
-/** The container as it reads them. */
+/** Returns the container with references to the objects. */
 export function configured(container: Container, configuring: SimConfiguring | undefined, podName: string): Container {
   if (configuring === undefined) return container;
   const name = configNameOf(configuring, podName);
@@ -60,7 +60,7 @@ export function configured(container: Container, configuring: SimConfiguring | u
   };
 }
 
-/** The n-th writing of the objects of this name. */
+/** Returns the n-th revision of the objects of this name. */
 export function configObjects(
   namespace: string,
   name: string,

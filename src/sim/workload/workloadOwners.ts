@@ -1,6 +1,6 @@
 /**
- * The people and controllers who own the pods of a workload: they add, edit and delete them, as manifests or as objects
- * of the API server. Owns what is wanted of the node at any moment.
+ * The people and controllers who own the pods of a workload: they add, edit and delete them, as manifests or as
+ * objects of the API server. Owns the desired pods of the node at any moment.
  */
 import { staticPodName } from "../../core/pod/staticPod.ts";
 import { createApiOwners } from "./apiOwners.ts";
@@ -10,22 +10,25 @@ import type { SimNode } from "../simNode.ts";
 import { podManifest, type SimPodPlan, type SimPodStep, type WantedPod } from "./workload.ts";
 
 export interface WorkloadOwners {
-  /** Cuts a manifest short, or takes it away, for a while; false when there is none. */
+  /** Truncates or removes a manifest for a while; false if there is none. */
   spoilManifest(how: "cut" | "away", forMs: number, prng: Prng): boolean;
-  /** Deletes an API pod by force and makes it again; false when there is none. */
+  /** Deletes an API pod by force and creates it again; false if there is none. */
   replacePod(prng: Prng): boolean;
-  /** API pods are deleted, most of them by force, and others that need their room are bound at once; false when there is none. */
+  /**
+   * Deletes API pods, most of them by force, and at once binds others that need their resources; false if there is
+   * none.
+   */
   takeRoom(prng: Prng): boolean;
-  /** Somebody else writes to an API pod; false when there is none. */
+  /** Annotates an API pod as another client does; false if there is none. */
   annotatePod(prng: Prng): boolean;
-  /** Every manifest is as its owner wants it. */
+  /** Restores every manifest as its owner wrote it. */
   heal(): void;
-  /** Nobody wants anything any more. */
+  /** Removes all pods: none is desired any more. */
   leave(): void;
   wanted(): readonly WantedPod[];
 }
 
-/** Lets the owners of these pods loose on a node and the API server it takes pods from. */
+/** Starts the owners of these pods on a node and the API server it takes pods from. */
 export function createWorkloadOwners(
   node: SimNode,
   server: SimApiServer,
@@ -58,10 +61,10 @@ export function createWorkloadOwners(
   };
 }
 
-/** Where manifests are put, each under a name of its own. */
+/** Stores manifests, each under its own name. */
 type ManifestPlace = Pick<SimNode, "putManifest" | "dropManifest">;
 
-/** All of them on one page. */
+/** Stores all manifests on one page. */
 function pageOf(node: SimNode): ManifestPlace {
   const manifests = new Map<string, object>();
   const put = (): void => node.putPage([...manifests.values()]);
@@ -97,7 +100,7 @@ function createManifestOwners(node: SimNode, place: ManifestPlace) {
         case "forceDelete":
           contents.delete(file);
           break;
-        // Static pods are made anew instead, and read no objects of the server.
+        // Static pods are recreated instead, and read no objects of the server.
         case "resize":
         case "configure":
         case "unconfigure":

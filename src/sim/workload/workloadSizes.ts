@@ -1,6 +1,6 @@
 /**
- * Sizes of API pods and their containers, and how their owners change their minds about them. Drawn apart from all else of a
- * pod, which stays as it is without them. Plain data.
+ * Sizes of API pods and their containers, and the resizes their owners request. Drawn separately, so that the rest of
+ * a pod does not depend on them. Plain data.
  */
 import type { Container, PodSpec } from "../../core/api.ts";
 import { aggregateContainerRequests, isSidecar } from "../../core/resources/podResources.ts";
@@ -12,19 +12,19 @@ import {
 } from "../../core/resources/resourceList.ts";
 import type { Prng } from "../prng.ts";
 
-/** What one container asks for. */
+/** The resources that a container requests. */
 export interface SimSize {
   readonly cpuMilli: number;
   readonly memoryMib: number;
 }
 
-/** How the containers of a pod say what they ask for. */
+/** How the containers of a pod request resources. */
 export interface SimSizing {
   /** `above`: limits of twice the requests; `equal`: a Guaranteed pod. */
   readonly limits: "none" | "above" | "equal";
   /** Resources a container has to be restarted for. */
   readonly restartsFor: readonly ("cpu" | "memory")[];
-  /** The pod states a size as a whole, never less than its containers ask for together. */
+  /** Whether the pod has pod-level resources, never less than the sum of its containers' requests. */
   readonly podLevel: boolean;
 }
 
@@ -32,17 +32,17 @@ export interface SimSizing {
 export interface SimResizeStep {
   readonly atMs: number;
   readonly kind: "resize";
-  /** Which of those that can be resized, modulo their number; the pod comes last. */
+  /** Index of the resized container or pod among all that can be resized, modulo their number; the pod is last. */
   readonly nth: number;
-  /** `first`: as it was made. */
+  /** The new size; `first`: the size at creation. */
   readonly size: SimSize | "first";
 }
 
-/** A resize in a few words. */
+/** Describes a resize in a few words. */
 export const resizeText = ({ nth, size }: SimResizeStep): string =>
   `part ${nth} ${size === "first" ? "as it was made" : `to ${size.cpuMilli}m and ${size.memoryMib}Mi`}`;
 
-/** How one pod is sized. `podPrng` is for the pod as a whole: its containers are as they are without. */
+/** Returns the sizing of a pod. `podPrng` draws pod-level resources, so that containers do not depend on them. */
 export const drawSizing = (prng: Prng, podPrng: Prng): SimSizing => ({
   podLevel: podPrng.chance(0.3),
   limits: prng.pick(["none", "above", "above", "equal"]),
@@ -55,20 +55,20 @@ const LEAST_MIB = 32;
 function drawSize(prng: Prng): SimResizeStep["size"] {
   const draw = prng.next();
   if (draw < 0.15) return "first";
-  // More than the node has, of one or the other.
+  // The node has less memory than the first size, and less CPU than the second.
   if (draw < 0.22) return { cpuMilli: 100, memoryMib: 40_000 };
   if (draw < 0.3) return { cpuMilli: 9_000, memoryMib: 64 };
-  // A few of these fill it.
+  // A few pods of this size fill the node.
   if (draw < 0.5) return { cpuMilli: prng.int(10, 40) * 100, memoryMib: prng.int(1, 12) * 1024 };
   return { cpuMilli: prng.int(1, 40) * 10, memoryMib: prng.int(LEAST_MIB, 256) };
 }
 
-/** The resizes of one pod between two instants, in order; half of the pods have none. */
+/** Returns the resizes of a pod between two instants, in order; half of the pods have none. */
 export function drawResizes(prng: Prng, fromMs: number, untilMs: number): readonly SimResizeStep[] {
   const steps: SimResizeStep[] = [];
   const count = prng.chance(0.5) ? 0 : prng.int(1, 8);
   for (let atMs = fromMs; steps.length < count; ) {
-    // Some come in a hurry: before the last one is in force, or granted.
+    // Some resizes follow the last one before it is actuated or even allocated.
     atMs += prng.chance(0.4) ? prng.int(0, 2_000) : prng.int(0, untilMs / 4);
     if (atMs >= untilMs) break;
     steps.push({ atMs, kind: "resize", nth: prng.int(0, 5), size: drawSize(prng) });
@@ -86,7 +86,7 @@ const amounts = ({ cpuMilli, memoryMib }: SimSize, factor = 1) => ({
   memory: `${memoryMib * factor}Mi`,
 });
 
-/** A size as the spec of a container has it. */
+/** Returns a size as the resources of a container spec. */
 function requirementsOf(size: SimSize, limits: SimSizing["limits"]): Requirements {
   const requests = amounts(size);
   return limits === "none" ? { requests } : { requests, limits: amounts(size, limits === "equal" ? 1 : 2) };
@@ -97,7 +97,7 @@ const asSize = (requests: ResourceList): SimSize => ({
   memoryMib: Number(resourceValue(requests, "memory") / MIB),
 });
 
-/** What a container requests, as a size. */
+/** Returns the requests of a container as a size. */
 const sizeOf = ({ resources }: Container): SimSize => asSize(parseResourceList(resources?.requests));
 
 const RESOURCES = ["cpu", "memory"] as const;
@@ -118,7 +118,10 @@ function sized(
   return { ...container, resources, resizePolicy };
 }
 
-/** The spec of a pod with its containers' requests as they are, and limits and policies as it is sized. */
+/**
+ * Returns the spec of a pod with its containers' requests unchanged, and with the limits and resize policies of the
+ * sizing.
+ */
 export function sizedSpec(spec: Fields, sizing: SimSizing | undefined): Fields {
   if (sizing === undefined) return spec;
   const { containers, initContainers, restartPolicy } = spec as unknown as PodSpec;
@@ -133,14 +136,14 @@ export function sizedSpec(spec: Fields, sizing: SimSizing | undefined): Fields {
 
 const NO_SIZE: SimSize = { cpuMilli: 0, memoryMib: 0 };
 
-/** The size of the pod as a whole: the wanted one, or what its containers ask for together where that is more. */
+/** Returns the pod-level resources: the desired ones, or the sum of its containers' requests where that is more. */
 function podRequirements(spec: PodSpec, { limits }: SimSizing, wanted: SimSize): Requirements {
   const sum = asSize(aggregateContainerRequests({ spec }));
   const larger = (key: keyof SimSize): number => Math.max(sum[key], wanted[key]);
   return requirementsOf({ cpuMilli: larger("cpuMilli"), memoryMib: larger("memoryMib") }, limits);
 }
 
-/** The spec with one of its containers, or the pod as a whole, resized; `first` is the spec it was made with. */
+/** Returns the spec with one of its containers, or the pod as a whole, resized; `first` is the spec at creation. */
 export function resizedSpec(spec: PodSpec, first: PodSpec, step: SimResizeStep, sizing: SimSizing): PodSpec {
   const { containers, initContainers } = spec;
   const names = [...(initContainers ?? []).filter(isSidecar), ...containers].map(({ name }) => name);

@@ -1,6 +1,6 @@
 /**
- * Pods that take all the room others leave: what a scheduler binds at once in place of pods that were deleted by force.
- * Together they want what is free then, and some of them devices and a host port. Plain data.
+ * Pods that take all resources that others leave: a scheduler binds them at once in place of pods that were deleted
+ * by force. Together they request all that is free then; some also request devices and a host port. Plain data.
  */
 import type { Pod, PodSpec } from "../../core/api.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
@@ -14,27 +14,27 @@ import {
 import type { Prng } from "../prng.ts";
 import type { SimSize } from "./workloadSizes.ts";
 
-/** What one of them wants. */
+/** The resources that a tenant requests. */
 export interface SimTenancy extends SimSize {
-  /** All devices of the node, and a host port, so that only one such pod fits. */
+  /** Requests all devices of the node and a host port, so that only one such pod fits. */
   readonly isExclusive: boolean;
   readonly isCritical: boolean;
 }
 
-/** Devices of a simulated node, as a device plugin would tell of them. */
+/** Devices of a simulated node, as a device plugin would register them. */
 export const SIM_DEVICES = { "example.com/device": "4" };
 const HOST_PORT = 9_000;
 const CRITICAL_PRIORITY = 2_000_000_000;
 const MIB = 1024n ** 2n;
 
-/** Their names begin so. */
+/** Prefix of the names of tenants. */
 const TENANT = "tenant-";
 export const isTenant = (name: string): boolean => name.startsWith(TENANT);
 export const tenantName = (number: number): string => `${TENANT}${number}`;
 
 type Counted = Pick<Pod, "spec"> & { readonly status?: Pod["status"] };
 
-/** What these pods leave of the node. */
+/** Returns the resources of the node that these pods leave free. */
 export function freeRoom(allocatable: ResourceAmounts, pods: readonly Counted[]): SimSize {
   const room = parseResourceList(allocatable);
   const requests = pods.filter(({ status }) => !isTerminalPhase(status?.phase)).map((pod) => podRequests(pod));
@@ -43,7 +43,7 @@ export function freeRoom(allocatable: ResourceAmounts, pods: readonly Counted[])
   return { cpuMilli: Number(cpuMilli), memoryMib: Number(memory / MIB) };
 }
 
-/** One to three that fill this room; none where there is nothing to fill. */
+/** Returns one to three tenants that fill the free resources; none if there is nothing to fill. */
 export function drawTenants(prng: Prng, free: SimSize): readonly SimTenancy[] {
   const count = prng.pick([1, 1, 2, 3]);
   const share: SimSize = { cpuMilli: Math.floor(free.cpuMilli / count), memoryMib: Math.floor(free.memoryMib / count) };
@@ -58,7 +58,7 @@ export function drawTenants(prng: Prng, free: SimSize): readonly SimTenancy[] {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The spec of a pod of one container that wants so much. */
+/** Returns the spec of a pod of one container that requests these resources. */
 export function tenantSpec(spec: Fields, tenancy: SimTenancy | undefined): Fields {
   if (tenancy === undefined) return spec;
   const { cpuMilli, memoryMib, isExclusive, isCritical } = tenancy;

@@ -11,11 +11,29 @@ const files = ["src", "test", "scripts", "bench"].flatMap(under);
 const fileNames = new Set(files.map((name) => basename(name)));
 const paths = new Set(files);
 
-/** Relative link targets of a page that do not exist. */
+/** Anchors of the headings of a page, as GitHub derives them. */
+function anchors(path: string): readonly string[] {
+  const headings = [...readFileSync(path, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => heading);
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+/** Relative links of a page to a file or heading that does not exist. */
 function deadLinks(page: string): readonly string[] {
   const text = readFileSync(resolve(root, page), "utf8");
-  const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, link = ""]) => link);
-  return links.filter((link) => !/^\w+:/.test(link) && !existsSync(resolve(root, dirname(page), link)));
+  const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
+  return links.filter((link) => {
+    const [path = "", anchor] = link.split("#");
+    const target = path === "" ? resolve(root, page) : resolve(root, dirname(page), path);
+    if (/^\w+:/.test(link)) {
+      return false;
+    }
+    return !existsSync(target) || (anchor !== undefined && !anchors(target).includes(anchor));
+  });
 }
 
 /** TypeScript files in backticks that do not exist: by their path from the root or `src`, or by their name alone. */
@@ -30,7 +48,7 @@ function missingFiles(page: string): readonly string[] {
 }
 
 describe.each(pages)("%s", (page) => {
-  it("links to files that exist", () => {
+  it("links to files and headings that exist", () => {
     expect(deadLinks(page)).toEqual([]);
   });
 

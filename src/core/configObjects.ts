@@ -7,6 +7,7 @@ import type { V1ConfigMap, V1RuntimeClass, V1Secret } from "@kubernetes/client-n
 import type { ObjectMeta, Pod, Wire } from "./api.ts";
 import type { ServiceForEnv } from "./container/serviceEnv.ts";
 import type { KubeletError } from "./errors.ts";
+import { allContainers } from "./pod/containers.ts";
 import { containerReferences } from "./pod/podReferences.ts";
 import { type RuntimeClasses, runtimeHandlerOf } from "./runtime/runtimeHandler.ts";
 
@@ -120,8 +121,7 @@ export const NO_CONFIG_OBJECTS: ConfigObjects = configObjectsOf([]);
 export function objectsReadBy(pod: Pod, objects: ConfigObjects, classes: RuntimeClasses): readonly unknown[] {
   const { metadata, spec } = pod;
   const { namespace } = metadata;
-  const { initContainers = [], containers, ephemeralContainers = [] } = spec;
-  const read = [...initContainers, ...containers, ...ephemeralContainers].flatMap((container) =>
+  const read = allContainers(spec).flatMap((container) =>
     containerReferences(container).map(({ kind, name }) =>
       kind === "ConfigMap" ? objects.configMap(namespace, name) : objects.secret(namespace, name),
     ),

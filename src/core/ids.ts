@@ -23,3 +23,7 @@ export const epochMs = (value: number): EpochMs => value as EpochMs;
 
 /** Returns the full name of a pod. */
 export const podFullName = (name: string, namespace: string): PodFullName => `${name}_${namespace}` as PodFullName;
+
+/** Returns the full name of a pod, given its metadata or identity. */
+export const fullNameOf = ({ name, namespace }: { readonly name: string; readonly namespace: string }): PodFullName =>
+  podFullName(name, namespace);

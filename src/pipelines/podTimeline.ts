@@ -7,7 +7,7 @@
  *     timelines    a---a-----a------a----a-------------a------a kept for a while
  */
 import { filter, ignoreElements, map, merge, type Observable, scan, tap } from "rxjs";
-import { type MonotonicMs, type PodUid, podFullName, podUid } from "../core/ids.ts";
+import { fullNameOf, type MonotonicMs, type PodUid, podUid } from "../core/ids.ts";
 import type { PodRecord, Registry } from "../core/pod/podRegistry.ts";
 import { emptyRegistry } from "../core/pod/podRegistry.ts";
 import { isCriticalPod } from "../core/pod/criticalPod.ts";
@@ -71,7 +71,7 @@ function changedRecords(before: Registry, after: Registry): readonly PodRecord[]
 
 function recordInput(record: PodRecord, { holders }: Registry): TimelineInput {
   const { identity, pod, state, graceSeconds } = record;
-  const holder = state === "waiting" ? holders.get(podFullName(identity.name, identity.namespace)) : undefined;
+  const holder = state === "waiting" ? holders.get(fullNameOf(identity)) : undefined;
   const room = state === "waiting" && holder === undefined ? roomAhead(record) : undefined;
   return { kind: "record", pod, state, graceSeconds, behind: holder, room };
 }

@@ -6,7 +6,7 @@ import type { Context, Hono } from "hono";
 import { concat, defer, ignoreElements, lastValueFrom } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { kubeletError, toKubeletError } from "../core/errors.ts";
-import { podFullName } from "../core/ids.ts";
+import { fullNameOf } from "../core/ids.ts";
 import { valueOf } from "../core/result.ts";
 import { podOf, runningContainer, terminalOf } from "../core/server/podTargets.ts";
 import { formatInstant } from "../core/time/civilTime.ts";
@@ -59,7 +59,7 @@ async function written(
 ): Promise<string> {
   const { id } = valueOf(runningContainer(queries.runtimePods(), pod, container, `container ${container} not found`));
   if (timeout < 0n) throw kubeletError("InvalidArgument", "CheckpointContainer requires the timeout value to be > 0");
-  const fullName = podFullName(pod.metadata.name, pod.metadata.namespace);
+  const fullName = fullNameOf(pod.metadata);
   const location = `${directory}/checkpoint-${fullName}-${container}-${formatInstant(clock.wallTime())}.tar`;
   const request = CheckpointContainerRequest.create({ containerId: id, location, timeout });
   await lastValueFrom(

@@ -10,7 +10,7 @@ import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.
 import { type PodPath, podOf, readySandbox, runningContainer, terminalOf } from "../core/server/podTargets.ts";
 import { forwardedPorts, isWebSocket, type ProcessStreams, processStreams } from "../core/server/streamOptions.ts";
 import { AttachRequest, ExecRequest, ExecSyncRequest, PortForwardRequest } from "../gen/cri.ts";
-import { podFullName } from "../core/ids.ts";
+import { fullNameOf } from "../core/ids.ts";
 import { ok, valueOf } from "../core/result.ts";
 import type { Call } from "../ports/call.ts";
 import type { RuntimeService } from "../ports/cri.ts";
@@ -115,7 +115,7 @@ function attachRequest(
   name: string,
   streams: ProcessStreams,
 ): AttachRequest {
-  const missing = `container ${name} not found in pod ${podFullName(pod.metadata.name, pod.metadata.namespace)}`;
+  const missing = `container ${name} not found in pod ${fullNameOf(pod.metadata)}`;
   const { id } = valueOf(runningContainer(queries.runtimePods(), pod, name, missing));
   const tty = terminalOf(pod, name);
   if (tty === undefined) throw kubeletError("Unknown", missing);

@@ -1,13 +1,11 @@
 /** Features of the kubelet that a pod requires. Upstream: component-helpers/nodedeclaredfeatures. */
 import type { Pod } from "../api.ts";
+import { mayRestartAllContainers } from "../pod/restartAllContainers.ts";
 
 /** Returns the names of the gates of the features that this pod requires. */
 function requiredFeatures({ spec }: Pod): readonly string[] {
-  const restartsAll = [...spec.containers, ...(spec.initContainers ?? [])].some(({ restartPolicyRules = [] }) =>
-    restartPolicyRules.some(({ action }) => action === "RestartAllContainers"),
-  );
   return [
-    ...(restartsAll ? ["RestartAllContainersOnContainerExits"] : []),
+    ...(mayRestartAllContainers(spec) ? ["RestartAllContainersOnContainerExits"] : []),
     ...(spec.hostNetwork === true && spec.hostUsers === false ? ["UserNamespacesHostNetworkSupport"] : []),
   ];
 }

@@ -1,7 +1,7 @@
 /** Host ports of pods and their conflicts. Upstream: the scheduler's nodeports plugin. */
 import type { Pod } from "../api.ts";
 import { perObject } from "../perObject.ts";
-import { isSidecar } from "../resources/podResources.ts";
+import { portContainers } from "../pod/containers.ts";
 
 interface HostPort {
   readonly ip: string;
@@ -13,8 +13,7 @@ const ANY_ADDRESS = "0.0.0.0";
 
 /** Returns the host ports of containers and sidecars; with host networking every container port is a host port. */
 const hostPorts = perObject((pod: Pod): readonly HostPort[] => {
-  const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
-  const ports = [...pod.spec.containers, ...sidecars].flatMap((container) => container.ports ?? []);
+  const ports = portContainers(pod.spec).flatMap((container) => container.ports ?? []);
   return ports.flatMap(({ hostPort, containerPort, hostIP, protocol }) => {
     const port = hostPort ?? (pod.spec.hostNetwork ? containerPort : 0);
     return port > 0 ? [{ ip: hostIP || ANY_ADDRESS, protocol: protocol ?? "TCP", port }] : [];

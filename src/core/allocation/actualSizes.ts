@@ -5,6 +5,7 @@
  */
 import type { Container, Pod } from "../api.ts";
 import type { ContainerId } from "../ids.ts";
+import { podContainers } from "../pod/containers.ts";
 import { newestContainer } from "../pod/restartRules.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import {
@@ -53,7 +54,7 @@ export interface SizedContainer {
 
 /** Returns the running containers of the pod, init containers first, each with its actuated size. */
 export function sizedContainers(pod: Pod, runtime: PodRuntimeStatus, sizes: ActualSizes): readonly SizedContainer[] {
-  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].flatMap((spec) => {
+  return podContainers(pod.spec).flatMap((spec) => {
     const instance = newestContainer(runtime, spec.name);
     if (instance?.state !== "running") return [];
     return [{ spec, instance, actual: sizeOf(sizes, spec.name, instance.id) }];

@@ -4,7 +4,7 @@
  */
 import type { Container, Pod } from "../api.ts";
 import { perObject } from "../perObject.ts";
-import { isSidecar } from "../pod/restartRules.ts";
+import { isSidecar, podContainers } from "../pod/containers.ts";
 import { compareQuantity, type Quantity, parseQuantity } from "../quantity.ts";
 import { allNamed } from "../findNamed.ts";
 
@@ -46,17 +46,11 @@ export function followingSpec(allocation: PodAllocation, pod: Pick<Pod, "spec">,
   };
 }
 
-/** Returns the containers with an allocation: init and regular containers. */
-const allocatedContainers = ({ spec }: Pick<Pod, "spec">): readonly Container[] => [
-  ...(spec.initContainers ?? []),
-  ...spec.containers,
-];
-
 /** Returns the allocation equal to the pod's spec; the same object for the same spec. */
 export const allocationOf = ({ spec }: Pick<Pod, "spec">): PodAllocation => allocationOfSpec(spec);
 
 const allocationOfSpec = perObject((spec: Pod["spec"]): PodAllocation => {
-  const containers = allocatedContainers({ spec }).map(({ name, resources }) => [name, resources ?? {}] as const);
+  const containers = podContainers(spec).map(({ name, resources }) => [name, resources ?? {}] as const);
   const { resources } = spec;
   return { ...(resources === undefined ? {} : { pod: resources }), containers: Object.fromEntries(containers) };
 });
@@ -118,7 +112,7 @@ export function withAllocation(pod: Pod, allocation: PodAllocation): Pod {
     const granted = allocation.containers[name];
     return granted === undefined || sameRequirements(resources, granted);
   };
-  if (isSamePod && allocatedContainers(pod).every(isSame)) return pod;
+  if (isSamePod && podContainers(pod.spec).every(isSame)) return pod;
   const granted = (each: Container): Container =>
     isSame(each) ? each : { ...each, resources: allocation.containers[each.name] ?? {} };
   const { resources: own, initContainers, containers, ...spec } = pod.spec;

@@ -8,7 +8,7 @@ import { containerResources } from "../container/resources.ts";
 import type { NodeContext } from "../container/nodeContext.ts";
 import type { LinuxContainerResources } from "../../gen/cri.ts";
 import type { ContainerId } from "../ids.ts";
-import { isSidecar } from "../pod/restartRules.ts";
+import { findContainer, isSidecar } from "../pod/containers.ts";
 import { parseQuantity } from "../quantity.ts";
 import { type CgroupLimits, type PodLimitConfig, podCgroupResources } from "../resources/podCgroup.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
@@ -202,7 +202,7 @@ function containerSteps(
 }
 
 function containerOf({ spec }: Pod, name: string): Container {
-  return findNamed(spec.initContainers, name) ?? findNamed(spec.containers, name) ?? { name };
+  return findContainer(spec, name) ?? { name };
 }
 
 /** Returns the pod-level resources that a container has; those of the spec when they cannot be resized. */

@@ -3,6 +3,7 @@
  * pkg/security/apparmor.
  */
 import type { Container, Pod } from "../api.ts";
+import { allContainers } from "../pod/containers.ts";
 
 type AppArmorProfile = NonNullable<NonNullable<Container["securityContext"]>["appArmorProfile"]>;
 
@@ -30,13 +31,9 @@ export const appArmorProfile = (pod: Pod, container: Container): AppArmorProfile
   fromAnnotation(pod, container.name) ??
   pod.spec.securityContext?.appArmorProfile;
 
-function allContainers({ spec }: Pod): readonly Container[] {
-  return [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])];
-}
-
 /** Returns true when the pod or a container requests a profile other than Unconfined. */
 function needsAppArmor(pod: Pod): boolean {
-  const contexts = [pod.spec.securityContext, ...allContainers(pod).map((each) => each.securityContext)];
+  const contexts = [pod.spec.securityContext, ...allContainers(pod.spec).map((each) => each.securityContext)];
   const types = contexts.flatMap((context) => context?.appArmorProfile?.type ?? []);
   if (types.some((type) => type !== "Unconfined")) return true;
   const annotations = Object.entries(pod.metadata.annotations ?? {});
@@ -47,7 +44,7 @@ function needsAppArmor(pod: Pod): boolean {
 export function appArmorFault(pod: Pod, isEnabledOnNode: boolean): string | undefined {
   if (!needsAppArmor(pod)) return undefined;
   if (!isEnabledOnNode) return "AppArmor is not enabled on the host";
-  const isNameless = allContainers(pod).some((container) => {
+  const isNameless = allContainers(pod.spec).some((container) => {
     const profile = appArmorProfile(pod, container);
     return profile?.type === "Localhost" && (profile.localhostProfile ?? "").trim() === "";
   });

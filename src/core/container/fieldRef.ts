@@ -3,6 +3,7 @@
  * pkg/api/v1/resource.
  */
 import type { Container, Pod } from "../api.ts";
+import { regularFirst } from "../pod/containers.ts";
 import { byNodeFamily } from "../pod/podAddresses.ts";
 import { perObject } from "../perObject.ts";
 import { parseQuantity, type Quantity, quantityMilli, quantityValue } from "../quantity.ts";
@@ -89,8 +90,12 @@ export function allocatableToPod({ spec }: Pod, allocatable: ResourceAmounts): R
 
 /** When two containers share a name, the first counts. */
 const containersByName = perObject(
-  ({ containers, initContainers = [] }: Pod["spec"]): ReadonlyMap<string, Container> =>
-    new Map([...containers, ...initContainers].reverse().map((container) => [container.name, container])),
+  (spec: Pod["spec"]): ReadonlyMap<string, Container> =>
+    new Map(
+      regularFirst(spec)
+        .toReversed()
+        .map((container) => [container.name, container]),
+    ),
 );
 
 /**

@@ -1,7 +1,7 @@
 /** Port mappings of a sandbox. Upstream: MakePortMappings in pkg/kubelet/container/helpers.go. */
 import type { Pod } from "../api.ts";
 import { PortMapping, Protocol } from "../../gen/cri.ts";
-import { isSidecar } from "../resources/podResources.ts";
+import { portContainers } from "../pod/containers.ts";
 import type { ContainerPort } from "./labels.ts";
 
 const PROTOCOLS: ReadonlyMap<string, Protocol> = new Map(Object.entries(Protocol));
@@ -28,7 +28,5 @@ function containerMappings(ports: readonly ContainerPort[]): readonly PortMappin
 }
 
 /** Returns the ports of containers and then of sidecars. */
-export function podPortMappings(pod: Pod): readonly PortMapping[] {
-  const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
-  return [...pod.spec.containers, ...sidecars].flatMap(({ ports = [] }) => containerMappings(ports));
-}
+export const podPortMappings = ({ spec }: Pod): readonly PortMapping[] =>
+  portContainers(spec).flatMap(({ ports = [] }) => containerMappings(ports));

@@ -13,6 +13,7 @@ import {
 } from "../../gen/cri.ts";
 import { seccompProfilesDir } from "../paths.ts";
 import { kubeletError } from "../errors.ts";
+import { podContainers } from "../pod/containers.ts";
 import { type Result, err, ok } from "../result.ts";
 import { appArmorProfile } from "./appArmorProfile.ts";
 import { containerConfigError, podText, sandboxConfigError } from "./configError.ts";
@@ -92,7 +93,7 @@ function legacyApparmor({ type, localhostProfile = "" }: Profile): string {
 
 /** Returns the security context of a sandbox. Errors: CreatePodSandboxError. */
 export function sandboxSecurityContext(pod: Pod, userNamespace: UserNamespace): Result<LinuxSandboxSecurityContext> {
-  const { securityContext, containers, initContainers = [] } = pod.spec;
+  const { securityContext } = pod.spec;
   const policy = groupsPolicy(securityContext);
   if (policy === undefined) {
     return sandboxConfigError(
@@ -103,7 +104,7 @@ export function sandboxSecurityContext(pod: Pod, userNamespace: UserNamespace): 
   return ok(
     LinuxSandboxSecurityContext.fromPartial({
       namespaceOptions: podNamespaces(pod, userNamespace),
-      privileged: [...containers, ...initContainers].some((each) => each.securityContext?.privileged ?? false),
+      privileged: podContainers(pod.spec).some((each) => each.securityContext?.privileged ?? false),
       ...(securityContext?.runAsUser !== undefined && { runAsUser: int64(securityContext.runAsUser) }),
       ...(securityContext?.runAsGroup !== undefined && { runAsGroup: int64(securityContext.runAsGroup) }),
       supplementalGroups: groups(securityContext),

@@ -1,6 +1,7 @@
 /** Chooses the container of a command that names none. Upstream: podcmd.FindOrDefaultContainerByName of kubectl. */
 import type { Pod } from "../api.ts";
 import { kubeletError } from "../errors.ts";
+import { allRegularFirst } from "../pod/containers.ts";
 import { err, ok, type Result } from "../result.ts";
 
 const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";
@@ -19,7 +20,7 @@ export interface ChosenContainer {
 export function chosenContainer({ metadata, spec }: Pod, wanted: string | undefined): Result<ChosenContainer> {
   const init = spec.initContainers ?? [];
   const ephemeral = spec.ephemeralContainers ?? [];
-  const all = [...spec.containers, ...init, ...ephemeral];
+  const all = allRegularFirst(spec);
   const listed = [
     ...spec.containers.map(({ name }) => name),
     ...ephemeral.map(({ name }) => `${name} (ephem)`),

@@ -1,5 +1,6 @@
 /** Finds the container instance whose log is requested, from the pod's status. Upstream: validateContainerLogStatus. */
 import type { ApiContainerStatus, Pod } from "../api.ts";
+import { allContainers } from "../pod/containers.ts";
 import type { LogRefusal } from "./podLogOptions.ts";
 
 /** Returns the instance's ID as in the status (`containerd://...`), or why there is no log. */
@@ -33,7 +34,5 @@ function statusOf({ status }: Pod, container: string): ApiContainerStatus | unde
 }
 
 /** Returns whether the pod's spec has a container of that name, of any kind. */
-export function hasContainer({ spec }: Pod, name: string): boolean {
-  const { containers, initContainers = [], ephemeralContainers = [] } = spec;
-  return [...containers, ...initContainers, ...ephemeralContainers].some((container) => container.name === name);
-}
+export const hasContainer = ({ spec }: Pod, name: string): boolean =>
+  allContainers(spec).some((container) => container.name === name);

@@ -8,9 +8,9 @@ import type { EpochMs } from "../ids.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { sameValue } from "../sameValue.ts";
 import { formatInstant } from "../time/civilTime.ts";
+import { isSidecar, lastingContainers } from "./containers.ts";
 import { hasAnyRegularContainerStarted, type PodPhase } from "./phase.ts";
 import { isRestartingAllContainers, mayRestartAllContainers } from "./restartAllContainers.ts";
-import { isSidecar } from "./restartRules.ts";
 import { sandboxChange } from "./sandboxChange.ts";
 import { findNamed, findTyped } from "../findNamed.ts";
 
@@ -75,7 +75,7 @@ function namesMessage(kinds: readonly (readonly [string, readonly string[]])[]):
 
 /** ContainersReady: all regular containers and sidecars are ready. */
 function containersReady({ pod, phase, initStatuses, regularStatuses }: ConditionsInput): Verdict {
-  const names = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers].map(({ name }) => name);
+  const names = lastingContainers(pod.spec).map(({ name }) => name);
   const statusOf = (name: string): ApiContainerStatus | undefined =>
     findNamed(initStatuses, name) ?? findNamed(regularStatuses, name);
   const unknown = names.filter((name) => statusOf(name) === undefined);

@@ -15,10 +15,11 @@ import {
   type StatusContext,
   withReadiness,
 } from "./apiContainerStatus.ts";
+import { findContainer, isSidecar } from "./containers.ts";
 import { messageBytesPerContainer, withLimitedMessages } from "./messageLimit.ts";
 import type { ContainerKind, ProbeVerdict } from "./podActionsTypes.ts";
 import { withReportedSize } from "./reportedSize.ts";
-import { isSidecar, newestContainer, shouldContainerBeRestarted } from "./restartRules.ts";
+import { newestContainer, shouldContainerBeRestarted } from "./restartRules.ts";
 import { allNamed, findNamed } from "../findNamed.ts";
 
 export interface ContainerStatusesInput {
@@ -106,9 +107,7 @@ function statusFromInstances(
 ): ApiContainerStatus {
   const newest = newestContainer(input.runtime, spec.name);
   if (newest === undefined) return statusWithoutInstance(input, spec, before);
-  const { initContainers, containers } = input.actual.spec;
-  const sized =
-    newest.state === "running" ? (findNamed(initContainers, spec.name) ?? findNamed(containers, spec.name)) : undefined;
+  const sized = newest.state === "running" ? findContainer(input.actual.spec, spec.name) : undefined;
   const actual = sized && withReportedSize(sized, newest.resources);
   const present = presentStatus(spec, newest, before, input.context, actual);
   // An inspection may miss the newest instance if, between its two calls, one was created and an older one removed.

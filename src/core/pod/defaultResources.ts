@@ -14,7 +14,8 @@ import {
   quantityOf,
   quantityOfMilli,
 } from "../quantity.ts";
-import { isHugePages, isPodLevelResource, isRestartableInit } from "./resourceNames.ts";
+import { isSidecar, podContainers, regularFirst } from "./containers.ts";
+import { isHugePages, isPodLevelResource } from "./resourceNames.ts";
 
 type Amounts = Readonly<Record<string, string>>;
 type Part = "requests" | "limits";
@@ -56,7 +57,7 @@ export function aggregateAmount(spec: PodSpec, part: Part, name: string): Quanti
   let initPeak = ZERO;
   for (const container of spec.initContainers ?? []) {
     const moment = addQuantity(sidecars, amountOf(container, part, name));
-    if (isRestartableInit(container)) sidecars = moment;
+    if (isSidecar(container)) sidecars = moment;
     initPeak = larger(initPeak, moment);
   }
   const running = spec.containers.reduce((sum, each) => addQuantity(sum, amountOf(each, part, name)), sidecars);
@@ -65,8 +66,7 @@ export function aggregateAmount(spec: PodSpec, part: Part, name: string): Quanti
 
 /** Names of the resources that any container sets, in order of appearance. */
 export function resourceNamesOf(spec: PodSpec, part: Part): readonly string[] {
-  const containers = [...spec.containers, ...(spec.initContainers ?? [])];
-  return [...new Set(containers.flatMap((container) => Object.keys(container.resources?.[part] ?? {})))];
+  return [...new Set(regularFirst(spec).flatMap((container) => Object.keys(container.resources?.[part] ?? {})))];
 }
 
 /** Adds the aggregated amount of each of `names` that `amounts` lacks. */
@@ -80,9 +80,7 @@ function completed(amounts: Amounts, spec: PodSpec, part: Part, names: readonly 
 
 /** Whether every container, including init containers, limits the resource. */
 const isLimitedEverywhere = (spec: PodSpec, name: string): boolean =>
-  [...spec.containers, ...(spec.initContainers ?? [])].every(
-    (container) => container.resources?.limits?.[name] !== undefined,
-  );
+  podContainers(spec).every((container) => container.resources?.limits?.[name] !== undefined);
 
 /** Completes pod-level requests and limits from the containers, when the pod sets any. */
 export function defaultPodResources(spec: PodSpec): PodSpec {

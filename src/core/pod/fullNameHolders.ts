@@ -1,6 +1,5 @@
 /** The pod that holds each full name. Only one pod of a name runs at a time. A part of RegistryDraft. */
-import type { PodFullName, PodUid } from "../ids.ts";
-import { fullNameOf } from "./podRecord.ts";
+import { fullNameOf, type PodFullName, type PodUid } from "../ids.ts";
 import type { PodRecord, Registry } from "./podRegistryTypes.ts";
 
 /** A private copy of the holders of a registry. */
@@ -34,7 +33,7 @@ export class FullNameHolders {
     this.holders.delete(name);
     for (const [uid, record] of records) {
       const isGoing = record.state === "terminating" || record.state === "terminated";
-      if (isGoing && fullNameOf(record) === name) this.holders.set(name, uid);
+      if (isGoing && fullNameOf(record.identity) === name) this.holders.set(name, uid);
     }
   }
 }

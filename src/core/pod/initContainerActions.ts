@@ -5,15 +5,10 @@
  */
 import type { Container } from "../api.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
+import { isSidecar } from "./containers.ts";
 import { killOf, verdictOn } from "./killOf.ts";
 import type { ContainerKill, PodActionsInput } from "./podActionsTypes.ts";
-import {
-  isInitContainerFailed,
-  isSidecar,
-  newestContainer,
-  restartsAfterExit,
-  restartsAfterKill,
-} from "./restartRules.ts";
+import { isInitContainerFailed, newestContainer, restartsAfterExit, restartsAfterKill } from "./restartRules.ts";
 import { containerSpecHash } from "../container/specHash.ts";
 
 /** The part of the plan for init containers. */

@@ -4,6 +4,7 @@
  */
 import type { ApiPod } from "../api/apiPodObjects.ts";
 import type { ApiContainerStatus, Pod, PodStatus } from "../api.ts";
+import { findContainer } from "./containers.ts";
 import { isTerminalPhase } from "./phase.ts";
 import { mayRestartAllContainers } from "./restartAllContainers.ts";
 import { restartsAfterExit } from "./restartRules.ts";
@@ -47,7 +48,7 @@ export function isOfEarlierLife(mirrored: PodStatus, own: PodStatus, { spec }: P
   if (mayRestartAllContainers(spec)) return false;
   const statuses = statusesOf(own);
   return statusesOf(mirrored).some(({ name, state }) => {
-    const container = findNamed(spec.initContainers, name) ?? findNamed(spec.containers, name);
+    const container = findContainer(spec, name);
     const now = findNamed(statuses, name);
     if (container === undefined || now === undefined || state?.terminated === undefined) return false;
     return now.state?.terminated === undefined && !restartsAfterExit(container, spec, state.terminated.exitCode);

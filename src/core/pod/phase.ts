@@ -1,9 +1,10 @@
 /** Derives the pod phase from container statuses. Upstream: getPhase (pkg/kubelet/kubelet_pods.go). */
 import type { ApiContainerStatus, Container, Pod, PodSpec } from "../api.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
+import { isSidecar } from "./containers.ts";
 import { isStaticPod } from "./criticalPod.ts";
 import { RESTARTING_ALL } from "./restartAllContainers.ts";
-import { isSidecar, restartsAfterExit } from "./restartRules.ts";
+import { restartsAfterExit } from "./restartRules.ts";
 import { findNamed } from "../findNamed.ts";
 
 export type PodPhase = "Pending" | "Running" | "Succeeded" | "Failed";

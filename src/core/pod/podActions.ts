@@ -5,13 +5,14 @@
  */
 import type { Container, Pod } from "../api.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
+import { isSidecar } from "./containers.ts";
 import { crashLoopGate } from "./crashLoopGate.ts";
 import { initContainerActions, inNewestSandbox } from "./initContainerActions.ts";
 import { newSandboxActions } from "./newSandboxActions.ts";
 import type { ContainerKind, ContainerStart, ContainerWait, PodActions, PodActionsInput } from "./podActionsTypes.ts";
 import { regularContainerActions } from "./regularContainerActions.ts";
 import { containersToReset } from "./restartAllContainers.ts";
-import { isSidecar, newestContainer } from "./restartRules.ts";
+import { newestContainer } from "./restartRules.ts";
 import { sandboxChange } from "./sandboxChange.ts";
 
 /** The plan before crash-loop backoff, as indexes into the spec's lists. */

@@ -6,11 +6,11 @@
 import type { Pod } from "../api.ts";
 import type { SandboxId } from "../ids.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
+import { isSidecar } from "./containers.ts";
 import { containerGraceSeconds, remainingGraceSeconds } from "./gracePeriod.ts";
 import { killOf } from "./killOf.ts";
 import type { ContainerKill } from "./podActionsTypes.ts";
 import { stoppingMessage } from "./podEvents.ts";
-import { isSidecar } from "./restartRules.ts";
 import { allNamed, findNamed } from "../findNamed.ts";
 
 /** A container to stop and its grace period. */

@@ -3,7 +3,7 @@ import { earlierDue, leavingDue } from "../admission/leavingPods.ts";
 import type { TakenRoom } from "../admission/roomDecision.ts";
 import { heldRequests, takenRoom } from "../allocation/heldRoom.ts";
 import type { Pod } from "../api.ts";
-import { type MonotonicMs, type PodFullName, podFullName, podUid } from "../ids.ts";
+import { type MonotonicMs, podUid } from "../ids.ts";
 import { isTerminalPhase } from "./phase.ts";
 import type { PodIdentity, PodRecord } from "./podRegistryTypes.ts";
 
@@ -41,10 +41,6 @@ export const identityOf = (pod: Pod): PodIdentity => ({
   name: pod.metadata.name,
   namespace: pod.metadata.namespace,
 });
-
-/** Returns the full name, under which only one pod runs at a time. */
-export const fullNameOf = (record: PodRecord): PodFullName =>
-  podFullName(record.identity.name, record.identity.namespace);
 
 /** Returns the record of a pod before admission. */
 export const freshRecord = (identity: PodIdentity): PodRecord => ({

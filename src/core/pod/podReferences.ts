@@ -4,6 +4,7 @@
  */
 import type { Container, Pod, PodSpec } from "../api.ts";
 import { perObject } from "../perObject.ts";
+import { allContainers } from "./containers.ts";
 
 /** Names an object in the pod's namespace. */
 export interface ConfigReference {
@@ -55,10 +56,10 @@ export const pullSecretReferences = ({ imagePullSecrets = [] }: PodSpec): readon
 
 /** All references of a spec (pull secrets, environments, volumes), without duplicates. */
 export const specReferences = perObject((spec: PodSpec): readonly ConfigReference[] => {
-  const { initContainers = [], containers, ephemeralContainers = [], volumes = [] } = spec;
+  const { volumes = [] } = spec;
   const all = [
     ...pullSecretReferences(spec),
-    ...[...initContainers, ...containers, ...ephemeralContainers].flatMap(containerReferences),
+    ...allContainers(spec).flatMap(containerReferences),
     ...volumes.flatMap(volumeReferences),
   ];
   return [...new Map(all.map((reference) => [`${reference.kind} ${reference.name}`, reference])).values()];

@@ -4,6 +4,7 @@
 import type { ApiContainerStatus, Pod } from "../api.ts";
 import type { EpochMs } from "../ids.ts";
 import { parseInstant } from "../time/civilTime.ts";
+import { isSidecar } from "./containers.ts";
 import { humanDuration } from "./humanDuration.ts";
 
 /** The cells of one pod. */
@@ -132,7 +133,7 @@ const ageOf = (since: EpochMs | undefined, now: EpochMs): string =>
 /** Returns the row of a pod at `now`. */
 export function podRow(pod: Pod, now: EpochMs): PodRow {
   const inits = pod.spec.initContainers ?? [];
-  const sidecars = new Set(inits.filter((each) => each.restartPolicy === "Always").map((each) => each.name));
+  const sidecars = new Set(inits.filter(isSidecar).map((each) => each.name));
   const init = tallyInit(pod, sidecars);
   const tally = !init.initializing || isTrue(pod, "Initialized") ? tallyRegular(pod, init) : init;
   const { restarts, lastRestart } = tally;

@@ -2,6 +2,7 @@
 import type { Container, Pod } from "../api.ts";
 import { perObject } from "../perObject.ts";
 import { type Quantity, compareQuantity, parseQuantity } from "../quantity.ts";
+import { podContainers } from "./containers.ts";
 import { isPodLevelResource } from "./resourceNames.ts";
 
 export type QosClass = "Guaranteed" | "Burstable" | "BestEffort";
@@ -39,8 +40,9 @@ const statesAny = ({ requests, limits }: Requirements): boolean =>
  */
 export const podQosClass = ({ spec }: Pick<Pod, "spec">): QosClass => specQosClass(spec);
 
-const specQosClass = perObject(({ resources, containers, initContainers = [] }: Pod["spec"]): QosClass => {
+const specQosClass = perObject((spec: Pod["spec"]): QosClass => {
+  const { resources } = spec;
   if (resources !== undefined && statesAny(resources)) return classOf(resources);
-  const [first = "BestEffort", ...rest] = [...containers, ...initContainers].map((each) => classOf(each.resources));
+  const [first = "BestEffort", ...rest] = podContainers(spec).map((each) => classOf(each.resources));
   return rest.every((each) => each === first) ? first : "Burstable";
 });

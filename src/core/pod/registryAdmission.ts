@@ -6,10 +6,10 @@
 import { type AwaitedPod, namesText } from "../admission/leavingPods.ts";
 import { decideRoom, type RoomDecision, type Rooms, type TakenRoom } from "../admission/roomDecision.ts";
 import type { Pod } from "../api.ts";
-import type { PodFullName, PodUid } from "../ids.ts";
+import { fullNameOf, type PodFullName, type PodUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
 import { isCriticalPod } from "./criticalPod.ts";
-import { fullNameOf, roomOf } from "./podRecord.ts";
+import { roomOf } from "./podRecord.ts";
 import type { PodIdentity, PodRecord, RegistryContext } from "./podRegistryTypes.ts";
 
 /** The registry as admission reads and changes it. */
@@ -52,7 +52,7 @@ export function admitWaiting(steps: AdmissionSteps): Promises {
   for (const identity of waiting) {
     const record = stillWaiting(records.get(identity.uid));
     if (record === undefined) continue;
-    if (steps.holderOf(fullNameOf(record)) === undefined) steps.endOlderIncarnations(identity);
+    if (steps.holderOf(fullNameOf(record.identity)) === undefined) steps.endOlderIncarnations(identity);
     // Start running pods first, so their resources count before others are admitted.
     if (isNameFree(record, steps) && steps.isGranted(record)) steps.start(identity.uid);
   }
@@ -67,7 +67,7 @@ const isDeletedUnstarted = (record: PodRecord | undefined, steps: AdmissionSteps
   record?.pod?.metadata.deletionTimestamp !== undefined && !steps.isGranted(record);
 
 function isNameFree(record: PodRecord, steps: AdmissionSteps): boolean {
-  const holder = steps.holderOf(fullNameOf(record));
+  const holder = steps.holderOf(fullNameOf(record.identity));
   return holder === undefined || holder === record.identity.uid;
 }
 
@@ -79,7 +79,7 @@ function admitInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], s
   const names = new Set<PodFullName>();
   for (const record of byRank(waiting)) {
     const { uid } = record.identity;
-    const name = fullNameOf(record);
+    const name = fullNameOf(record.identity);
     const pod = steps.startSize(record, record.pod);
     const promise = (behind: readonly AwaitedPod[]): void => {
       for (const awaited of behind) reserved.add(awaited.uid);
@@ -154,7 +154,7 @@ const isRoomToCome = (pod: Pod, rooms: Map<PodUid, TakenRoom>, { admit }: Admiss
 };
 
 function isNameAboutToBeFree(record: PodRecord, steps: AdmissionSteps): boolean {
-  const holder = steps.holderOf(fullNameOf(record));
+  const holder = steps.holderOf(fullNameOf(record.identity));
   const { state, wanted, pod } = (holder === undefined ? undefined : steps.records.get(holder)) ?? {};
   const isGoing = state === "terminating" || state === "terminated";
   return isGoing && (wanted === false || pod?.metadata.deletionTimestamp !== undefined);

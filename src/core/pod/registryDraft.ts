@@ -9,14 +9,14 @@ import { type AllocationRecord, restoredSize } from "../allocation/allocationFil
 import type { ResizeOutcome, ResizeTrigger } from "../allocation/pendingResizes.ts";
 import { allocationOf, type PodAllocation, podAtSize, sameAllocation } from "../allocation/podAllocation.ts";
 import type { Pod } from "../api.ts";
-import { type PodFullName, type PodUid, podFullName } from "../ids.ts";
+import { fullNameOf, type PodFullName, type PodUid, podFullName } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
 import { isStaticPod } from "./criticalPod.ts";
 import { isTerminalPhase } from "./phase.ts";
 import { containerGraceSeconds, MINIMUM_POD_GRACE_SECONDS } from "./gracePeriod.ts";
 import { FullNameHolders } from "./fullNameHolders.ts";
-import { freshRecord, fullNameOf, identityOf, sizeOf, terminatingRecord, withGrant } from "./podRecord.ts";
+import { freshRecord, identityOf, sizeOf, terminatingRecord, withGrant } from "./podRecord.ts";
 import type { PodIdentity, PodRecord, Registry, RegistryContext, RegistryStep } from "./podRegistryTypes.ts";
 import { type AdmissionSteps, admitWaiting, type Promises } from "./registryAdmission.ts";
 import { type JudgedResizes, judgeRecords, withRequest } from "./registryResizes.ts";
@@ -230,7 +230,7 @@ export class RegistryDraft implements AdmissionSteps {
     const graceSeconds = MINIMUM_POD_GRACE_SECONDS;
     const found = { ...freshRecord(identity), wanted: false };
     this.records.set(identity.uid, terminatingRecord(found, graceSeconds, this.#context.now));
-    this.#names.giveIfFree(fullNameOf(found), identity.uid);
+    this.#names.giveIfFree(fullNameOf(found.identity), identity.uid);
     this.#said.orphans.push(identity.uid);
     this.#said.commands.push({ phase: "terminating", identity, pod: undefined, graceSeconds, override: undefined });
   }
@@ -268,7 +268,7 @@ export class RegistryDraft implements AdmissionSteps {
     const { pod } = record;
     const restored = this.#restored.of(uid);
     this.#endWait(record, "started");
-    this.#names.give(fullNameOf(record), uid);
+    this.#names.give(fullNameOf(record.identity), uid);
     const started = { ...record, behind: [], waitsSince: undefined };
     this.records.set(uid, { ...started, allocated: this.startSize(record, pod), state: "syncing" });
     this.#restored.claim(uid);
@@ -297,7 +297,7 @@ export class RegistryDraft implements AdmissionSteps {
     this.#restored.claim(uid);
     this.records.set(uid, { ...record, behind: [], waitsSince: undefined, state: "rejected" });
     this.#said.rejections.push({ pod: record.pod, reason, message });
-    this.#names.release(fullNameOf(record), uid, this.records);
+    this.#names.release(fullNameOf(record.identity), uid, this.records);
   }
 
   wait(uid: PodUid, behind: readonly AwaitedPod[]): void {

@@ -1,5 +1,5 @@
 /** Classifies resources by name. Upstream: pkg/apis/core/helper. */
-import type { Container, Pod } from "../api.ts";
+import type { Pod } from "../api.ts";
 
 const HUGE_PAGES = "hugepages-";
 const STANDARD: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"]);
@@ -25,6 +25,3 @@ export const isExtendedResource = (name: string): boolean => !isNativeResource(n
 
 /** Whether a limit may exceed the request; false for huge pages and extended resources. */
 export const isOvercommitAllowed = (name: string): boolean => isNativeResource(name) && !isHugePages(name);
-
-/** Whether the init container is a sidecar, which keeps running beside other containers. */
-export const isRestartableInit = (container: Container): boolean => container.restartPolicy === "Always";

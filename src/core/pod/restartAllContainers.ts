@@ -6,6 +6,7 @@
  */
 import type { Container, Pod, PodSpec } from "../api.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
+import { podContainers } from "./containers.ts";
 import { matchingRule, newestContainer } from "./restartRules.ts";
 import { allNamed } from "../findNamed.ts";
 
@@ -21,14 +22,9 @@ export interface ContainerReset {
 /** Reason in the status of a container that such a restart removed. */
 export const RESTARTING_ALL = "RestartingAllContainers";
 
-const containersOf = ({ initContainers = [], containers }: PodSpec): readonly Container[] => [
-  ...initContainers,
-  ...containers,
-];
-
 /** Whether an exit of some container may restart the whole pod. */
 export const mayRestartAllContainers = (spec: PodSpec): boolean =>
-  containersOf(spec).some(({ restartPolicyRules = [] }) =>
+  podContainers(spec).some(({ restartPolicyRules = [] }) =>
     restartPolicyRules.some(({ action }) => action === "RestartAllContainers"),
   );
 
@@ -37,7 +33,7 @@ const isSource = (spec: Container, { state, exitCode }: RuntimeContainer): boole
 
 /** True from the exit that triggers the restart until every container is removed. */
 export const isRestartingAllContainers = ({ spec }: Pod, runtime: PodRuntimeStatus): boolean =>
-  containersOf(spec).some((container) => {
+  podContainers(spec).some((container) => {
     const newest = newestContainer(runtime, container.name);
     return newest !== undefined && isSource(container, newest);
   });
@@ -47,7 +43,7 @@ export function containersToReset(pod: Pod, runtime: PodRuntimeStatus): readonly
   if (!isRestartingAllContainers(pod, runtime)) return [];
   const instancesOf = ({ name }: { readonly name: string }): readonly RuntimeContainer[] =>
     allNamed(runtime.containers, name);
-  const resets = containersOf(pod.spec).flatMap((spec) =>
+  const resets = podContainers(pod.spec).flatMap((spec) =>
     instancesOf(spec).map((container) => ({
       container,
       kill: container.state !== "exited",

@@ -7,9 +7,6 @@ import type { Container, Pod, PodSpec } from "../api.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import { allNamed } from "../findNamed.ts";
 
-/** Whether the container is a sidecar (a restartable init container), which keeps running beside regular containers. */
-export const isSidecar = (container: Container): boolean => container.restartPolicy === "Always";
-
 /**
  * Returns the current instance of a container: the newest, unless that was only created while an earlier one runs or
  * may run. Undefined when the runtime has none.

@@ -5,7 +5,7 @@
 import type { Container, Pod } from "../api.ts";
 import { perObject } from "../perObject.ts";
 import { addQuantity, compareQuantity, formatQuantity, parseQuantity, type Quantity } from "../quantity.ts";
-import { isSidecar } from "./restartRules.ts";
+import { isSidecar } from "./containers.ts";
 
 /** Amounts by resource name, in canonical form. */
 export type ResourceAmounts = Readonly<Record<string, string>>;

@@ -1,9 +1,9 @@
 /** Final status of a pod whose containers are all gone. Upstream: TerminatePod of the status manager. */
 import type { ApiContainerStatus, Pod, PodStatus } from "../api.ts";
 import { lostState } from "./apiContainerStatus.ts";
+import { isSidecar } from "./containers.ts";
 import { isStaticPod } from "./criticalPod.ts";
 import { isTerminalPhase } from "./phase.ts";
-import { isSidecar } from "./restartRules.ts";
 
 const MESSAGE = "The container could not be located when the pod was terminated";
 

@@ -4,6 +4,7 @@
  */
 import type { V1EphemeralContainer } from "@kubernetes/client-node";
 import type { Container, PodSpec, Wire } from "../api.ts";
+import { isSidecar, podContainers } from "./containers.ts";
 import {
   duplicate,
   type FieldProblems,
@@ -14,7 +15,6 @@ import {
   required,
   unsupported,
 } from "./fieldProblem.ts";
-import { isRestartableInit } from "./resourceNames.ts";
 import { validateEnv } from "./validateEnv.ts";
 import { dnsLabel } from "./validateFormats.ts";
 import { validateDevices, validateMounts } from "./validateMounts.ts";
@@ -65,8 +65,8 @@ export function* validateInitContainers(spec: PodSpec, path: string): FieldProbl
     if (container.name !== undefined && names.has(container.name)) yield duplicate(`${at}.name`, container.name);
     names.add(container.name);
     yield* validateHostPorts([container], path, index);
-    const isSidecar = isRestartableInit(container);
-    if (isSidecar) {
+    const isRestartable = isSidecar(container);
+    if (isRestartable) {
       yield* validateLifecycle(container.lifecycle, spec.terminationGracePeriodSeconds, `${at}.lifecycle`);
       yield* validateProbes(container, spec.terminationGracePeriodSeconds, at);
     } else {
@@ -85,7 +85,7 @@ export function* validateInitContainers(spec: PodSpec, path: string): FieldProbl
 export function* validateEphemeralContainers(spec: PodSpec, path: string): FieldProblems {
   const containers = spec.ephemeralContainers ?? [];
   if (containers.length === 0) return;
-  const others = new Set([...spec.containers, ...(spec.initContainers ?? [])].map((container) => container.name));
+  const others = new Set(podContainers(spec).map((container) => container.name));
   const names = new Set(others);
   for (const [index, container] of containers.entries()) {
     const at = `${path}[${index}]`;

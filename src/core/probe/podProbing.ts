@@ -4,15 +4,14 @@
  */
 import type { Container, Pod } from "../api.ts";
 import { unreachable } from "../invariant.ts";
+import { lastingContainers } from "../pod/containers.ts";
 import type { PodCommand } from "../pod/podRegistry.ts";
-import { isSidecar } from "../pod/restartRules.ts";
 import { sameValue } from "../sameValue.ts";
 import { PROBE_KINDS, type ProbeKind, probeOf } from "./probeTypes.ts";
 import { hasProbes, type ProbeStates } from "./probeVerdict.ts";
 
 /** Returns the sidecars and regular containers with a probe. */
-export const probedContainers = ({ spec }: Pod): readonly Container[] =>
-  [...(spec.initContainers ?? []).filter(isSidecar), ...spec.containers].filter(hasProbes);
+export const probedContainers = ({ spec }: Pod): readonly Container[] => lastingContainers(spec).filter(hasProbes);
 
 /** Whether two versions of a pod have the same probes. */
 export const sameProbes = (before: Pod, now: Pod): boolean => sameValue(probesIn(before), probesIn(now));

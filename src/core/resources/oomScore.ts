@@ -3,9 +3,10 @@
  * request for a tenth of the node's memory lowers the score by 100. Upstream: pkg/kubelet/qos/policy.go.
  */
 import type { Container, Pod } from "../api.ts";
+import { isSidecar } from "../pod/containers.ts";
 import { isNodeCriticalPod } from "../pod/criticalPod.ts";
 import { podQosClass } from "../pod/qos.ts";
-import { aggregateContainerRequests, containerRequests, isSidecar, podLevelRequests } from "./podResources.ts";
+import { aggregateContainerRequests, containerRequests, podLevelRequests } from "./podResources.ts";
 import { resourceValue } from "./resourceList.ts";
 import { perObject } from "../perObject.ts";
 import { findNamed } from "../findNamed.ts";

@@ -4,6 +4,7 @@
  * qos_container_manager_linux.go.
  */
 import type { Pod } from "../api.ts";
+import { podContainers } from "../pod/containers.ts";
 import { type QosClass, podQosClass } from "../pod/qos.ts";
 import { isPathSegment } from "../pathSegment.ts";
 import { trimmedEnd } from "../trimmedEnd.ts";
@@ -90,8 +91,7 @@ export function parsePodCgroupName(lastElement: string): string | undefined {
 /** Returns whether the pod has a limit: every container has one, or the pod itself does. */
 function isLimited(pod: Pod, name: "cpu" | "memory"): boolean {
   if ((podLevelLimits(pod).get(name)?.nano ?? 0n) !== 0n) return true;
-  const containers = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
-  return containers.every((container) => (containerLimits(container).get(name)?.nano ?? 0n) !== 0n);
+  return podContainers(pod.spec).every((container) => (containerLimits(container).get(name)?.nano ?? 0n) !== 0n);
 }
 
 /** Returns the limits of a pod's cgroup. */

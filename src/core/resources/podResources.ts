@@ -4,6 +4,7 @@
  */
 import type { Container, Pod } from "../api.ts";
 import { perObject } from "../perObject.ts";
+import { isSidecar } from "../pod/containers.ts";
 import { addQuantity } from "../quantity.ts";
 import { type ResourceList, addResources, maxResources, parseResourceList } from "./resourceList.ts";
 
@@ -16,9 +17,6 @@ const EMPTY: ResourceList = new Map();
 export interface PodResourcesOptions {
   readonly excludeOverhead?: boolean;
 }
-
-/** Returns true for init containers that keep running alongside the main containers. */
-export const isSidecar = (container: Pick<Container, "restartPolicy">): boolean => container.restartPolicy === "Always";
 
 /** Returns the requests of one container. */
 export const containerRequests: ResourcesOf = perObject(({ resources }) => parseResourceList(resources?.requests));

@@ -1,6 +1,7 @@
 /** Finds the pod, container or sandbox that a URL of the kubelet's server names; errors have upstream's texts. */
 import type { Pod } from "../api.ts";
 import { kubeletError } from "../errors.ts";
+import { allRegularFirst } from "../pod/containers.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 
@@ -44,7 +45,6 @@ export function readySandbox(statuses: readonly PodRuntimeStatus[], { metadata }
 
 /** Returns whether the spec gives a container a terminal; undefined when the spec has no such container. */
 export function terminalOf({ spec }: Pod, name: string): boolean | undefined {
-  const all = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
-  const found = all.find((each) => each.name === name);
+  const found = allRegularFirst(spec).find((each) => each.name === name);
   return found === undefined ? undefined : found.tty === true;
 }

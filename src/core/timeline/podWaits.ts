@@ -3,6 +3,7 @@ import { namesText } from "../admission/leavingPods.ts";
 import type { ApiContainerStatus, Pod } from "../api.ts";
 import { parseImageRef } from "../image/imageRef.ts";
 import type { MonotonicMs } from "../ids.ts";
+import { allContainers, isSidecar } from "../pod/containers.ts";
 import { parseInstant } from "../time/civilTime.ts";
 import { IMAGE_PULL } from "./advanceTimeline.ts";
 import type { PodVolumes } from "../volume/podVolumes.ts";
@@ -107,11 +108,7 @@ function isImage(pulled: string, written: string | undefined): boolean {
   return ref.ok && ref.value.pullName === pulled;
 }
 
-const specsOf = (pod: Pod | undefined) => [
-  ...(pod?.spec.initContainers ?? []),
-  ...(pod?.spec.containers ?? []),
-  ...(pod?.spec.ephemeralContainers ?? []),
-];
+const specsOf = (pod: Pod | undefined) => (pod === undefined ? [] : allContainers(pod.spec));
 
 function failureWaits(timeline: PodTimeline, node: NodeBusiness): readonly PodWait[] {
   const busy = new Set([...timeline.underWay.values()].map(({ stage }) => stage.container));
@@ -145,7 +142,7 @@ function sidecarStops({ state, status, pod, underWay }: PodTimeline): readonly P
   const namesOf = (specs: Pod["spec"]["initContainers"]) =>
     (specs ?? []).map(({ name }) => name).filter((name) => runs.has(name));
   const main = namesOf(pod?.spec.containers);
-  const sidecars = namesOf(pod?.spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === "Always"));
+  const sidecars = namesOf(pod?.spec.initContainers?.filter(isSidecar));
   return sidecars.flatMap((container, at): readonly PodWait[] => {
     const ahead = [...main, ...sidecars.slice(at + 1).reverse()];
     if (ahead.length === 0 || busy.has(container)) return [];
@@ -156,8 +153,8 @@ function sidecarStops({ state, status, pod, underWay }: PodTimeline): readonly P
 function statusWaits({ state, status, pod, underWay }: PodTimeline, node: NodeBusiness): readonly PodWait[] {
   if (state !== "syncing") return [];
   const busy = new Set([...underWay.values()].map(({ stage }) => stage.container));
-  const isSidecar = (name: string): boolean =>
-    pod?.spec.initContainers?.some((spec) => spec.name === name && spec.restartPolicy === "Always") === true;
+  const isNameOfSidecar = (name: string): boolean =>
+    pod?.spec.initContainers?.some((spec) => spec.name === name && isSidecar(spec)) === true;
   const of = (what: string, { name, state: is }: ApiContainerStatus, cause: string): PodWait => {
     const startedAt = parseInstant(is?.running?.startedAt);
     const forMs = startedAt === undefined ? undefined : Math.max(0, node.now.wall - startedAt);
@@ -169,7 +166,7 @@ function statusWaits({ state, status, pod, underWay }: PodTimeline, node: NodeBu
     return container.ready ? [] : [of("ReadinessProbe", container, "does not succeed")];
   };
   const inits = (status?.initContainerStatuses ?? []).flatMap((container): readonly PodWait[] => {
-    if (isSidecar(container.name)) return probed(container);
+    if (isNameOfSidecar(container.name)) return probed(container);
     if (container.state?.running === undefined) return [];
     return [of("InitContainer", container, "has not completed yet")];
   });

@@ -2,6 +2,7 @@
 import type { Pod } from "../api.ts";
 import { podFieldText, resourceFieldText } from "../container/fieldRef.ts";
 import { kubeletError } from "../errors.ts";
+import { regularFirst } from "../pod/containers.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { Volume } from "./volumeLayout.ts";
@@ -20,8 +21,7 @@ export function downwardText(pod: Pod, file: DownwardFile, allocatable: Resource
   }
   if (resourceFieldRef === undefined) return ok("");
   const { containerName = "", resource } = resourceFieldRef;
-  const { containers, initContainers = [] } = pod.spec;
-  const container = [...containers, ...initContainers].find(({ name }) => name === containerName);
+  const container = regularFirst(pod.spec).find(({ name }) => name === containerName);
   if (container === undefined) return refuse(`container ${containerName} not found`);
   const text = resourceFieldText(pod, container, resourceFieldRef, allocatable);
   return text === undefined ? refuse(`unsupported container resource : ${resource}`) : ok(text);

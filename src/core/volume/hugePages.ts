@@ -1,6 +1,7 @@
 /** Page size of an emptyDir with huge pages. Upstream: getPageSizeMountOption of pkg/volume/emptydir. */
 import type { Pod } from "../api.ts";
 import { kubeletError } from "../errors.ts";
+import { regularFirst } from "../pod/containers.ts";
 import { formatQuantity, parseQuantity } from "../quantity.ts";
 import { err, ok, type Result } from "../result.ts";
 
@@ -11,13 +12,7 @@ const refuse = (message: string): Result<never> =>
 
 /** Returns the page sizes that the pod's containers request, in Kubernetes' form: `2Mi`. */
 function requestedSizes({ spec }: Pod): readonly string[] {
-  const { containers, initContainers = [], resources } = spec;
-  const lists = [
-    resources,
-    ...containers.map((each) => each.resources),
-    ...initContainers.map((each) => each.resources),
-  ];
-  const names = lists.flatMap((list) => Object.keys(list?.requests ?? {}));
+  const names = [spec, ...regularFirst(spec)].flatMap(({ resources }) => Object.keys(resources?.requests ?? {}));
   return [...new Set(names.filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length)))];
 }
 

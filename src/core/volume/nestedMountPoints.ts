@@ -4,6 +4,7 @@
  */
 import type { Container, Pod } from "../api.ts";
 import { perObject } from "../perObject.ts";
+import { allContainers } from "../pod/containers.ts";
 
 /** Returns `/a//b/../c` as `/a/c`; a relative path stays relative and keeps leading `..`. */
 function cleaned(path: string): string {
@@ -40,25 +41,23 @@ function mountPoints({ volumeMounts = [] }: Pick<Container, "volumeMounts">): re
 const canHold = (path: string): boolean => path !== "" && path !== "/" && !path.startsWith("..");
 
 /** Nested mount points by volume, found in one pass over the sorted mount points of each container. */
-const pointsOfPod = perObject(
-  ({ containers, initContainers = [], ephemeralContainers = [] }: Pod["spec"]): ReadonlyMap<string, Set<string>> => {
-    const found = new Map<string, Set<string>>();
-    for (const container of [...initContainers, ...containers, ...ephemeralContainers]) {
-      /** Mount points that contain the current one, the innermost last. */
-      const holders: Point[] = [];
-      for (const point of mountPoints(container)) {
-        while (holders.length > 0 && !point.key.startsWith(`${holders.at(-1)?.key}\0`)) holders.pop();
-        const holder = holders.at(-1);
-        if (holder !== undefined) {
-          const below = found.get(holder.volume) ?? new Set();
-          found.set(holder.volume, below.add(point.path.slice(holder.path.length + 1)));
-        }
-        if (canHold(point.path)) holders.push(point);
+const pointsOfPod = perObject((spec: Pod["spec"]): ReadonlyMap<string, Set<string>> => {
+  const found = new Map<string, Set<string>>();
+  for (const container of allContainers(spec)) {
+    /** Mount points that contain the current one, the innermost last. */
+    const holders: Point[] = [];
+    for (const point of mountPoints(container)) {
+      while (holders.length > 0 && !point.key.startsWith(`${holders.at(-1)?.key}\0`)) holders.pop();
+      const holder = holders.at(-1);
+      if (holder !== undefined) {
+        const below = found.get(holder.volume) ?? new Set();
+        found.set(holder.volume, below.add(point.path.slice(holder.path.length + 1)));
       }
+      if (canHold(point.path)) holders.push(point);
     }
-    return found;
-  },
-);
+  }
+  return found;
+});
 
 /** Returns paths relative to the volume; of nested mount points only the outer one. */
 export const nestedMountPoints = ({ spec }: Pod, volume: string): readonly string[] => [

@@ -7,6 +7,7 @@ import type { Pod } from "../api.ts";
 import { goQuote } from "../container/goJson.ts";
 import { type KubeletError, kubeletError } from "../errors.ts";
 import { escapePluginName, localDeviceMount, type PathRoots, podPluginsDir, podsDir, podVolumeDir } from "../paths.ts";
+import { allContainers } from "../pod/containers.ts";
 import { parseQuantity, quantityValue } from "../quantity.ts";
 import { podCgroupResources } from "../resources/podCgroup.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
@@ -316,10 +317,9 @@ export function layoutOf(pod: Pod, volume: Volume, node: VolumeNode): Result<Vol
 
 /** Returns the volumes that a container of the pod uses, in spec order; unused volumes are never set up. */
 export function usedVolumes({ spec }: Pod): readonly Volume[] {
-  const { containers, initContainers = [], ephemeralContainers = [], volumes = [] } = spec;
-  const all = [...containers, ...initContainers, ...ephemeralContainers];
+  const { volumes = [] } = spec;
   const names = new Set(
-    all.flatMap(({ volumeMounts = [], volumeDevices = [] }) =>
+    allContainers(spec).flatMap(({ volumeMounts = [], volumeDevices = [] }) =>
       [...volumeMounts, ...volumeDevices].map(({ name }) => name),
     ),
   );

@@ -7,6 +7,7 @@ import { concat, defer, EMPTY, ignoreElements, NEVER, type Observable, of, switc
 import type { Pod } from "../../core/api.ts";
 import type { KubeletError } from "../../core/errors.ts";
 import { containerId as idOf, monotonicMs, type MonotonicMs } from "../../core/ids.ts";
+import { findContainer } from "../../core/pod/containers.ts";
 import type { Due } from "../../core/timeline/timelineTypes.ts";
 import {
   containerGraceSeconds,
@@ -26,7 +27,6 @@ import { createKeyedCell } from "../../state/keyedCell.ts";
 import { effect, inspect, type PodContext, podEvent, podFields } from "../podContext.ts";
 import type { PodOutput } from "../podOutputs.ts";
 import { preStop } from "./preStop.ts";
-import { findNamed } from "../../core/findNamed.ts";
 
 /** Options of a stop. */
 export interface KillOptions {
@@ -111,7 +111,6 @@ export function killRunningPod(
 ): Observable<PodOutput> {
   return defer(() => {
     const plan = planPodKill(pod, runtime, graceSeconds);
-    const specs = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
     /** How many containers of each stage have not ended. */
     const left = plan.stages.map(({ length }) => length);
     /** Stages that may begin: a cell of its own for each, since every sidecar is a stage. */
@@ -126,7 +125,7 @@ export function killRunningPod(
     const stops = plan.stages.flatMap((kills, stage) => kills.map((kill) => ({ kill, stage })));
     return concat(
       inParallel(stops, ({ kill, stage }) => {
-        const spec = findNamed(specs, kill.name);
+        const spec = findContainer(pod.spec, kill.name);
         const whole = containerGraceSeconds(pod, spec, kill.reason, graceSeconds);
         const seconds = keepsDeadlines ? noteStop(context, kill.containerId, whole) : whole;
         const options = { turn$: turnOf(stage), ...(stop === undefined ? {} : { stop }) };

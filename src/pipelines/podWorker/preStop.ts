@@ -5,6 +5,7 @@
 import { concat, concatAll, connect, defer, EMPTY, from, map, type Observable, of, race, tap } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { containerId, monotonicMs } from "../../core/ids.ts";
+import { findContainer } from "../../core/pod/containers.ts";
 import type { Result } from "../../core/result.ts";
 import { hookFailedEvent, hookFallbackEvent } from "../../core/pod/hookMessages.ts";
 import type { ContainerKill } from "../../core/pod/podActionsTypes.ts";
@@ -13,7 +14,6 @@ import { longTimer } from "../../operators/longTimer.ts";
 import { type HookDone, runHook } from "./lifecycleHooks.ts";
 import { type PodContext, podFields } from "../podContext.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
-import { findNamed } from "../../core/findNamed.ts";
 
 /**
  * Runs the hook, if there is one, time for it, and it has not run on this instance, and then `stop$`. A hook that is late
@@ -29,7 +29,7 @@ export function preStop(
 ): Observable<PodOutput> {
   return defer(() => {
     const { memory, ports } = context;
-    const container = findNamed(pod.spec.initContainers, kill.name) ?? findNamed(pod.spec.containers, kill.name);
+    const container = findContainer(pod.spec, kill.name);
     const handler = container?.lifecycle?.preStop;
     const id = containerId(kill.containerId);
     if (container === undefined || handler === undefined) return stop$;

@@ -24,6 +24,7 @@ import { registerRestart, syncErrorDelayMs } from "../../core/backoff.ts";
 import { type ErrorCode, type KubeletError, kubeletError } from "../../core/errors.ts";
 import { findNamed } from "../../core/findNamed.ts";
 import { type MonotonicMs, monotonicMs } from "../../core/ids.ts";
+import { findContainer } from "../../core/pod/containers.ts";
 import { claimedDevices, unpreparedDevices } from "../../core/pod/deviceClaims.ts";
 import { containerGraceSeconds } from "../../core/pod/gracePeriod.ts";
 import { startsOf } from "../../core/pod/podActions.ts";
@@ -132,7 +133,7 @@ function killChangedSandbox({ context, pod, runtime, actions, errors, stop }: Sy
 function killUnwantedContainers({ context, pod, actions, errors, stop }: SyncRun): Observable<StepOutput> {
   if (actions.killPod || actions.containersToKill.length === 0) return EMPTY;
   const killed$ = inSequence(actions.containersToKill, (kill) => {
-    const spec = findNamed(pod.spec.initContainers, kill.name) ?? findNamed(pod.spec.containers, kill.name);
+    const spec = findContainer(pod.spec, kill.name);
     const graceSeconds = containerGraceSeconds(pod, spec, kill.reason, undefined);
     return killContainer(context, pod, kill, graceSeconds, errors, { stop });
   });
@@ -231,11 +232,7 @@ function startEach(run: SyncRun, starts: readonly ContainerStart[]): Observable<
 function startOne(run: SyncRun, start: ContainerStart, sandbox: Sandbox): Observable<StepOutput> {
   const { context, pod, stop } = run;
   const { memory, ports } = context;
-  const { initContainers, containers, ephemeralContainers } = pod.spec;
-  const container =
-    findNamed(initContainers, start.name) ??
-    findNamed(containers, start.name) ??
-    findNamed(ephemeralContainers, start.name);
+  const container = findContainer(pod.spec, start.name) ?? findNamed(pod.spec.ephemeralContainers, start.name);
   if (container === undefined) return EMPTY;
   if (start.backoff !== undefined) {
     const { key, exitedAt } = start.backoff;

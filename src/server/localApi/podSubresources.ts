@@ -6,6 +6,7 @@ import type { Context, Hono } from "hono";
 import { firstValueFrom } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { badRequest } from "../../core/apiObjects/refusals.ts";
+import { allContainers } from "../../core/pod/containers.ts";
 import type { ObjectReader } from "../../ports/objectReader.ts";
 import { failureAnswer, failureStatus, statusAnswer } from "./statusAnswer.ts";
 
@@ -72,12 +73,9 @@ async function handOn(
 
 /** Returns the named container, or the only one. Throws the error of an API server otherwise. */
 function containerOf({ metadata, spec }: Pod, named: string | null): string {
-  const names = (containers: Pod["spec"]["initContainers"] = []): readonly string[] =>
-    containers.map(({ name }) => name);
-  const regular = names(spec.containers);
-  const all = [...regular, ...names(spec.initContainers), ...names(spec.ephemeralContainers)];
+  const regular = spec.containers.map(({ name }) => name);
   if (named !== null && named !== "") {
-    if (all.includes(named)) return named;
+    if (allContainers(spec).some(({ name }) => name === named)) return named;
     throw badRequest(`container ${named} is not valid for pod ${metadata.name}`);
   }
   const [only, second] = regular;

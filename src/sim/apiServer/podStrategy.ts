@@ -1,12 +1,13 @@
 /** Strategy of pods: defaults of the API server, and the few fields that may change later. */
 import type { V1Pod } from "@kubernetes/client-node";
 import type { PodSpec, PodStatus, Wire } from "../../core/api.ts";
+import { mayRestartAllContainers } from "../../core/pod/restartAllContainers.ts";
+import { isSidecar } from "../../core/pod/containers.ts";
 import { defaultPod } from "../../core/pod/defaults.ts";
 import { type FieldProblem, forbidden, invalid } from "../../core/pod/fieldProblem.ts";
 import { podQosClass } from "../../core/pod/qos.ts";
 import { restartsAfterExit } from "../../core/pod/restartRules.ts";
 import { validatePod } from "../../core/pod/validatePod.ts";
-import { isSidecar } from "../../core/resources/podResources.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import { podStatusRules } from "./podStatusRules.ts";
 import type { Strategy } from "./strategy.ts";
@@ -151,7 +152,7 @@ function* statusProblems(spec: PodSpec, old: PodStatus, wanted: PodStatus): Iter
     if (typeof value !== "string") yield invalid(`status.${field}`, value, "must be a string");
   }
   yield* podStatusRules(wanted);
-  if (mayRestartAll(spec)) return;
+  if (mayRestartAllContainers(spec)) return;
   for (const [field, containers] of [
     ["containerStatuses", spec.containers],
     ["initContainerStatuses", spec.initContainers ?? []],
@@ -165,12 +166,6 @@ function* statusProblems(spec: PodSpec, old: PodStatus, wanted: PodStatus): Iter
     }
   }
 }
-
-/** Returns whether the exit of some container restarts all of them. */
-const mayRestartAll = ({ containers, initContainers = [] }: PodSpec): boolean =>
-  [...initContainers, ...containers].some(({ restartPolicyRules = [] }) =>
-    restartPolicyRules.some(({ action }) => action === "RestartAllContainers"),
-  );
 
 /** The strategy of pods. */
 export const podStrategy: Strategy = {

@@ -5,8 +5,8 @@
  * container. A sidecar that was already being stopped for another reason keeps its own timing.
  */
 import type { PodStatus } from "../../core/api.ts";
+import { isSidecar } from "../../core/pod/containers.ts";
 import { stoppingMessage } from "../../core/pod/podEvents.ts";
-import { isSidecar } from "../../core/pod/restartRules.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { DEFAULT_SECONDS, goingPods, GOING_SIGHTS } from "./goingPods.ts";
 import { containerNameOf, liveContainers, LIVE_SIGHTS } from "./liveContainers.ts";

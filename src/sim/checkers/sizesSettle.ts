@@ -4,6 +4,7 @@
  */
 import type { Pod } from "../../core/api.ts";
 import { sameRequirements } from "../../core/allocation/podAllocation.ts";
+import { podContainers } from "../../core/pod/containers.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import { milliCpuToQuotaUs, milliCpuToShares } from "../../core/resources/cgroupMath.ts";
 import { podCgroupName, podCgroupResources, type CgroupLimits } from "../../core/resources/podCgroup.ts";
@@ -85,9 +86,7 @@ function unsettled(pod: Pod, others: readonly Pod[], room: ResourceList): readon
 function grantsOf(pod: Pod): ReadonlyMap<string, Requirements> {
   const { spec, status } = pod;
   if (conditionOf(pod, "PodResizePending") === undefined) {
-    return new Map(
-      [...(spec.initContainers ?? []), ...spec.containers].map(({ name, resources }) => [name, resources ?? {}]),
-    );
+    return new Map(podContainers(spec).map(({ name, resources }) => [name, resources ?? {}]));
   }
   const told = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   return new Map(told.map(({ name, resources }) => [name, resources ?? {}]));

@@ -1,5 +1,6 @@
 /** Answers of the servers in scenario containers to network probes. Owns the answers that the script set. */
 import type { Container, Pod } from "../../core/api.ts";
+import { podContainers } from "../../core/pod/containers.ts";
 import { PROBE_KINDS, type ProbeOutcome, probeOf } from "../../core/probe/probeTypes.ts";
 import { grpcOutcome, httpOutcome } from "../../core/probe/serverAnswers.ts";
 import { askedOf, type SimAnswer, type SimAnswers } from "../simProbers.ts";
@@ -91,8 +92,8 @@ export function createServerAnswers(names: ScenarioNames, pods: () => readonly P
 const serversOf = (pods: readonly Pod[], host: string, asked: string): readonly string[] =>
   pods
     .filter(({ status }) => status?.podIP === host)
-    .flatMap(({ metadata: { namespace, name }, spec: { initContainers = [], containers } }) =>
-      [...initContainers, ...containers]
+    .flatMap(({ metadata: { namespace, name }, spec }) =>
+      podContainers(spec)
         .filter((container) => asks(container, asked))
         .map((container) => `${namespace}/${name}/${container.name}`),
     );

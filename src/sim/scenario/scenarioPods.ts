@@ -47,11 +47,11 @@ export const container = (name: string, more: Partial<Container> = {}): Containe
 export const fromApi = (manifest: PodManifest): ApiPod => ({ source: "api", manifest });
 
 /** Returns `namespace/name` of a pod. */
-export const fullNameOf = ({ metadata: { name, namespace = "default" } }: PodManifest): string =>
+export const qualifiedNameOf = ({ metadata: { name, namespace = "default" } }: PodManifest): string =>
   `${namespace}/${name}`;
 
 /** Returns the manifest file name of a static pod. */
-export const manifestFileOf = (manifest: PodManifest): string => `${fullNameOf(manifest).replace("/", "-")}.json`;
+export const manifestFileOf = (manifest: PodManifest): string => `${qualifiedNameOf(manifest).replace("/", "-")}.json`;
 
 /** Returns the manifest document of a static pod. */
 export const manifestDocument = (manifest: PodManifest): object => ({ apiVersion: "v1", kind: "Pod", ...manifest });

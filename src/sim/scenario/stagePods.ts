@@ -7,7 +7,7 @@ import type { Hands } from "./scenarioActions.ts";
 import {
   type ApiPod,
   apiObject,
-  fullNameOf,
+  qualifiedNameOf,
   manifestDocument,
   manifestFileOf,
   type PodManifest,
@@ -26,7 +26,7 @@ export function createStagePods(node: SimNode, names: Hands["names"], { lose, la
   const objects = new Map<string, Pod>();
   let uids = 0;
   const putApiPod = (manifest: PodManifest): void => {
-    const name = names.pod(fullNameOf(manifest));
+    const name = names.pod(qualifiedNameOf(manifest));
     const known = objects.get(name);
     const uid = known?.metadata.deletionTimestamp === undefined ? known?.metadata.uid : undefined;
     const object = apiObject(manifest, uid ?? `${manifest.metadata.name}-uid-${(uids += 1)}`);
@@ -35,7 +35,7 @@ export function createStagePods(node: SimNode, names: Hands["names"], { lose, la
   };
   const put = (pod: ScenarioPod): void => {
     if (isApiPod(pod)) return putApiPod(pod.manifest);
-    files.set(names.pod(fullNameOf(pod)), pod);
+    files.set(names.pod(qualifiedNameOf(pod)), pod);
     node.putManifest(manifestFileOf(pod), manifestDocument(pod));
   };
   const forceDelete = (pod: string): void => {

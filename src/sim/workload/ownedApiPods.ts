@@ -5,6 +5,7 @@
  */
 import type { Container, PodSpec, Wire } from "../../core/api.ts";
 import type { V1Pod } from "@kubernetes/client-node";
+import { findContainer } from "../../core/pod/containers.ts";
 import type { SimApiServer } from "../apiServer/simApiServer.ts";
 import type { Prng } from "../prng.ts";
 import type { SimNode } from "../simNode.ts";
@@ -94,12 +95,9 @@ export function createOwnedApiPods(node: SimNode, server: SimApiServer) {
 }
 
 /** The containers of a spec with the images of another, as `kubectl set image` has them; sizes stay. */
-function withImages(
-  { containers, initContainers }: PodSpec,
-  { containers: given, initContainers: init = [] }: PodSpec,
-) {
+function withImages({ containers, initContainers }: PodSpec, from: PodSpec) {
   const imaged = (each: Container): Container => {
-    const image = [...init, ...given].find(({ name }) => name === each.name)?.image;
+    const image = findContainer(from, each.name)?.image;
     return image === undefined ? each : { ...each, image };
   };
   return {

@@ -3,7 +3,8 @@
  * a pod does not depend on them. Plain data.
  */
 import type { Container, PodSpec } from "../../core/api.ts";
-import { aggregateContainerRequests, isSidecar } from "../../core/resources/podResources.ts";
+import { findContainer, isSidecar, lastingContainers } from "../../core/pod/containers.ts";
+import { aggregateContainerRequests } from "../../core/resources/podResources.ts";
 import {
   parseResourceList,
   type ResourceList,
@@ -145,8 +146,7 @@ function podRequirements(spec: PodSpec, { limits }: SimSizing, wanted: SimSize):
 
 /** Returns the spec with one of its containers, or the pod as a whole, resized; `first` is the spec at creation. */
 export function resizedSpec(spec: PodSpec, first: PodSpec, step: SimResizeStep, sizing: SimSizing): PodSpec {
-  const { containers, initContainers } = spec;
-  const names = [...(initContainers ?? []).filter(isSidecar), ...containers].map(({ name }) => name);
+  const names = lastingContainers(spec).map(({ name }) => name);
   const name = names[step.nth % (names.length + (sizing.podLevel ? 1 : 0))];
   const resized = name === undefined ? spec : withContainerSize(spec, first, step, sizing, name);
   if (!sizing.podLevel) return resized;
@@ -164,7 +164,7 @@ function withContainerSize(
   name: string,
 ): PodSpec {
   const { containers, initContainers } = spec;
-  const made = [...(first.initContainers ?? []), ...first.containers].find((each) => each.name === name);
+  const made = findContainer(first, name);
   const resources = size === "first" ? (made?.resources ?? {}) : requirementsOf(size, limits);
   const resized = (each: Container): Container => (each.name === name ? { ...each, resources } : each);
   return {

@@ -6,7 +6,7 @@
  */
 import type { Pod } from "../../api.ts";
 import { keyOf, type ManifestObject, type ManifestObjectKey, objectKey } from "../../configObjects.ts";
-import { type EpochMs, type PodFullName, podFullName } from "../../ids.ts";
+import { type EpochMs, fullNameOf, type PodFullName } from "../../ids.ts";
 import { type DecodedPod, defaultPod } from "../defaults.ts";
 import {
   besideFaults,
@@ -172,7 +172,7 @@ function readDocument(document: ManifestDocument, context: ManifestContext): rea
 
 /** Turns the outcome into a failure. */
 function refused({ pod, object, failed, problems }: Outcome): Outcome {
-  if (pod !== undefined) return { failed: { name: podFullName(pod.metadata.name, pod.metadata.namespace) }, problems };
+  if (pod !== undefined) return { failed: { name: fullNameOf(pod.metadata) }, problems };
   return { failed: object === undefined ? (failed ?? { name: undefined }) : { name: keyOf(object) }, problems };
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Pod } from "../../api.ts";
 import { keyOf } from "../../configObjects.ts";
-import { type PodFullName, podFullName } from "../../ids.ts";
+import { fullNameOf, type PodFullName } from "../../ids.ts";
 import { sameValue } from "../../sameValue.ts";
 import type { ManifestProblem } from "../sourceSnapshot.ts";
 import { manifestNote } from "./manifestClashes.ts";
@@ -12,8 +12,7 @@ import { referenceTo } from "./problemText.ts";
 import { immutableViolations } from "./immutableViolations.ts";
 import type { ManifestContent, ManifestReading } from "./readManifest.ts";
 
-/** Returns `name_namespace` of a pod. */
-const fullNameOf = (pod: Pod): PodFullName => podFullName(pod.metadata.name, pod.metadata.namespace);
+const nameOf = ({ metadata }: Pod): PodFullName => fullNameOf(metadata);
 
 /**
  * Returns the pods, objects and problems of a manifest, given its previous content. While an item failed whose name is
@@ -27,7 +26,7 @@ export function takeOver(
   const podsBefore = new Map(before.pods.map((pod) => [pod.metadata.uid, pod]));
   const objectsBefore = new Map(before.objects.map((object) => [keyOf(object), object]));
   const fresh = reading.pods.map((pod) => continued(pod, podsBefore.get(pod.metadata.uid)));
-  const pods = withKept(fresh, before.pods, fullNameOf, reading);
+  const pods = withKept(fresh, before.pods, nameOf, reading);
   const refused: ManifestProblem[] = [];
   const changed = reading.objects.map((object) => {
     const known = objectsBefore.get(keyOf(object));
@@ -61,8 +60,8 @@ export function isDoubtful(before: ManifestContent, reading: ManifestReading): b
   if (reading.hasNamelessFailure || reading.failed.size > 0) return true;
   // An empty file may have been created a moment ago.
   if (reading.pods.length + reading.objects.length === 0 && reading.problems.length > 0) return true;
-  const names = new Set<string>([...reading.pods.map(fullNameOf), ...reading.objects.map(keyOf)]);
-  return [...before.pods.map(fullNameOf), ...before.objects.map(keyOf)].some((name) => !names.has(name));
+  const names = new Set<string>([...reading.pods.map(nameOf), ...reading.objects.map(keyOf)]);
+  return [...before.pods.map(nameOf), ...before.objects.map(keyOf)].some((name) => !names.has(name));
 }
 
 /** Returns the pod as the same object as before if it is unchanged, else with its first-seen time. */

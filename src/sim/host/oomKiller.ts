@@ -1,4 +1,4 @@
-/** Who dies when memory is short: a pure choice, and the words the kernel has for it. */
+/** The OOM killer: the choice of a victim and the kernel's messages. Pure. */
 import type { SimHostProcess } from "./simProcesses.ts";
 
 /** A kill by the OOM killer. */
@@ -14,7 +14,7 @@ const KIB = 1024;
 const badness = (process: SimHostProcess, capacityBytes: number): number =>
   (process.memoryBytes / capacityBytes) * 1000 + process.oomScoreAdj;
 
-/** The next victim: a process over the limit of its cgroup, else the worst one if the machine is full. */
+/** Returns the next victim: a process over the limit of its cgroup, else the worst one if the machine is full. */
 export function nextOomKill(processes: readonly SimHostProcess[], capacityBytes: number): OomKill | undefined {
   const overLimit = processes.find(
     ({ memoryBytes, memoryLimitBytes }) => memoryLimitBytes > 0 && memoryBytes > memoryLimitBytes,
@@ -29,7 +29,7 @@ export function nextOomKill(processes: readonly SimHostProcess[], capacityBytes:
   return victim === undefined ? undefined : { victim, constraint: "none" };
 }
 
-/** What the kernel logs about it, in the form that log readers parse. */
+/** Returns the kernel's log messages of a kill, in the form that log readers parse. */
 export function oomMessages({ victim, constraint }: OomKill): readonly string[] {
   const { name, pid, cgroup, memoryBytes, oomScoreAdj } = victim;
   const kib = Math.round(memoryBytes / KIB);

@@ -5,24 +5,24 @@ import type { CgroupResources, Cgroups } from "../../ports/cgroup.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { later } from "../runtime/simCall.ts";
 
-/** The port, and a window for checkers. */
+/** The port, and the state for checkers. */
 export interface SimCgroups extends Cgroups {
-  /** Limits by name, sorted by name; cgroups made as parents have none. */
+  /** Returns the limits by name, sorted by name; cgroups created as parents have none. */
   all(): ReadonlyMap<string, CgroupResources>;
-  /** Makes one without limits, as somebody else on the machine does. */
+  /** Creates a cgroup without limits, as another program on the machine does. */
   add(name: string): void;
-  /** All of them go, as when the machine boots. */
+  /** Removes all cgroups, as a boot does. */
   clear(): void;
 }
 
 export interface SimCgroupsOptions {
   readonly clock: Clock;
   readonly latencyMs?: number;
-  /** Asked before every operation; an error is its outcome. */
+  /** Called before every operation; an error is its outcome. */
   fault?(operation: keyof Cgroups, name: string): ErrorCode | undefined;
 }
 
-/** Makes an empty hierarchy. */
+/** Creates an empty hierarchy. */
 export function createSimCgroups({ clock, latencyMs = 0, fault }: SimCgroupsOptions): SimCgroups {
   const groups = new Map<string, CgroupResources>();
   const call = <T>(operation: keyof Cgroups, name: string, effect: () => T): Call<T> =>

@@ -1,6 +1,6 @@
 /**
- * File systems of a simulated machine: how full they are by the files of the simulation and by what others put there.
- * A full one refuses to write. Owns what others use; the files belong to SimFiles.
+ * File systems of a simulated machine and their usage, by the files of the simulation and by other programs. A full
+ * file system rejects writes. Owns the usage of other programs; SimFiles owns the files.
  */
 import { invariant } from "../../core/invariant.ts";
 import type { FileSystemUsage } from "../../ports/host.ts";
@@ -9,15 +9,15 @@ import type { SimFiles } from "./simFiles.ts";
 
 /** A file system. */
 export interface SimFileSystem {
-  /** Absolute, without a trailing slash but for the root. */
+  /** Absolute path, without a trailing slash except for the root. */
   readonly mountPoint: string;
   readonly capacityBytes: number;
   readonly inodes: number;
-  /** In memory: empty after a reboot. */
+  /** True for a file system in memory, which is empty after a reboot. */
   readonly isTmpfs?: boolean;
 }
 
-/** What is used beside the files of the simulation: logs, images, other programs. */
+/** Usage other than the files of the simulation: logs, images, other programs. */
 export interface SimFill {
   readonly bytes: number;
   readonly inodes: number;
@@ -25,25 +25,25 @@ export interface SimFill {
 
 export interface SimDisk {
   readonly fileSystems: readonly SimFileSystem[];
-  /** A file or directory of the simulation came, went or changed: by so much. */
+  /** Counts a file or directory of the simulation that was created, removed or changed, by the difference. */
   count(path: string, bytes: number, inodes: number): void;
-  /** Sets what someone uses; nothing is as good as its absence. */
+  /** Sets the usage of a program; zero is equivalent to no entry. */
   fill(mountPoint: string, user: string, fill: Partial<SimFill>): void;
   usage(path: string): FileSystemUsage;
-  /** A number for each file system. */
+  /** Returns the device number of a path's file system. */
   device(path: string): bigint;
-  /** Whether an operation of the files needs room that there is not. */
+  /** Returns whether an operation on the files needs more space than is free. */
   isFullFor(operation: keyof Files, path: string): boolean;
 }
 
-/** More than any disk has. */
+/** More than the capacity of any disk. */
 export const ALL_THERE_IS: SimFill = { bytes: Infinity, inodes: Infinity };
 
 const ROOT_INODES = 6_553_600;
 const RUN_BYTES = 2 ** 30;
 const RUN_INODES = 800_000;
 
-/** A root of that size, and /run in memory. */
+/** Returns a root file system of that size, and /run in memory. */
 export const usualFileSystems = (rootBytes: number): readonly SimFileSystem[] => [
   { mountPoint: "/", capacityBytes: rootBytes, inodes: ROOT_INODES },
   { mountPoint: "/run", capacityBytes: RUN_BYTES, inodes: RUN_INODES, isTmpfs: true },
@@ -52,7 +52,7 @@ export const usualFileSystems = (rootBytes: number): readonly SimFileSystem[] =>
 const isOn = (mountPoint: string, path: string): boolean =>
   mountPoint === "/" || path === mountPoint || path.startsWith(`${mountPoint}/`);
 
-/** Makes disks; `files` is asked what is there already. */
+/** Creates the file systems; `files` returns the files that exist already. */
 export function createSimDisk(fileSystems: readonly SimFileSystem[], files: () => SimFiles): SimDisk {
   const fills = new Map<string, Map<string, SimFill>>();
   const longestFirst = fileSystems.toSorted((a, b) => b.mountPoint.length - a.mountPoint.length);
@@ -68,7 +68,7 @@ export function createSimDisk(fileSystems: readonly SimFileSystem[], files: () =
   };
   const stored = new Map(fileSystems.map((fileSystem) => [fileSystem, { bytes: 0, inodes: 0 }]));
   const storedOn = (fileSystem: SimFileSystem): SimFill => stored.get(fileSystem) ?? { bytes: 0, inodes: 0 };
-  /** A directory that is there already is asked for in vain, but not refused. */
+  /** Returns whether an operation needs space; creating a directory that exists needs none. */
   const takesRoom = (operation: keyof Files, path: string): boolean =>
     operation === "writeFile" ||
     operation === "createFile" ||

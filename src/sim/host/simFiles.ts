@@ -1,6 +1,6 @@
 /**
- * The Files port in memory: a tree of directories, files and symbolic links. Owns the tree; its size is what is written
- * to it. The host side of the simulation reads and writes it directly.
+ * The Files port in memory: a tree of directories, files and symbolic links. Owns the tree, whose size is bounded by
+ * the writes to it. The host side of the simulation reads and writes it directly.
  */
 import { type ErrorCode, kubeletError } from "../../core/errors.ts";
 import type { Call } from "../../ports/call.ts";
@@ -14,17 +14,17 @@ import type { CountStored } from "./simTreeNodes.ts";
 
 /** The port, and the host's view of the same tree. */
 export interface SimFiles extends Files {
-  /** Where all of it is; mounts are made in it. */
+  /** The whole tree, which also holds the mounts. */
   readonly tree: SimTree;
-  /** At that path itself; links are not followed. */
+  /** Returns the entry at a path itself; links are not followed. */
   at(path: string): SimNode | undefined;
-  /** Content of a file, links followed; undefined when it is not a file. */
+  /** Returns the content of a file, links followed; undefined if it is not a file. */
   read(path: string): string | undefined;
-  /** Writes as a program on the host would, making directories on the way. */
+  /** Writes a file as a program on the host does, with missing parent directories. */
   put(path: string, content: string): void;
-  /** Removes a file or tree as a program on the host would, at once. */
+  /** Removes a file or tree at once, as a program on the host does. */
   drop(path: string): void;
-  /** Every path there is, sorted; without what is in file systems mounted since. */
+  /** Returns every path, sorted; file systems mounted later are excluded. */
   paths(): readonly string[];
 }
 
@@ -32,18 +32,18 @@ export interface SimFilesOptions {
   readonly clock: Clock;
   /** Latency of every operation; default 0, the scheduler's next action. */
   readonly latencyMs?: number;
-  /** Asked before every operation; an error is its outcome. */
+  /** Called before every operation; an error is its outcome. */
   fault?: ((operation: keyof Files, path: string) => ErrorCode | undefined) | undefined;
-  /** Whether there is no room for it; default: there always is. */
+  /** Returns whether the disk is too full for an operation; default: it never is. */
   isFullFor?(operation: keyof Files, path: string): boolean;
-  /** Told what the files take of the disks. */
+  /** Receives the changes of the files' disk usage. */
   readonly count?: CountStored;
 }
 
 const DIRECTORY_MODE = 0o750;
 const FILE_MODE = 0o644;
 
-/** Throws for a link or a directory at that path itself. */
+/** Throws if the path itself is a link or a directory. */
 function needRegular(tree: SimTree, path: string): void {
   const kind = tree.at(path)?.kind;
   if (kind === undefined || kind === "file") return;
@@ -51,7 +51,7 @@ function needRegular(tree: SimTree, path: string): void {
   throw kubeletError("InvalidArgument", `cannot open ${path}: it is a ${what}`);
 }
 
-/** Makes an empty file system. */
+/** Creates an empty file system. */
 export function createSimFiles({ clock, latencyMs = 0, fault, isFullFor, count }: SimFilesOptions): SimFiles {
   const tree = createSimTree(count);
   const call = <T>(operation: keyof Files, path: string, effect: () => T): Call<T> =>

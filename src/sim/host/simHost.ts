@@ -1,6 +1,7 @@
 /**
- * A machine in virtual time: disks, memory, processes, the kernel's log, boots. Owns what is on it; what a simulated
- * runtime runs are processes here, which the OOM killer ends when they use more than they may. A seed gives its ids.
+ * A machine in virtual time: disks, memory, processes, kernel log, boots. Owns their state. The containers of a
+ * simulated runtime are processes of the machine, and the OOM killer ends those that exceed their memory. A seed
+ * determines the machine's ids.
  */
 import { throwError } from "rxjs";
 import { kubeletError } from "../../core/errors.ts";
@@ -23,23 +24,23 @@ import { createSimProcesses, DEFAULT_MAX_PIDS, type SimProcesses } from "./simPr
 export interface SimHostOptions {
   readonly clock: Clock;
   readonly prng: Prng;
-  /** Default: a root as large as the machine says, and /run in memory. */
+  /** Default: a root of the machine's disk size, and /run in memory. */
   readonly fileSystems?: readonly SimFileSystem[];
-  /** The largest process id. */
+  /** Largest process id. */
   readonly maxPids?: number;
-  /** What it is; its ids are the host's own. */
+  /** Properties of the machine, except its ids, which the host draws. */
   readonly machine?: Partial<Machine> | undefined;
-  /** Asked before the disks are: faults of the files. */
+  /** Faults of the files; called before the check for disk space. */
   readonly fileFault?: SimFilesOptions["fault"];
-  /** What becomes of requests to mount and unmount. */
+  /** Decides the outcome of mount and unmount requests. */
   readonly mountFate?: SimMountsOptions["fate"];
   readonly mountGoesOn?: SimMountsOptions["goesOn"];
-  /** Faults of what is written into volumes. */
+  /** Faults of writes to volumes. */
   readonly volumeFault?: SimVolumeFilesOptions["fault"];
 }
 
 export interface SimHost {
-  /** Facts as they are since the last boot. */
+  /** Facts of the machine since its last boot. */
   readonly machine: Machine;
   readonly usage: HostUsage;
   readonly files: SimFiles;
@@ -48,16 +49,18 @@ export interface SimHost {
   readonly disk: SimDisk;
   readonly processes: SimProcesses;
   readonly kernelLog: SimKernelLog;
-  /** Its interfaces get other addresses. */
+  /** Changes the addresses of its interfaces. */
   setAddresses(addresses: MachineAddresses): void;
-  /** Power off and on, at one instant: processes and memory file systems are gone, boot id, uptime and kernel log new. */
+  /**
+   * Reboots at one instant: processes and file systems in memory are lost; boot id, uptime and kernel log are new.
+   */
   reboot(): void;
 }
 
-/** From the allocation that was too much to the kernel's answer. */
+/** Delay from an excessive allocation to the reaction of the kernel. */
 const OOM_AFTER_MS = 5;
 
-/** Makes a machine that boots now. */
+/** Creates a machine that boots now. */
 export function createSimHost({ clock, prng, maxPids = DEFAULT_MAX_PIDS, ...options }: SimHostOptions): SimHost {
   const machineId = prng.uuid().replaceAll("-", "");
   const facts = simMachine({ ...options.machine, machineId, systemUuid: prng.uuid() });
@@ -151,19 +154,19 @@ const usageOf = ({
       };
     }),
   pids: () => atOnce(() => ({ max: BigInt(maxPids), running: BigInt(processes.tasks) })),
-  // Programs say how much CPU they use, not how much they have used: an idle machine.
+  // Programs report their current CPU usage and no total: the machine appears idle.
   cpuNs: () => atOnce(() => 0n),
   pressure: () => throwError(() => kubeletError("NotFound", "the simulated kernel does not tell of pressure")),
   interfaces: () => atOnce(() => []),
   uptimeMs: () => atOnce(() => clock.monotonicMs() - bootedAtMs()),
 });
 
-/** Removes what is below a mount point; the mount point stays. */
+/** Removes all entries below a mount point; the mount point stays. */
 function emptyTree(files: SimFiles, mountPoint: string): void {
   for (const path of files.paths()) if (path.startsWith(`${mountPoint}/`)) files.drop(path);
 }
 
-/** Looks after memory once for all that happened at one instant, and kills until there is enough. */
+/** Checks the memory once for all changes of one instant, and kills processes until enough is free. */
 function createMemoryWatch(clock: Clock, next: () => OomKill | undefined, execute: (kill: OomKill) => void) {
   let isWatching = false;
   return () => {

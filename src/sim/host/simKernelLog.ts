@@ -1,21 +1,21 @@
-/** The kernel's log of a simulated machine. Owns its ring; bound: `maxRecords`, the oldest overwritten. */
+/** The kernel log of a simulated machine. Owns its ring buffer. Bound: `maxRecords`, the oldest is overwritten. */
 import { concat, defer, from, Observable, Subject } from "rxjs";
 import type { Clock } from "../../ports/clock.ts";
 import type { KernelLog, KernelMessage } from "../../ports/host.ts";
 
 export interface SimKernelLog {
   readonly messages$: KernelLog;
-  /** Oldest first. */
+  /** All records, oldest first. */
   readonly records: readonly KernelMessage[];
   write(text: string, level?: number): void;
-  /** Empties the ring and starts its clock and its numbers anew. */
+  /** Empties the ring buffer and resets its clock and sequence numbers. */
   boot(): void;
 }
 
 const INFO = 6;
 const US_PER_MS = 1000;
 
-/** Makes the log of a machine that boots now. */
+/** Creates the log of a machine that boots now. */
 export function createSimKernelLog(clock: Clock, maxRecords = 1_000): SimKernelLog {
   const live = new Subject<KernelMessage>();
   let records: KernelMessage[] = [];

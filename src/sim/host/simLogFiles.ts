@@ -1,4 +1,4 @@
-/** The LogFiles port on simulated files. What is compressed keeps its content. Keeps nothing. */
+/** The LogFiles port on simulated files. A compressed file keeps its content unchanged. Stateless. */
 import { kubeletError } from "../../core/errors.ts";
 import { COMPRESSED, type RotatedFiles, rotatedFiles } from "../../core/logs/logFileNames.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -9,11 +9,11 @@ import type { SimFiles } from "./simFiles.ts";
 export interface SimLogFilesOptions {
   readonly clock: Clock;
   readonly files: SimFiles;
-  /** How long a compression takes; default 100. */
+  /** Duration of a compression in milliseconds; default 100. */
   readonly compressionMs?: number;
 }
 
-/** Makes the port. */
+/** Creates the port. */
 export function createSimLogFiles({ clock, files, compressionMs = 100 }: SimLogFilesOptions): LogFiles {
   const contentOf = (path: string, node = files.at(path)): string => {
     if (node?.kind === "file") return node.content;
@@ -28,7 +28,7 @@ export function createSimLogFiles({ clock, files, compressionMs = 100 }: SimLogF
     const cut = path.lastIndexOf("/");
     return rotatedFiles(files.tree.list(path.slice(0, cut)), path.slice(cut + 1));
   };
-  // Asked of every log every few seconds: nothing happens meanwhile, so that it is no event.
+  // The kubelet asks for every log every few seconds: answer at once, without a scheduled action.
   return {
     tail: (path, maxBytes) => files.readTail(path, maxBytes),
     sizeOf: (path) =>

@@ -1,9 +1,9 @@
-/** The machine a simulated node runs on. */
+/** The properties of a simulated node's machine. */
 import type { Machine } from "../../ports/host.ts";
 
 const GIB = 1024n ** 3n;
 
-/** 8 CPUs, 32 GiB of memory, 100 GiB of disk, cgroup v2; `more` changes any of it. */
+/** Returns a machine with 8 CPUs, 32 GiB of memory, 100 GiB of disk and cgroup v2; `more` overrides any of it. */
 export const simMachine = (more: Partial<Machine> = {}): Machine => ({
   hostname: "sim-node",
   ips: ["192.0.2.10"],

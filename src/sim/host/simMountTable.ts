@@ -1,23 +1,26 @@
-/** The mounts of a simulated file tree. The nodes of a mounted file system are below a root that no path names. */
+/**
+ * The mounts of a simulated file tree. The nodes of a mounted file system are stored below a root that no path can
+ * name.
+ */
 import type { SimNode } from "./simPaths.ts";
 import { createPathLookup, type SimMount } from "./simPathLookup.ts";
 
-/** Root of a file system of its own: NUL is in no name. */
+/** Returns the root of a mounted file system: no name contains NUL. */
 export const rootOf = (fileSystem: number): string => `/\0${fileSystem}`;
 
-/** Whether a node is of a file system beside the one of the root. */
+/** Returns whether a node belongs to a mounted file system instead of the root file system. */
 export const isOfOther = (place: string): boolean => place.startsWith("/\0");
 
-/** The path of a node in its own file system. */
+/** Returns the path of a node in its file system. */
 export const pathInside = (place: string): string => (isOfOther(place) ? place.replace(/^\/\0\d+/, "") || "/" : place);
 
-/** The mounts of a tree whose nodes are these. */
+/** Creates the mounts of a tree with these nodes. */
 export function createSimMountTable(nodes: ReadonlyMap<string, SimNode>) {
-  /** By what they cover. */
+  /** Mounts by the place they cover. */
   const mounts = new Map<string, SimMount>();
   let lastId = 0;
   const keyOf = (parentId: number, place: string): string => `${parentId} ${place}`;
-  /** The mount on top of a place; undefined where none is. */
+  /** Returns the topmost mount at a place; undefined if there is none. */
   const over = (mount: SimMount | undefined, place: string): SimMount | undefined => {
     if (mounts.size === 0) return undefined;
     const found = mounts.get(keyOf(mount?.id ?? 0, place));
@@ -36,24 +39,24 @@ export function createSimMountTable(nodes: ReadonlyMap<string, SimNode>) {
   return {
     walk,
     walkToName,
-    /** A link was made there, or is gone. */
+    /** Handles a link that was created or removed at a place. */
     linkChanged: lookup.forgetThrough,
-    /** Oldest first. */
+    /** Returns all mounts, oldest first. */
     all: (): readonly SimMount[] => [...mounts.values()].sort((a, b) => a.id - b.id),
-    /** What is mounted on a mount. */
+    /** Returns the mounts whose parent is a mount. */
     on: ({ id }: SimMount): readonly SimMount[] => [...mounts.values()].filter(({ parentId }) => parentId === id),
-    /** The root of a new file system, which is empty, seen at `path`. */
+    /** Mounts a new, empty file system at `path`. */
     mount: (path: string): SimMount => add(path, (id) => ({ root: rootOf(id), fileSystem: id, isReadOnly: false })),
     bind(source: string, target: string, isReadOnly: boolean): SimMount {
       const from = walk(source);
       return add(target, () => ({ root: from.place, fileSystem: from.mount?.fileSystem ?? 0, isReadOnly }));
     },
-    /** The topmost mount at that very path. */
+    /** Returns the topmost mount at exactly that path. */
     at(path: string): SimMount | undefined {
       const { mount, place } = walkToName(path);
       return over(mount, place);
     },
-    /** What is mounted at a path without links, or below it. */
+    /** Returns a mount at or below a path without links. */
     atOrBelow: (path: string): SimMount | undefined =>
       [...mounts.values()].find((mount) => mount.path === path || mount.path.startsWith(`${path}/`)),
     makeReadOnly(mount: SimMount): void {

@@ -1,6 +1,6 @@
 /**
- * The Mounts port in memory: latency, deadline and fate of each operation on a simulated file tree. The mounts outlive
- * kubelets, but no reboot.
+ * The Mounts port in memory: latency, deadline and outcome of each operation on a simulated file tree. The mounts
+ * survive a restart of the kubelet, but not a reboot.
  */
 import { Observable, switchMap } from "rxjs";
 import { kubeletError } from "../../core/errors.ts";
@@ -13,14 +13,14 @@ import { atOnce, later, outcome, type SimAction } from "../runtime/simCall.ts";
 import { createMountEffects } from "./simMountEffects.ts";
 import type { SimTree } from "./simTree.ts";
 
-/** What can be asked of it; `lazy unmount` detaches. */
+/** Operations of the port; `lazy unmount` detaches. */
 export type SimMountRequest = keyof Mounts | "lazy unmount";
 
 /** The port, and the host's view. */
 export interface SimMounts extends Mounts {
-  /** What is mounted beside the file systems of the machine, oldest first. */
+  /** Returns the mounts other than the file systems of the machine, oldest first. */
   all(): readonly MountEntry[];
-  /** All of it goes, as when the machine boots. */
+  /** Removes all mounts, as a boot does. */
   clear(): void;
 }
 
@@ -29,9 +29,12 @@ export interface SimMountsOptions {
   readonly tree: SimTree;
   /** Latency of every operation; default 0, the scheduler's next action. */
   readonly latencyMs?: number;
-  /** Asked when an operation is about to happen; default: all goes well. */
+  /** Decides the outcome of an operation right before it happens; default: it succeeds. */
   fate?: ((operation: SimMountRequest, target: string) => SimAction) | undefined;
-  /** Whether what was asked for happens though the kubelet has gone meanwhile, as tools of the host run on. Default: no. */
+  /**
+   * Returns whether an operation still happens after the kubelet is gone, since tools of the host continue to run.
+   * Default: no.
+   */
   goesOn?: ((operation: SimMountRequest, target: string) => boolean) | undefined;
 }
 
@@ -40,7 +43,7 @@ const FORMAT_MS = 3_600_000;
 const DEFAULT_MS = 30_000;
 const PROCEED: SimAction = { kind: "proceed" };
 
-/** Makes a table with nothing in it. */
+/** Creates an empty mount table. */
 export function createSimMounts({ clock, tree, latencyMs = 0, fate, goesOn }: SimMountsOptions): SimMounts {
   const effects = createMountEffects(tree);
   const call = <T>(operation: SimMountRequest, target: string, deadlineMs: number, effect: () => T): Call<T> => {
@@ -73,7 +76,7 @@ export function createSimMounts({ clock, tree, latencyMs = 0, fate, goesOn }: Si
   };
 }
 
-/** The way of a request: it happens at one instant, unless its fate is another; without a caller only if it `goesOn`. */
+/** Performs a request at one instant, with the outcome that `fate` decides; without a caller only if it `goesOn`. */
 function performed<T>(
   clock: Clock,
   latencyMs: number,

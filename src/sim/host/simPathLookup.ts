@@ -1,6 +1,6 @@
 /**
- * Where a path leads in a simulated file tree: follows links and enters mounts, name by name as the kernel does. Bound:
- * remembers as many paths as MIN_KNOWN and NODES_PER_KNOWN allow.
+ * Path lookup in a simulated file tree: follows links and enters mounts, name by name as the kernel does. Bound:
+ * MIN_KNOWN and NODES_PER_KNOWN limit the remembered paths.
  */
 import { kubeletError } from "../../core/errors.ts";
 import { namesOf } from "../../core/mount/subPath.ts";
@@ -9,19 +9,19 @@ import { childOf, normalized, parentOf, type SimNode } from "./simPaths.ts";
 /** A mount. */
 export interface SimMount {
   readonly id: number;
-  /** Id of the mount it is on; 0 is the one of the root. */
+  /** Id of the parent mount; 0 for the root. */
   readonly parentId: number;
-  /** The place it covers. */
+  /** The place that the mount covers. */
   readonly covers: string;
-  /** The place seen instead. */
+  /** The place that is visible instead. */
   readonly root: string;
-  /** Its path, without links. */
+  /** Path of the mount, without links. */
   readonly path: string;
   readonly fileSystem: number;
   readonly isReadOnly: boolean;
 }
 
-/** Where a path leads. */
+/** The result of a lookup. */
 export interface SimWhere {
   readonly mount: SimMount | undefined;
   /** Key of the node. */
@@ -79,7 +79,7 @@ export function createPathLookup(nodes: ReadonlyMap<string, SimNode>, over: Moun
     walk,
     walkToName,
     forgetThrough,
-    /** A mount has changed. */
+    /** Handles a change of a mount. */
     forgetAll: (): void => known.clear(),
   };
 }

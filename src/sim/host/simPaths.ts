@@ -6,7 +6,7 @@ export type SimNode =
   | { readonly kind: "file"; readonly content: string; readonly mode: number; readonly gid?: number }
   | { readonly kind: "symlink"; readonly target: string };
 
-/** An absolute path without empty and dot elements. */
+/** Returns an absolute path without empty and dot elements. */
 export const normalized = (path: string): string =>
   isNormal(path)
     ? path
@@ -15,13 +15,13 @@ export const normalized = (path: string): string =>
         .filter((name) => name !== "" && name !== ".")
         .join("/")}`;
 
-/** Nearly all paths are: no need to take them apart. */
+/** Returns whether a path is normal already: nearly all are, and need no splitting. */
 const isNormal = (path: string): boolean =>
   path === "/" || (path.startsWith("/") && !path.includes("//") && !path.includes("/.") && !path.endsWith("/"));
 
-/** The path one level up; that of the root is the root. */
+/** Returns the parent of a path; that of the root is the root. */
 export const parentOf = (path: string): string => normalized(path.slice(0, path.lastIndexOf("/")));
 
-/** A name in a directory. */
+/** Returns the path of a name in a directory. */
 export const childOf = (directory: string, name: string): string =>
   directory === "/" ? `/${name}` : `${directory}/${name}`;

@@ -4,7 +4,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { PodKeys } from "../../ports/podKeys.ts";
 import { later } from "../runtime/simCall.ts";
 
-/** Makes the port; nothing takes time. */
+/** Creates the port; all operations answer at once. */
 export function createSimPodKeys(clock: Clock): PodKeys {
   let keys = 0;
   return {

@@ -1,38 +1,38 @@
 /**
- * Processes of a simulated machine: ids, memory and threads of containers and of everything else that runs. Owns the
- * table; its bound is the largest process id.
+ * Processes of a simulated machine: ids, memory and threads of containers and all other programs. Owns the table.
+ * Bound: the largest process id.
  */
 export interface SimHostProcess {
   readonly pid: number;
   readonly name: string;
-  /** Absolute; "/" for what runs beside the containers. */
+  /** Absolute path; "/" for processes outside of containers. */
   readonly cgroup: string;
   readonly memoryBytes: number;
-  /** Threads; each has an id of its own. */
+  /** Number of threads; each has an id of its own. */
   readonly tasks: number;
-  /** -1000 (never killed) to 1000. */
+  /** From -1000 (never killed) to 1000. */
   readonly oomScoreAdj: number;
   /** Memory limit of its cgroup; 0 for none. */
   readonly memoryLimitBytes: number;
 }
 
-/** What a process is when it starts. */
+/** The properties of a new process. */
 export type SimProcessStart = Pick<SimHostProcess, "name"> & Partial<Omit<SimHostProcess, "pid" | "name">>;
 
 export interface SimProcesses {
-  /** Oldest first. */
+  /** Returns all processes, oldest first. */
   all(): readonly SimHostProcess[];
-  /** Undefined for one that is gone. */
+  /** Returns a process; undefined if it has ended. */
   get(pid: number): SimHostProcess | undefined;
-  /** Starts one; `killed` is called when the kernel ends it. Answers its id. */
+  /** Starts a process and returns its id; `killed` is called when the kernel kills it. */
   start(process: SimProcessStart, killed?: () => void): number;
-  /** Changes what a running process uses, or may use; one that is gone is left alone. */
+  /** Changes the usage or limits of a running process; ignored if it has ended. */
   change(pid: number, usage: Partial<Pick<SimHostProcess, "memoryBytes" | "memoryLimitBytes">>): void;
-  /** It has ended by itself. */
+  /** Removes a process that exited on its own. */
   end(pid: number): void;
-  /** The kernel ends it. */
+  /** Kills a process as the kernel does. */
   kill(pid: number): void;
-  /** All have gone, and nobody is told; ids start anew. */
+  /** Removes all processes without notification, and resets the ids. */
   boot(): void;
   readonly memoryBytes: number;
   readonly tasks: number;
@@ -40,12 +40,12 @@ export interface SimProcesses {
 
 const FIRST_PID = 1_000;
 
-/** Process ids of a machine, unless it says otherwise. */
+/** Default number of process ids of a machine. */
 export const DEFAULT_MAX_PIDS = 32_768;
 
 /**
- * Makes an empty table; `onGrowth` is called when something started, uses more or may use less. Ids are given again after
- * `maxPids`.
+ * Creates an empty table. `onGrowth` is called when a process started, uses more, or has a lower limit. Ids are
+ * reused after `maxPids`.
  */
 export function createSimProcesses(maxPids = DEFAULT_MAX_PIDS, onGrowth: () => void = () => {}): SimProcesses {
   const table = new Map<number, SimHostProcess>();

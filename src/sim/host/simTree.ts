@@ -1,6 +1,6 @@
 /**
- * A file tree in memory: directories, files and symbolic links by path, with the rules and errors of the real one.
- * Owned by whoever makes it.
+ * A file tree in memory: directories, files and symbolic links by path, with the rules and errors of a real one.
+ * Owned by its creator.
  */
 import { type ErrorCode, kubeletError } from "../../core/errors.ts";
 import { parentOf, type SimNode } from "./simPaths.ts";
@@ -25,7 +25,7 @@ function needDirectory(node: SimNode | undefined, action: string, path: string):
 /** A file tree. */
 export type SimTree = ReturnType<typeof createSimTree>;
 
-/** The tree and its rules; throws KubeletErrors as the real adapter answers them. */
+/** Creates a tree with its rules; operations throw KubeletErrors as the real adapter answers them. */
 export function createSimTree(count: CountStored = () => undefined) {
   const store = createTreeNodes(count, (place) => mounts.linkChanged(place));
   const { nodes, put } = store;
@@ -75,15 +75,15 @@ export function createSimTree(count: CountStored = () => undefined) {
       store.remove(writable("remove", path, where));
     },
     mounts,
-    /** What is at that path itself: no link is followed at its end, and no mount entered. */
+    /** Returns the entry at the path itself: does not follow a link at its end, nor enter a mount there. */
     at: (path: string): SimNode | undefined => nodes.get(path === "/" ? "/" : mounts.walkToName(path).place),
-    /** A new file system, which is empty. */
+    /** Mounts a new, empty file system. */
     mount(path: string, mode: number): SimMount {
       const mount = mounts.mount(path);
       nodes.set(mount.root, { kind: "directory", mode });
       return mount;
     },
-    /** Takes a mount away, and what is in its file system with the last mount of it. */
+    /** Removes a mount, and with its last mount the content of its file system. */
     unmount(mount: SimMount): void {
       mounts.drop(mount);
       const isLast = !mounts.all().some(({ fileSystem }) => fileSystem === mount.fileSystem);
@@ -98,7 +98,7 @@ export function createSimTree(count: CountStored = () => undefined) {
   };
 }
 
-/** The last bytes as text, without a cut character at the start. */
+/** Returns the last bytes as text, without a truncated character at the start. */
 function tailOf(bytes: Uint8Array, maxBytes: number): string {
   let start = Math.max(0, bytes.length - maxBytes);
   if (start > 0) while (start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;

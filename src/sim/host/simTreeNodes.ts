@@ -1,4 +1,4 @@
-/** The nodes of a simulated file tree by place, and the names in each directory. Knows no rules: simTree.ts checks them. */
+/** The nodes of a simulated file tree by place, and the names in each directory. Checks no rules: simTree.ts does. */
 import type { SimNode } from "./simPaths.ts";
 import { isOfOther } from "./simMountTable.ts";
 
@@ -14,7 +14,10 @@ export type CountStored = (place: string, bytes: number, inodes: number) => void
 const bytesOf = (node: SimNode | undefined): number => (node?.kind === "file" ? node.content.length : 0);
 const entries = (node: SimNode | undefined): number => (node === undefined ? 0 : 1);
 
-/** Creates the nodes: an empty root directory. `linkChanged` receives the place of each link that is made or goes. */
+/**
+ * Creates the nodes: an empty root directory. `linkChanged` receives the place of each link that is created or
+ * removed.
+ */
 export function createTreeNodes(count: CountStored, linkChanged: (place: string) => void) {
   const nodes = new Map<string, SimNode>();
   /** Counts the change, except in mounted file systems: they take no space on a disk. */

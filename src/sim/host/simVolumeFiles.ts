@@ -1,4 +1,4 @@
-/** The VolumeFiles port in memory, on a simulated file tree. Owns the count that names generations of files. */
+/** The VolumeFiles port in memory, on a simulated file tree. Owns the counter that names generations of files. */
 import { type ErrorCode, kubeletError } from "../../core/errors.ts";
 import { ownershipChange, rootMismatches } from "../../core/mount/ownership.ts";
 import {
@@ -22,20 +22,20 @@ export interface SimVolumeFilesOptions {
   readonly tree: SimTree;
   /** Latency of every operation; default 0, the scheduler's next action. */
   readonly latencyMs?: number;
-  /** Asked before every operation; an error is its outcome. */
+  /** Called before every operation; an error is its outcome. */
   fault?: ((operation: keyof VolumeFiles, dir: string) => ErrorCode | undefined) | undefined;
-  /** Whether there is no room for more files there; default: there always is. */
+  /** Returns whether the disk is full there; default: it never is. */
   isFull?(dir: string): boolean;
 }
 
 const DIRECTORY_MODE = 0o755;
-/** How du(1) counts a file system with blocks of that size. */
+/** Block size of a file system as du(1) counts it. */
 const BLOCK_BYTES = 4096;
 
 const textOf = (content: Uint8Array): string => new TextDecoder().decode(content);
 const groupOf = (node: SimNode | undefined): number => (node !== undefined && "gid" in node ? (node.gid ?? 0) : 0);
 
-/** Makes the port. */
+/** Creates the port. */
 export function createSimVolumeFiles(options: SimVolumeFilesOptions): VolumeFiles {
   const { clock, tree, latencyMs = 0, fault, isFull } = options;
   let generations = 0;
@@ -83,7 +83,7 @@ export function createSimVolumeFiles(options: SimVolumeFilesOptions): VolumeFile
 const below = ({ nodes }: SimTree, root: string): readonly (readonly [string, SimNode])[] =>
   [...nodes].filter(([place]) => place === root || place.startsWith(`${root}/`));
 
-/** The generation in use. */
+/** Returns the current generation. */
 function generationIn({ nodes }: SimTree, root: string): string | undefined {
   const link = nodes.get(`${root}/${DATA_LINK}`);
   return link?.kind === "symlink" && isGeneration(link.target) ? link.target : undefined;
@@ -115,7 +115,7 @@ function replace(
   tidy(tree, dir, generation, payload);
 }
 
-/** Shows the files of a generation, and removes what is of others: whether there was anything to do. */
+/** Creates the visible links of a generation and removes stale links and generations; returns whether anything changed. */
 function tidy(tree: SimTree, dir: string, generation: string, payload: ReadonlyMap<string, VolumeFile>): boolean {
   const names = visibleNames(payload.keys());
   const missing = [...names].filter((name) => tree.at(`${dir}/${name}`) === undefined);

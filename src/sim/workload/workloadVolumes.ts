@@ -1,24 +1,24 @@
 /**
- * What API pods mount: files of their ConfigMap and Secret, memory, a token of their service account, parts of a volume.
- * Drawn apart from all else of a pod, which stays as it is without them. Plain data.
+ * The volumes that API pods mount: files of their ConfigMap and Secret, memory, a token of their service account,
+ * parts of a volume. Drawn separately, so that the rest of a pod does not depend on them. Plain data.
  */
 import type { PodSpec } from "../../core/api.ts";
 import type { Prng } from "../prng.ts";
 
-/** What one pod mounts. */
+/** The volumes of a pod. */
 export interface SimMounting {
-  /** Its ConfigMap, and its Secret if it has one; only of pods that are configured. */
+  /** Mounts its ConfigMap, and its Secret if it has one; only set for configured pods. */
   readonly hasConfig: boolean;
   readonly hasMemory: boolean;
   readonly hasToken: boolean;
-  /** A part of a directory, each container its own. */
+  /** Mounts a subPath of a directory, a different one in each container. */
   readonly hasPart: boolean;
 }
 
-/** The service account of all pods that have a token. */
+/** The service account of all pods with a token. */
 export const SIM_ACCOUNT = "worker";
 
-/** How one pod mounts; undefined for half of them. */
+/** Returns the volumes of a pod; undefined for half of the pods. */
 export function drawMounting(prng: Prng): SimMounting | undefined {
   if (prng.chance(0.5)) return undefined;
   return {
@@ -50,7 +50,7 @@ function volumesOf(
   ];
 }
 
-/** The spec with its volumes, which every container mounts. */
+/** Returns the spec with its volumes, which every container mounts. */
 export function mountedSpec(
   spec: Fields,
   mounting: SimMounting | undefined,

@@ -31,6 +31,20 @@ describe("logFiles", () => {
     ]);
   });
 
+  it.each<[action: string, (path: string) => Call<unknown>]>([
+    ["examine", (path) => logFiles.sizeOf(path)],
+    ["move", (path) => logFiles.move(path, `${path}.1`)],
+    ["compress", (path) => logFiles.compress(path)],
+    ["list what was rotated of", (path) => logFiles.rotatedOf(path)],
+    ["remove what was rotated of", (path) => logFiles.removeRotated(path)],
+  ])("names action and path when it cannot %s a file", async (action, run) => {
+    await fs.writeFile(at("file"), "");
+    const path = at("file/below/log");
+    await expect(done(run(path))).rejects.toMatchObject({
+      message: expect.stringContaining(`cannot ${action} ${at("file")}`),
+    });
+  });
+
   it("reads the end of a log, with no link on the way to it", async () => {
     const logs = createLogFiles({ podLogsDir: at("alias") });
     await fs.mkdir(at("pods/ns_pod_uid/main"), { recursive: true });

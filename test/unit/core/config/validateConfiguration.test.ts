@@ -23,6 +23,11 @@ function faults(fields: object, off: readonly string[] = [], on: readonly string
   return validateConfiguration(config, isOn).map(({ path, reason }) => `${formatFieldPath(path)}: ${reason}`);
 }
 
+const cgroups = (systemReservedCgroup: string, kubeReservedCgroup: string) => ({
+  systemReservedCgroup,
+  kubeReservedCgroup,
+});
+
 describe("rules of single fields", () => {
   it.each<[object, string]>([
     [{ nodeLeaseDurationSeconds: -1 }, "nodeLeaseDurationSeconds: must be at least 1, got -1"],
@@ -352,5 +357,91 @@ describe("rules across fields", () => {
       "maxPods: must not be negative, got -1",
       "systemCgroups: needs cgroupRoot to be set",
     ]);
+  });
+});
+
+describe("values at the bounds that are valid", () => {
+  it.each<object>([
+    { nodeLeaseDurationSeconds: 1, eventBurst: 0, eventRecordQPS: 0, kubeAPIBurst: 0, kubeAPIQPS: 0 },
+    { healthzPort: 0, readOnlyPort: 0, port: 1 },
+    { healthzPort: 65_535, readOnlyPort: 65_534, port: 65_535 },
+    { cpuCFSQuotaPeriod: "1s" },
+    { cpuCFSQuotaPeriod: "1ms" },
+    { imageGCHighThresholdPercent: 100, imageGCLowThresholdPercent: 0 },
+    { imageGCHighThresholdPercent: 1, imageGCLowThresholdPercent: 0 },
+    { imageMinimumGCAge: "0s", imageMaximumGCAge: "0s" },
+    { imageMinimumGCAge: "1m", imageMaximumGCAge: "1m1s" },
+    { iptablesDropBit: 0, iptablesMasqueradeBit: 31 },
+    { iptablesDropBit: 31, iptablesMasqueradeBit: 0 },
+    { nodeStatusMaxImages: -1, maxOpenFiles: 0, maxPods: 0, podsPerCore: 0 },
+    { oomScoreAdj: 1000 },
+    { oomScoreAdj: -1000 },
+    { registryBurst: 0, registryPullQPS: 0 },
+    { maxParallelImagePulls: 1 },
+    { serializeImagePulls: false, maxParallelImagePulls: 2 },
+    { containerLogMaxFiles: 2, containerLogMaxWorkers: 1, containerLogMonitorInterval: "3s", containerLogMaxSize: "1" },
+    { memoryThrottlingFactor: 0.01 },
+    { memoryThrottlingFactor: 1 },
+    { cgroupDriver: "cgroupfs" },
+    { cgroupDriver: "systemd" },
+    { shutdownGracePeriod: "0s" },
+    { shutdownGracePeriod: "30s", shutdownGracePeriodCriticalPods: "30s" },
+    { crashLoopBackOff: { maxContainerRestartPeriod: "1s" } },
+    { crashLoopBackOff: { maxContainerRestartPeriod: "5m" } },
+    { podLogsDir: "/" },
+    { podLogsDir: "/var/log/~pods" },
+    { podLogsDir: "/a\u007f" },
+    { imagePullCredentialsVerificationPolicy: "NeverVerify" },
+    { imagePullCredentialsVerificationPolicy: "NeverVerifyPreloadedImages" },
+    { imagePullCredentialsVerificationPolicy: "NeverVerifyAllowlistedImages" },
+    { imagePullCredentialsVerificationPolicy: "AlwaysVerify" },
+    {
+      imagePullCredentialsVerificationPolicy: "NeverVerifyAllowlistedImages",
+      preloadedImagesVerificationAllowlist: ["registry.example/app", "registry.example/*"],
+    },
+    { systemCgroups: "/x", cgroupRoot: "/" },
+    { systemReserved: { cpu: "0", memory: "1Gi", "ephemeral-storage": "1", pid: "100" } },
+    { kubeReserved: { cpu: "0", memory: "1Gi", "ephemeral-storage": "1", pid: "100" } },
+    { enforceNodeAllocatable: ["none"] },
+    { enforceNodeAllocatable: ["none"], cgroupsPerQOS: false },
+    { enforceNodeAllocatable: [] },
+    { enforceNodeAllocatable: ["pods", "system-reserved", "kube-reserved"], ...cgroups("/s", "/k") },
+    { enforceNodeAllocatable: ["system-reserved-compressible", "kube-reserved-compressible"], ...cgroups("/s", "/k") },
+    { enforceNodeAllocatable: ["system-reserved", "kube-reserved-compressible"], ...cgroups("/s", "/k") },
+    { reservedSystemCPUs: "0-1" },
+    { memorySwap: { swapBehavior: "" } },
+    { memorySwap: { swapBehavior: "NoSwap" } },
+    { memorySwap: { swapBehavior: "LimitedSwap" } },
+    {
+      reservedMemory: [
+        { numaNode: 0, limits: { memory: "1Gi", "hugepages-2Mi": "2Mi" } },
+        { numaNode: 1, limits: { memory: "1Gi" } },
+      ],
+    },
+    { evictionHard: { "memory.available": "0%" } },
+    { evictionHard: { "memory.available": "100%" } },
+    { evictionHard: { "memory.available": "1" } },
+    { evictionSoft: { "memory.available": "1Gi" }, evictionSoftGracePeriod: { "memory.available": "0s" } },
+    { evictionMinimumReclaim: { "memory.available": "0" } },
+    { evictionMinimumReclaim: { "memory.available": "1%" } },
+    { showHiddenMetricsForVersion: "1.35" },
+    { enableSystemLogQuery: true, enableSystemLogHandler: true },
+    { serverTLSBootstrap: true },
+    { tracing: { endpoint: "localhost:4317" } },
+    { tracing: { endpoint: "dns://localhost:4317" } },
+    { tracing: { endpoint: "unix:///run/o.sock" } },
+    { tracing: { endpoint: "unix-abstract://o" } },
+    { logging: { format: "text", vmodule: [{ filePattern: "a*", verbosity: 1 }] } },
+    { logging: { format: "json" } },
+  ])("%j", (fields) => {
+    expect(faults(fields)).toEqual([]);
+  });
+
+  it.each<[object, gate: string]>([
+    [{ qosReserved: { memory: "0%" } }, "QOSReserved"],
+    [{ qosReserved: { memory: "100%" } }, "QOSReserved"],
+    [{ memoryReservationPolicy: "TieredReservation" }, "MemoryQoS"],
+  ])("%j with the feature gate %s", (fields, gate) => {
+    expect([faults(fields, [], [gate]), faults(fields).length]).toEqual([[], 1]);
   });
 });

@@ -17,42 +17,39 @@ import { isJsonObject } from "../json.ts";
 
 /** Returns all problems of a configuration, those of single fields first. */
 export function validateConfiguration(config: KubeletConfiguration, isOn: GateEnabled): readonly ConfigProblem[] {
-  const problems: ConfigProblem[] = [];
-  checkMembers(problems, [], CONFIG_TREE, config as unknown as Readonly<Record<string, unknown>>);
-  problems.push(
+  return [
+    ...checkMembers([], CONFIG_TREE, config as unknown as Readonly<Record<string, unknown>>),
     ...validatePods(config, isOn),
     ...validateResources(config, isOn),
     ...validateEviction(config),
     ...validateNode(config, isOn),
     ...validateLogging(config.logging, isOn),
-  );
-  return problems;
+  ];
 }
 
-function checkMembers(
-  problems: ConfigProblem[],
+function* checkMembers(
   path: FieldPath,
   nodes: ReadonlyMap<string, FieldNode>,
   value: Readonly<Record<string, unknown>>,
-): void {
-  for (const [name, node] of nodes) checkNode(problems, [...path, name], node, value[name]);
+): Iterable<ConfigProblem> {
+  for (const [name, node] of nodes) yield* checkNode([...path, name], node, value[name]);
 }
 
-function checkNode(problems: ConfigProblem[], path: FieldPath, node: FieldNode, value: unknown): void {
+function* checkNode(path: FieldPath, node: FieldNode, value: unknown): Iterable<ConfigProblem> {
   if (value === undefined) return;
-  if (node.field.type === "object" && isJsonObject(value)) checkMembers(problems, path, node.children, value);
+  if (node.field.type === "object" && isJsonObject(value)) yield* checkMembers(path, node.children, value);
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value;
     for (const [index, item] of items.entries()) {
-      if (isJsonObject(item)) checkMembers(problems, [...path, index], node.children, item);
-      else checkRule(problems, [...path, index], node, item);
+      if (isJsonObject(item)) yield* checkMembers([...path, index], node.children, item);
+      else yield* checkRule([...path, index], node, item);
     }
     return;
   }
-  checkRule(problems, path, node, value);
+  yield* checkRule(path, node, value);
 }
 
-function checkRule(problems: ConfigProblem[], path: FieldPath, node: FieldNode, value: unknown): void {
+function* checkRule(path: FieldPath, node: FieldNode, value: unknown): Iterable<ConfigProblem> {
   const reason = node.field.rule === undefined ? undefined : ruleFault(node.field.rule, value);
-  if (reason !== undefined) problems.push({ path, reason });
+  if (reason !== undefined) yield { path, reason };
 }

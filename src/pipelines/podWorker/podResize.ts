@@ -69,30 +69,34 @@ export function resizePod(context: PodContext, task: ResizeTask, errors: Kubelet
   const { plan } = task;
   return defer(() => {
     const startedAt = context.ports.clock.monotonicMs();
-    const failures: KubeletError[] = [];
-    const unlessFailed = (run: () => Observable<never>): Observable<never> =>
-      defer(() => (failures.length > 0 ? EMPTY : run()));
+    let failure: KubeletError | undefined;
+    const calls: readonly (() => Observable<KubeletError>)[] = [
+      () => checkMemory(context, task),
+      ...plan.steps.map((step) => () => take(context, task.pod, step)),
+      () => (plan.steps.length > 0 ? tellSandbox(context, task) : EMPTY),
+    ];
+    const untilFailure$ = inSequence(calls, (call) => (failure === undefined ? call() : EMPTY)).pipe(
+      tap((failed) => {
+        failure = failed;
+      }),
+      ignoreElements(),
+    );
     return concat(
-      unlessFailed(() => checkMemory(context, task, failures)),
-      inSequence(plan.steps, (step) => unlessFailed(() => take(context, task.pod, step, failures))),
-      unlessFailed(() => (plan.steps.length > 0 ? tellSandbox(context, task) : EMPTY)),
+      untilFailure$,
       defer(() => {
         const milliseconds = context.ports.clock.monotonicMs() - startedAt;
-        const success = String(failures.length === 0);
+        const success = String(failure === undefined);
         context.ports.telemetry.metrics.observe("kubelet_pod_resize_duration_milliseconds", milliseconds, { success });
-        errors.push(...failures);
-        return failures[0] === undefined ? noteSuccess(context, task) : noteFailure(context, task.pod, failures[0]);
+        if (failure === undefined) return noteSuccess(context, task);
+        errors.push(failure);
+        return noteFailure(context, task.pod, failure);
       }),
     );
   });
 }
 
 /** Lowering a limit below what is in use would end the container instead of resizing it. */
-function checkMemory(
-  { ports }: PodContext,
-  { plan: { decreases }, sandboxId }: ResizeTask,
-  failures: KubeletError[],
-): Observable<never> {
+function checkMemory({ ports }: PodContext, { plan: { decreases }, sandboxId }: ResizeTask): Observable<KubeletError> {
   if (decreases.length === 0) return EMPTY;
   return defer(() => ports.runtime.podSandboxStats({ podSandboxId: sandboxId })).pipe(
     map(({ stats }): MemoryUsage => {
@@ -105,26 +109,22 @@ function checkMemory(
     }),
     switchMap((usage) => {
       const problem = memoryDecreaseProblem(decreases, usage);
-      if (problem !== undefined) failures.push(kubeletError("ResourceExhausted", problem));
-      return EMPTY;
+      return problem === undefined ? EMPTY : of(kubeletError("ResourceExhausted", problem));
     }),
-    catchError((thrown: unknown) => {
-      failures.push(toKubeletError(thrown));
-      return EMPTY;
-    }),
+    catchError((thrown: unknown) => of(toKubeletError(thrown))),
   );
 }
 
-function take(context: PodContext, pod: Pod, step: ResizeStep, failures: KubeletError[]): Observable<never> {
-  return step.kind === "cgroup" ? writeCgroup(context, pod, step, failures) : updateContainer(context, step, failures);
+/** Takes a step of the plan; emits its failure. */
+function take(context: PodContext, pod: Pod, step: ResizeStep): Observable<KubeletError> {
+  return step.kind === "cgroup" ? writeCgroup(context, pod, step) : updateContainer(context, step);
 }
 
 function writeCgroup(
   { ports, config, memory }: PodContext,
   pod: Pod,
   { limits }: ResizeStep & { readonly kind: "cgroup" },
-  failures: KubeletError[],
-): Observable<never> {
+): Observable<KubeletError> {
   const { cgroups } = ports;
   if (cgroups === undefined || !config.cgroupsPerQos) return EMPTY;
   return timedCgroup("update", ports, () => cgroups.ensure(podCgroupName(pod, config), limits)).pipe(
@@ -135,18 +135,14 @@ function writeCgroup(
       },
     }),
     ignoreElements(),
-    catchError((thrown: unknown) => {
-      failures.push(toKubeletError(thrown));
-      return EMPTY;
-    }),
+    catchError((thrown: unknown) => of(toKubeletError(thrown))),
   );
 }
 
 function updateContainer(
   context: PodContext,
   { name, containerId, resources, size }: ResizeStep & { readonly kind: "container" },
-  failures: KubeletError[],
-): Observable<never> {
+): Observable<KubeletError> {
   const { memory, ports } = context;
   const request = { containerId, linux: resources, windows: undefined, annotations: {} };
   return effect(context, { name: "UpdateContainerResources", container: name }, () =>
@@ -158,10 +154,7 @@ function updateContainer(
       },
     }),
     switchMap((updated) => {
-      if (!updated.ok) {
-        failures.push(updated.error);
-        return EMPTY;
-      }
+      if (!updated.ok) return of(updated.error);
       memory.allocation.sizes = withContainerSize(memory.allocation.sizes, containerId, size);
       ports.telemetry.log.info("Container was resized", { ...podFields(context), container: name, containerId });
       return EMPTY;

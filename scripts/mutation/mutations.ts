@@ -54,15 +54,21 @@ export function mutationsOf(fileName: string, text: string): readonly Mutation[]
 export const applied = (text: string, { start, original, replacement }: Mutation): string =>
   text.slice(0, start) + replacement + text.slice(start + original.length);
 
-/** Types, imports and thrown errors: they have no behaviour, or one that only a bug shows. */
+/**
+ * Types, imports and thrown errors: they have no behaviour, or one that only a bug shows. Lines of the log that tell how
+ * things go: people read them, and nothing follows from them. Warnings and errors may be the only trace of a failure.
+ */
 const isOutOfScope = (node: ts.Node): boolean =>
   ts.isTypeNode(node) ||
   ts.isInterfaceDeclaration(node) ||
   ts.isTypeAliasDeclaration(node) ||
   ts.isImportDeclaration(node) ||
   ts.isThrowStatement(node) ||
-  (ts.isExpressionStatement(node) && isAssertion(node.expression)) ||
+  (ts.isExpressionStatement(node) && (isAssertion(node.expression) || isChat(node.expression))) ||
   isAssertion(node);
+
+const isChat = (node: ts.Node): boolean =>
+  ts.isCallExpression(node) && /\blog\.(info|verbose|debug)$/.test(node.expression.getText());
 
 const isAssertion = (node: ts.Node): boolean =>
   ts.isCallExpression(node) && ["invariant", "unreachable"].includes(node.expression.getText());

@@ -53,6 +53,11 @@ describe("mutations of a source", () => {
     expect(mutantsOf("sort((a, b) => (a < b ? -1 : 1));")).toEqual([";", "sort((a, b) => (!(a < b) ? -1 : 1));"]);
   });
 
+  it("drop warnings and errors of the log, and no other lines", () => {
+    expect(mutantsOf('telemetry.log.info("Now", { a: 1 });\nlog.debug("x", b);')).toEqual([]);
+    expect(mutantsOf('telemetry.log.warn("Not now");')).toEqual([";"]);
+  });
+
   it("never subtract texts", () => {
     expect(mutantsOf("x = `a` + y;")).toEqual([]);
   });

@@ -37,10 +37,10 @@ const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
      PodObservedGenerationTracking ProcMountType RecursiveReadOnlyMounts RelaxedDNSSearchValidation
      RelaxedEnvironmentVariableValidation SidecarContainers SupplementalGroupsPolicy UserNamespacesSupport`,
   ],
-  ["the kubeconfig's authorities are read anew when they change", "ClientsAllowCARotation"],
-  ["lines of the log always name what they are about", "ContextualLogging"],
-  ["a pod is looked at as soon as something happens to it", "PLEGOnDemandRelist"],
-  ["the Node is asked for only when there is one already", "KubeletRegistrationGetOnExistsOnly"],
+  ["a changed certificate authority of the kubeconfig is read again", "ClientsAllowCARotation"],
+  ["log lines always name their subject", "ContextualLogging"],
+  ["a pod is inspected as soon as the runtime reports a change of it", "PLEGOnDemandRelist"],
+  ["the Node is read only when it exists already", "KubeletRegistrationGetOnExistsOnly"],
 ];
 
 /** Features that do not exist here yet, with what is missing. */
@@ -70,11 +70,11 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
   ["images are not collected yet", "ImageMaximumGCAge KubeletSeparateDiskGC"],
   ["there is no graceful node shutdown yet", "GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority"],
   ["nothing is traced yet", "KubeletTracing"],
-  ["systemd's watchdog is not told of the health yet", "SystemdWatchdog"],
-  ["it runs as root, or without cgroups and mounts", "KubeletInUserNamespace"],
-  ["lists of the runtime come in one answer", "CRIListStreaming"],
+  ["health is not reported to the systemd watchdog yet", "SystemdWatchdog"],
+  ["rxlet runs as root, or without cgroups and mounts", "KubeletInUserNamespace"],
+  ["the runtime sends a list in one response", "CRIListStreaming"],
   ["images are pulled without the RuntimeClass", "RuntimeClassInImageCriApi"],
-  ["the status does not tell digests of image volumes yet", "ImageVolumeWithDigest"],
+  ["the status has no digests of image volumes yet", "ImageVolumeWithDigest"],
   [
     "there are no CSI volumes yet",
     `CSIServiceAccountTokenSecrets CSIVolumeHealth MutableCSINodeAllocatableCount RecoverVolumeExpansionFailure
@@ -83,11 +83,11 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
   ["volumes are not mounted with SELinux labels yet", "SELinuxChangePolicy SELinuxMount SELinuxMountReadWriteOncePod"],
   ["the volume kind gitRepo does not exist here", "GitRepoVolumeDriver"],
   ["pods on the node's network have the node's users", "UserNamespacesHostNetworkSupport"],
-  ["tolerations know Exists and Equal", "TaintTolerationComparisonOperators"],
+  ["tolerations support Exists and Equal", "TaintTolerationComparisonOperators"],
   ["requests to the API server are JSON", "ClientsAllowCBOR ClientsPreferCBOR"],
-  ["requests are kept for lower QoS classes by no cgroup yet", "QOSReserved"],
+  ["no cgroup reserves requests for QoS classes yet", "QOSReserved"],
   ["a restart of the kubelet leaves the readiness of containers as it is", "ChangeContainerStatusOnKubeletRestart"],
-  ["histograms are told by buckets", "NativeHistograms"],
+  ["histograms have classic buckets only", "NativeHistograms"],
   ["client certificates name no UID", "AllowParsingUserUIDFromCertAuth"],
 ];
 

@@ -9,7 +9,6 @@ const under = (directory: string): readonly string[] =>
 const pages = ["README.md", "CONTRIBUTING.md", ...under("docs").filter((name) => name.endsWith(".md"))];
 const files = ["src", "test", "scripts", "bench"].flatMap(under);
 const fileNames = new Set(files.map((name) => basename(name)));
-const paths = new Set(files);
 
 /** Anchors of the headings of a page, as GitHub derives them. */
 function anchors(path: string): readonly string[] {
@@ -36,15 +35,18 @@ function deadLinks(page: string): readonly string[] {
   });
 }
 
-/** TypeScript files in backticks that do not exist: by their path from the root or `src`, or by their name alone. */
-function missingFiles(page: string): readonly string[] {
+/** Whether a name in backticks is a file or directory of the repository, by its path from the root or `src`, or by name. */
+const isThere = (name: string): boolean =>
+  [name, `src/${name}`, `src/${name}.ts`].some((path) => existsSync(resolve(root, path))) || fileNames.has(name);
+
+/** Source files (`*.ts`) and directories (`core/pod/`, `test/unit`) in backticks that do not exist. */
+function missingPaths(page: string): readonly string[] {
   const text = readFileSync(resolve(root, page), "utf8").replaceAll(/^```[^]*?^```/gm, "");
-  const named = [...text.matchAll(/`([\w./-]+\.ts)`/g)].map(([, file = ""]) => file);
-  return named.filter((file) =>
-    file.includes("/")
-      ? !paths.has(file) && !paths.has(`src/${file}`)
-      : !fileNames.has(file) && !existsSync(resolve(root, file)),
+  const named = [...text.matchAll(/`([\w./-]+)`/g)].map(([, name = ""]) => name);
+  const top = new RegExp(
+    `^(?:${[...readdirSync(resolve(root, "src")), "src", "test", "docs", "packaging"].join("|")})/`,
   );
+  return named.filter((name) => (/\w\.ts$/.test(name) || top.test(name)) && !isThere(name));
 }
 
 describe.each(pages)("%s", (page) => {
@@ -52,7 +54,7 @@ describe.each(pages)("%s", (page) => {
     expect(deadLinks(page)).toEqual([]);
   });
 
-  it("names source files that exist", () => {
-    expect(missingFiles(page)).toEqual([]);
+  it("names files and directories that exist", () => {
+    expect(missingPaths(page)).toEqual([]);
   });
 });

@@ -49,7 +49,7 @@ describe("warnings at start", () => {
       "a feature that is always on, turned off",
       { PLEGOnDemandRelist: false },
       [
-        "feature gates without effect: PLEGOnDemandRelist=false (a pod is looked at as soon as something happens to it)",
+        "feature gates without effect: PLEGOnDemandRelist=false (a pod is inspected as soon as the runtime reports a change of it)",
       ],
     ],
     [

@@ -1,6 +1,6 @@
 /**
  * How the node reaches the API server, and with what it gets its certificate: the kubeconfig while its certificate is
- * good, else the bootstrap kubeconfig. Counterpart: LoadClientConfig and isClientConfigStillValid in
+ * good, else the bootstrap kubeconfig. Upstream: LoadClientConfig and isClientConfigStillValid in
  * pkg/kubelet/certificate/bootstrap.
  */
 import { X509Certificate } from "node:crypto";

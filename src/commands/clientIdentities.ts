@@ -1,6 +1,6 @@
 /**
  * The client certificates of a node, one after the other: requested with the bootstrap kubeconfig, renewed before they
- * expire, or taken up from the files that the kubeconfig names. Counterpart: buildKubeletClientConfig in
+ * expire, or taken up from the files that the kubeconfig names. Upstream: buildKubeletClientConfig in
  * cmd/kubelet/app/server.go.
  */
 import path from "node:path";

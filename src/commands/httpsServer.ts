@@ -1,6 +1,6 @@
 /**
  * The authenticated server of a node, from its configuration: certificates, who is let in, what is served. Loaded only by
- * nodes that have it. Counterpart: InitializeTLS and BuildAuth in cmd/kubelet/app.
+ * nodes that have it. Upstream: InitializeTLS and BuildAuth in cmd/kubelet/app.
  */
 import path from "node:path";
 import { combineLatest, EMPTY, map, type Observable, of, take } from "rxjs";

@@ -1,6 +1,6 @@
 /**
  * The certificates of the node's own server, one after the other: signed by the control plane, kept by somebody in files,
- * or self-signed. Counterpart: InitializeTLS in cmd/kubelet/app/server.go and NewKubeletServerCertificateManager.
+ * or self-signed. Upstream: InitializeTLS in cmd/kubelet/app/server.go and NewKubeletServerCertificateManager.
  */
 import path from "node:path";
 import { concat, defer, EMPTY, map, type Observable, retry, take, tap } from "rxjs";

@@ -1,6 +1,7 @@
 /**
- * Pods that make room for a critical one: each is told so, and counted once it has stopped in time. Bound: one watch of
- * the registry per such pod. Counterparts: preemption.go, killPodNow; for how long the critical pod waits: roomWaits.ts.
+ * Pods that are preempted for a critical one: writes an event for each, and counts it once it has stopped in time.
+ * Bound: one watch of the registry per such pod. Upstream: preemption.go, killPodNow; roomWaits.ts bounds the wait of
+ * the critical pod.
  */
 import { concat, defer, filter, ignoreElements, type Observable, of, switchMap, take, tap } from "rxjs";
 import { preemptedEvent } from "../core/admission/preempted.ts";
@@ -13,7 +14,7 @@ import type { NodeView } from "../state/nodeState.ts";
 import type { PodOutput } from "./podOutputs.ts";
 
 /**
- * Events, and the count.
+ * Returns the events, and counts preempted pods.
  *
  *     steps$      --(a)---------------------------(b)-------------
  *     a stops     --------x (counted)              b is overdue: x

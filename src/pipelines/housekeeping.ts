@@ -1,7 +1,8 @@
 /**
- * What earlier lives of the kubelet left behind: directories, logs and cgroups of pods that neither a source wants nor
- * the runtime knows, and links to logs that are gone. Runs once all sources are known, then seldom. Owner of the cell
- * `orphans`. Bound: one sweep at a time, one removal at a time. Counterpart: HandlePodCleanups, cleanupOrphanedPodDirs, evictPodLogsDirectories.
+ * Removes leftovers of earlier kubelets: directories, logs and cgroups of pods that neither a source nor the runtime
+ * knows, and links to logs that are gone. Runs once all sources are known, then periodically. Owner of the cell
+ * `orphans`. Bound: one sweep at a time, one removal at a time. Upstream: HandlePodCleanups, cleanupOrphanedPodDirs,
+ * evictPodLogsDirectories.
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
 import { toKubeletError } from "../core/errors.ts";
@@ -27,14 +28,11 @@ interface Services {
 type Ports = Pick<KubeletPorts, "files" | "mounts" | "cgroups" | "clock" | "telemetry">;
 type Config = Pick<KubeletConfig, "directories" | "resyncPeriodMs" | "cgroupRoot" | "cgroupsPerQos">;
 interface State extends Pick<NodeView, "registry" | "listing" | "runtimeStatuses"> {
-  /** Its own cell. */
+  /** The cell that housekeeping owns. */
   readonly orphans: NodeState["orphans"];
 }
 
-/**
- * Sweeps from when `ready$` emits: until the registry has heard what all sources want, every pod looks like a
- * leftover.
- */
+/** Sweeps once `ready$` emits: before the registry knows the pods of all sources, every pod looks like a leftover. */
 export function housekeeping(
   inputs: { readonly ready$: Observable<unknown> },
   ports: Ports,
@@ -57,7 +55,7 @@ function isOrphan(uid: string, { registry, listing }: State): boolean {
   return !registry.value.records.has(key) && listing.value?.pods.has(key) !== true;
 }
 
-/** Why a directory stays is told once, and again when it changed. */
+/** Logs the reason why a directory stays once, and again when the reason changes. */
 function sweepPodDirs(
   ports: Ports,
   { directories }: Config,
@@ -163,8 +161,8 @@ function sweepCgroups({ cgroups, telemetry }: Ports, config: Config, state: Stat
 }
 
 /**
- * What is left, one after the other. `look` makes the question out of what is known now; it is asked again right before,
- * since a pod may come back while others are removed.
+ * Removes the leftovers one after the other. `look` computes them from current state, and runs again right before
+ * each removal, since a pod may return while others are removed.
  */
 const sweepEach = (
   names: Call<readonly string[]>,
@@ -172,7 +170,7 @@ const sweepEach = (
   remove: (name: string) => Observable<never>,
 ): Observable<never> =>
   names.pipe(
-    // A directory that cannot be listed is left to the next sweep.
+    // A directory that cannot be listed waits for the next sweep.
     orElse(() => of([])),
     switchMap((found) => inSequence(found.filter(look()), (name) => (look()(name) ? remove(name) : EMPTY))),
   );

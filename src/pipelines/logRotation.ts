@@ -1,9 +1,10 @@
 /**
- * Keeps the logs of running containers small: a log grown too large is moved away, the runtime opens a new one, older
- * ones are compressed, the oldest removed. The container writes on meanwhile and loses nothing. Bounds: one round of
- * rotations and one of compressions at a time, `workers` logs at once in each. Counterpart: pkg/kubelet/logs/container_log_manager.go.
- * Differs from upstream: containers are those of the last inspections, so that a round costs the runtime nothing; and
- * rotating waits for no compression, since a container that writes faster than that would outgrow any size.
+ * Rotates the logs of running containers: moves a log that grew too large, has the runtime open a new one, compresses
+ * older ones and removes the oldest. The container keeps writing and loses nothing. Bounds: one round of rotations
+ * and one of compressions at a time, `workers` logs at once in each. Upstream:
+ * pkg/kubelet/logs/container_log_manager.go. Differs from upstream: a round takes its containers from the last
+ * inspections, so that it costs the runtime nothing; and a rotation does not wait for compressions, since a container
+ * that writes faster than they run would outgrow any size.
  */
 import {
   catchError,
@@ -35,7 +36,7 @@ import type { NodeView } from "../state/nodeState.ts";
 
 type Ports = Pick<KubeletPorts, "clock" | "files" | "logFiles" | "runtime" | "telemetry">;
 
-/** Looks at all logs every `periodMs`; never emits, never errors. Without a configuration logs grow as they will. */
+/** Checks all logs every `periodMs`; never emits, never errors. Without a configuration logs grow without limit. */
 export function logRotation(
   ports: Ports,
   config: LogRotation | undefined,
@@ -47,7 +48,7 @@ export function logRotation(
     statuses.values().flatMap(({ containers }) => containers.filter((c) => c.state === "running" && c.logPath !== ""));
   const some = (what: (container: RuntimeContainer) => Observable<never>) =>
     boundedMergeMap(what, { limit: config.workers, queueLimit: Number.POSITIVE_INFINITY });
-  /** Containers whose old logs were seen to since the last rotation: beside those nothing is left to compress. */
+  /** Containers whose rotated logs were compressed since their last rotation: they have none left to compress. */
   const tidy = new Set<ContainerId>();
   const rotateLarge = (containers: readonly RuntimeContainer[]): Observable<never> =>
     notSmall(containers, ports, config).pipe(
@@ -73,9 +74,7 @@ export function logRotation(
   );
 }
 
-/**
- * Which logs are to be looked at one by one: one question for all of them, since nearly all are small nearly always.
- */
+/** Selects the logs to check one by one: a single call for all logs, since nearly all are small. */
 function notSmall(
   containers: readonly RuntimeContainer[],
   { logFiles }: Ports,
@@ -117,7 +116,10 @@ function rotateIfLarge(
   );
 }
 
-/** A log that is not there may have been moved by a kubelet that then ended: the runtime is asked for a new one. */
+/**
+ * Returns the size of a log. A missing log may have been moved by a kubelet that then ended: asks the runtime for a
+ * new one.
+ */
 function sizeOfLog({ id, logPath }: RuntimeContainer, { logFiles, runtime }: Ports): Call<number> {
   const made$ = defer(() => logFiles.sizeOf(logPath)).pipe(
     switchMap((size) => {
@@ -133,7 +135,7 @@ function sizeOfLog({ id, logPath }: RuntimeContainer, { logFiles, runtime }: Por
   );
 }
 
-/** Makes room, moves the log away and has a new one opened; emits once that is done. */
+/** Removes the oldest logs, moves the log and has the runtime open a new one; emits once that is done. */
 function rotate({ id, logPath }: RuntimeContainer, ports: Ports, maxFiles: number): Call<void> {
   const { files, logFiles, runtime, clock } = ports;
   const { latest, at } = placeOf(logPath);
@@ -141,7 +143,8 @@ function rotate({ id, logPath }: RuntimeContainer, ports: Ports, maxFiles: numbe
     switchMap((rotated) => {
       const moved = at(nextRotatedName(latest, rotated.inUse, clock.wallTime()));
       const reopened$ = runtime.reopenContainerLog({ containerId: id }).pipe(
-        // The runtime still writes to the file that was moved. If it opened a new one all the same, this one stays.
+        // The runtime still writes to the moved file: move it back. If the runtime did open a new one, this one
+        // stays.
         catchError((thrown: unknown) => {
           const back$ = logFiles.move(moved, logPath).pipe(orElse(() => EMPTY));
           return concat(
@@ -160,7 +163,7 @@ function rotate({ id, logPath }: RuntimeContainer, ports: Ports, maxFiles: numbe
   );
 }
 
-/** Compresses what was rotated before, and removes what a compression that failed left behind. */
+/** Compresses rotated logs, and removes the leftovers of failed compressions. */
 function compressOld(
   { id, logPath }: RuntimeContainer,
   { files, logFiles, telemetry }: Ports,
@@ -177,7 +180,7 @@ function compressOld(
     ignoreElements(),
     catchError((thrown: unknown) => {
       const error = toKubeletError(thrown);
-      // It was removed to make room.
+      // The file was removed as one of the oldest.
       if (error.code === "NotFound") return EMPTY;
       failed();
       telemetry.log.error("Failed to compress log", { containerID: id, path: logPath, error });
@@ -186,7 +189,7 @@ function compressOld(
   );
 }
 
-/** Name of a log in its directory, and paths beside it. */
+/** Returns the name of a log in its directory, and paths beside it. */
 function placeOf(logPath: string) {
   const cut = logPath.lastIndexOf("/");
   const directory = logPath.slice(0, cut);

@@ -1,4 +1,4 @@
-/** Merges the snapshots of all pod sources into differences. Counterpart: pkg/kubelet/config PodConfig (mux). */
+/** Merges the snapshots of all pod sources into differences. Upstream: pkg/kubelet/config PodConfig (mux). */
 import { map, type Observable, scan } from "rxjs";
 import { type ConfigObjects, configObjectsOf, type ManifestObject, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
 import type { Pod } from "../core/api.ts";
@@ -11,10 +11,10 @@ import { sameItems } from "../core/sameValue.ts";
 /** The result of one snapshot. */
 export interface MergedConfig {
   readonly updates: readonly PodUpdate[];
-  /** Sources that have said at least once what they want. */
+  /** Sources that have reported their pods at least once. */
   readonly seen: ReadonlySet<PodSource>;
   readonly snapshot: SourceSnapshot;
-  /** The objects of all sources; the same value until a source changed. */
+  /** The objects of all sources; the same value until a source changes. */
   readonly configObjects: ConfigObjects;
 }
 
@@ -50,7 +50,7 @@ export function mergePodConfig(snapshots$: Observable<SourceSnapshot>): Observab
 interface Merged {
   readonly bySource: ReadonlyMap<PodSource, PodsByUid>;
   readonly updates: readonly PodUpdate[];
-  /** undefined before the first. */
+  /** The last snapshot; undefined before the first. */
   readonly snapshot: SourceSnapshot | undefined;
   readonly objects: ReadonlyMap<PodSource, readonly ManifestObject[]>;
   readonly configObjects: ConfigObjects;
@@ -79,7 +79,7 @@ function merge(merged: Merged, snapshot: SourceSnapshot): Merged {
   };
 }
 
-/** Pods as an API server would have completed them; its own are. */
+/** Completes pods as an API server does; API pods are complete already. */
 const complete = (pods: PodsByUid, before: PodsByUid, { runtimeClasses }: ConfigObjects): PodsByUid =>
   new Map([...pods].map(([uid, pod]) => [uid, withOverhead(pod, runtimeClasses, before.get(uid))]));
 

@@ -1,4 +1,4 @@
-/** The pods and the Node of this node as an API server would show them: on a node without one nobody else does. */
+/** The pods and the Node of this node as an API server shows them: on a standalone node no API server does. */
 import type { Node, Pod } from "../core/api.ts";
 import { type MonotonicMs, podUid } from "../core/ids.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";

@@ -1,4 +1,4 @@
-/** Commands of an operator for a pod of this node. They count as an update of the source until its next one. */
+/** Commands of an operator for a pod of this node. They count as an update of the pod's source until its next one. */
 import { RETRY_AT } from "../core/pod/crashLoopSteering.ts";
 import type { Registry } from "../core/pod/podRegistry.ts";
 import type { PodUpdate } from "../core/pod/podUpdate.ts";
@@ -7,7 +7,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { KubeletCommands } from "../ports/kubeletCommands.ts";
 import type { ReadonlyCell } from "../state/cell.ts";
 
-/** The commands; `send` takes an update the way those of sources go. */
+/** Returns the commands; `send` passes an update on the way that updates of sources take. */
 export const podCommands = (
   registry: ReadonlyCell<Registry>,
   clock: Pick<Clock, "wallTime">,

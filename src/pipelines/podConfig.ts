@@ -1,6 +1,6 @@
 /**
- * Pod sources merged into differences, and what cannot be used reported once. Owner of the cells sourcesSeen, problems,
- * configObjects and apiPodObjects. Bound: one entry per manifest. Counterpart: pkg/kubelet/config.
+ * Merges pod sources into differences, and reports each invalid manifest once. Owner of the cells sourcesSeen,
+ * problems, configObjects and apiPodObjects. Bound: one entry per manifest. Upstream: pkg/kubelet/config.
  */
 import { map, type Observable } from "rxjs";
 import type { KubeletEvent } from "../core/events.ts";
@@ -18,7 +18,7 @@ import type { NodeState } from "../state/nodeState.ts";
 
 export type PodConfigOutput =
   | { readonly kind: "update"; readonly update: PodUpdate }
-  /** Every source has reported: what nobody wants may go. */
+  /** Every source has reported: pods without a source may be removed. */
   | { readonly kind: "seen" }
   | { readonly kind: "event"; readonly event: KubeletEvent };
 
@@ -69,7 +69,7 @@ function report(problem: ManifestProblem, source: string, telemetry: KubeletPort
   telemetry.log[severity === "warning" ? "warn" : "error"]("Manifest problem", { source, ...fields });
 }
 
-/** A problem that belongs to no known pod is in the log and metrics alone: an event needs an object. */
+/** A problem without a known pod appears only in the log and metrics: an event needs an object. */
 function problemEvent(problem: ManifestProblem): readonly PodConfigOutput[] {
   const { pod, severity } = problem;
   if (pod === undefined || severity === "warning") return [];

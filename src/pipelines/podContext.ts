@@ -19,23 +19,23 @@ import { eventOutput, type PodOutput } from "./podOutputs.ts";
 export interface PodContext extends PodServices {
   readonly identity: PodIdentity;
   readonly memory: PodMemories;
-  /** undefined while the runtime has something of the pod that was not inspected yet. */
+  /** Undefined while the runtime has sandboxes or containers of the pod that were not inspected yet. */
   readonly runtimeStatus: () => PodRuntimeStatus | undefined;
 }
 
-/** The volumes of the pod that containers may use, by name. */
+/** Returns the volumes of the pod that containers may use, by name. */
 export const volumesOf = ({ state: { volumes }, identity }: PodContext): ReadonlyMap<string, VolumeLayout> =>
   mountedLayouts(volumes.get(identity.uid) ?? NO_VOLUMES);
 
-/** True when the pod was inspected after the last effect on it. */
+/** Returns whether the pod was inspected after the last effect on it. */
 export function seesOwnEffects(context: PodContext): boolean {
   const status = context.runtimeStatus();
   return status !== undefined && status.sequence >= context.memory.effects.requiredSequence;
 }
 
 /**
- * Lets a mutating call loose and turns its end into a Result. However it ends, its effect may have happened: nothing is
- * decided from an inspection that began before.
+ * Runs a mutating call and turns its outcome into a Result. The effect may have happened whatever the outcome is, so
+ * that no decision uses an inspection that began earlier.
  */
 export function effect<T>(context: PodContext, about: Stage, call: () => Call<T>): Observable<Result<T>> {
   const done$ = defer(() => {
@@ -56,8 +56,8 @@ export function effect<T>(context: PodContext, about: Stage, call: () => Call<T>
 }
 
 /**
- * An effect that starts something: it outlasts a phase that is abandoned, until its answer or deadline. Were it
- * cancelled, the runtime might carry it out all the same, after the pod is said to have stopped. Cancels: with the worker.
+ * Runs an effect that starts something: it outlasts an abandoned phase, until its answer or deadline. The runtime may
+ * complete a cancelled call nevertheless, after the pod was reported as stopped. Cancels: with the worker.
  */
 export function lastingEffect<T>(context: PodContext, about: Stage, call: () => Call<T>): Observable<Result<T>> {
   const { lasting, over } = context.memory.effects;
@@ -71,22 +71,22 @@ export function lastingEffect<T>(context: PodContext, about: Stage, call: () => 
   });
 }
 
-/** Asks for a look at the pod. */
+/** Requests an inspection of the pod. */
 export function inspect({ identity, memory }: PodContext): PodOutput {
   memory.effects.askedSequence = memory.effects.requiredSequence;
   return { kind: "inspect", uid: identity.uid };
 }
 
 /**
- * What a round says that cannot decide yet. Nobody else asks for the look it waits for when an effect was cut off, or
- * when the last listing names a pod that has gone since.
+ * Ends a round that cannot decide yet and requests the inspection it waits for. No other part requests it when an
+ * effect was cut off, or when the last relist names a pod that is gone since.
  */
 export function lookFirst(context: PodContext): Observable<PodOutput> {
   const isAsked = context.memory.effects.askedSequence === context.memory.effects.requiredSequence;
   return isAsked && context.runtimeStatus() !== undefined ? EMPTY : of(inspect(context));
 }
 
-/** An event about the whole pod, also of one known from the runtime alone. */
+/** Returns an event about the whole pod, including pods known only from the runtime. */
 export function podEvent(
   { identity }: PodContext,
   type: KubeletEvent["type"],

@@ -1,4 +1,4 @@
-/** Why containers of a pod do not run, as statuses and timelines show it. */
+/** Reasons why containers of a pod do not run, for statuses and timelines. */
 import type { KubeletError } from "../core/errors.ts";
 import type { MonotonicMs } from "../core/ids.ts";
 import type { ContainerFailure } from "../core/timeline/timelineTypes.ts";
@@ -18,7 +18,7 @@ export function endFailure(memory: FailureMemory, name: string): void {
   setFailures(memory, new Map(memory.failures.value).set(name, { ...noted, endedAt: memory.effects.requiredSequence }));
 }
 
-/** Writes the timeline first, so that it has the failure before the status that follows from it. */
+/** Writes the timeline first, so that the failure precedes the status that follows from it. */
 function setFailures(memory: FailureMemory, failures: ReadonlyMap<string, NotedFailure>): void {
   const shown = unended(failures).map(([name, { error, retryAt }]): readonly [string, ContainerFailure] => {
     return [name, { reason: error.reason, message: error.message, retryAt }];

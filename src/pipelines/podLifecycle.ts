@@ -1,6 +1,7 @@
 /**
- * Desired pods in, pod workers out: the registry decides which pod is in which phase, one worker per UID carries it out.
- * Owner of the registry cell. Bound: one worker per pod. Counterpart: pod_workers.go, HandlePodAdditions and friends.
+ * Turns desired pods into pod workers: the registry decides the phase of each pod, one worker per UID carries it out.
+ * Owner of the registry cell. Bound: one worker per pod. Upstream: pod_workers.go, HandlePodAdditions and similar
+ * functions.
  */
 import { connect, map, merge, type Observable, tap } from "rxjs";
 import type { NodeContext } from "../core/container/nodeContext.ts";
@@ -36,7 +37,7 @@ import { roomWaits } from "./roomWaits.ts";
 const REGISTRY = { kind: "registry", text: "pod registry" } as const;
 
 type State = Pick<NodeView, "listing" | "runtimeState" | "node" | "pressures" | "sourcesSeen"> & {
-  /** Its own cell. */
+  /** The cell that this pipeline owns. */
   readonly registry: Cell<Registry>;
 };
 
@@ -90,13 +91,13 @@ export function podLifecycle(
   );
 }
 
-/** The node, in the status of a pod of which nothing runs. */
+/** The node as it appears in the status of a pod without running containers. */
 const statusNode = ({ nodeIps }: NodeContext, { runtimeState }: State): PodStatusInput["node"] => ({
   hostIPs: nodeIps,
   runtimeName: runtimeState.value.runtimeName,
 });
 
-/** Logs a line per change of phase; an update of a running pod is none. */
+/** Logs a line per change of phase; an update of a running pod logs none. */
 function report(command: PodCommand, log: Logger): void {
   const { namespace, name, uid } = command.identity;
   const pod = { pod: `${namespace}/${name}`, podUid: uid };

@@ -1,4 +1,6 @@
-/** The memories of a pod worker, one per owner. They are made for one worker, written by it alone, and end with it. */
+/**
+ * The memories of a pod worker, one per owner. They are created for one worker, written by it alone, and end with it.
+ */
 import { Subject } from "rxjs";
 import { NO_BACKOFFS, type ContainerBackoffs } from "../core/backoff.ts";
 import { type ActualSizes, sizesOf } from "../core/allocation/actualSizes.ts";
@@ -20,7 +22,8 @@ export interface NotedFailure {
   readonly error: KubeletError;
   readonly retryAt: MonotonicMs | undefined;
   /**
-   * The `requiredSequence` of the start that ended it: what was inspected before still shows the container as it was.
+   * The `requiredSequence` of the start that ended it: earlier inspections still show the previous state of the
+   * container.
    */
   readonly endedAt?: number;
 }
@@ -31,17 +34,17 @@ export interface NotedFailure {
 export interface TimelineMemory {
   /** Stages, rounds and failures. */
   readonly facts: Subject<PodFact>;
-  /** Stages begun so far: the number of the next one. */
+  /** Number of stages begun so far, which is the number of the next one. */
   stagesBegun: number;
 }
 
 /** Effects on the runtime. Owner: `podContext.ts`. */
 export interface EffectMemory {
-  /** Only an inspection with a later number has seen all our effects. */
+  /** Only an inspection with a later number includes all effects of this worker. */
   requiredSequence: number;
-  /** The `requiredSequence` of the last inspection we asked for. */
+  /** The `requiredSequence` of the last requested inspection. */
   askedSequence: number;
-  /** Effects under way that outlast their phase; see `lastingEffect`. */
+  /** Number of running effects that outlast their phase; see `lastingEffect`. */
   readonly lasting: Cell<number>;
   /** Aborted when the worker ends, with everything it started. */
   readonly over: AbortController;
@@ -53,11 +56,11 @@ export interface RoundMemory {
   done: DoneRound | undefined;
   /** The inputs of the last sync if it found nothing to do; see `idleSync.ts`. */
   idleBasis: readonly unknown[] | undefined;
-  /** When the next sync is due without a trigger; undefined waits for the resync period. */
+  /** Time of the next sync without a trigger; undefined waits for the resync period. */
   wakeAt: MonotonicMs | undefined;
   /** The command of the last sync. */
   synced: PodCommand | undefined;
-  /** A sync restarts what it stops: until that is done, the end of a container is not the end of the pod. */
+  /** Set while a sync restarts containers: until it is done, the exit of a container is not the end of the pod. */
   readonly restarting: Cell<boolean>;
   /** The instances whose containers the last sync restarts. */
   replacing: ReadonlySet<ContainerId>;
@@ -67,9 +70,9 @@ export interface RoundMemory {
 export interface ReportedMemory {
   /** The last status, the base of the next one. */
   status: PodStatus | undefined;
-  /** When a status was reported first. */
+  /** Time of the first reported status. */
   firstAt: MonotonicMs | undefined;
-  /** A decision of the kubelet (such as an eviction) that the status shows from then on. */
+  /** A decision of the kubelet (such as an eviction) that all later statuses show. */
   override: StatusOverride | undefined;
   /** Whether the end of the pod was announced. */
   finished: boolean;
@@ -77,9 +80,9 @@ export interface ReportedMemory {
 
 /** Crash-loop backoff. Owner: `steerCrashLoop.ts` and `syncSteps.ts`. */
 export interface CrashLoopMemory {
-  /** By container and spec hash. */
+  /** Backoffs by container and spec hash. */
   backoffs: ContainerBackoffs;
-  /** The last request to retry at once (`rxlet.dev/retry-at`) that was honoured, or found at first. */
+  /** The last request to retry at once (`rxlet.dev/retry-at`) that was honoured, or that existed at the start. */
   retryRequest: string | undefined;
   /** Problems of the pod's own backoff settings, as reported. */
   reportedProblems: readonly string[];
@@ -87,7 +90,7 @@ export interface CrashLoopMemory {
 
 /** Probe results. Owner: `probes/probes.ts`, `probes/probeJournal.ts`. */
 export interface ProbeMemory {
-  /** By container name; containers without probes have no entry. */
+  /** Verdicts by container name; containers without probes have no entry. */
   readonly verdicts: Cell<ReadonlyMap<string, ProbeVerdict>>;
   /** The file of the verdicts: one write at a time, its content, and verdicts it must have before they are reported. */
   readonly file: { readonly gate: Semaphore; written: string; readonly ahead: Map<string, ProbeVerdict> };
@@ -95,11 +98,11 @@ export interface ProbeMemory {
 
 /** Lifecycle hooks and stops. Owner: `postStart.ts`, `preStop.ts`, `killPod.ts`. */
 export interface HookMemory {
-  /** By container name: instances whose postStart hook has not succeeded yet. They are not reported as started. */
+  /** Instances whose postStart hook has not succeeded yet, by container name. They are not reported as started. */
   readonly postStarting: Cell<ReadonlyMap<string, ContainerId>>;
   /** Instances whose preStop hook has started: it runs once. */
   readonly preStopped: Set<ContainerId>;
-  /** When each instance must have stopped. A repeated stop does not extend it. */
+  /** Deadline by which each instance must have stopped. A repeated stop does not extend it. */
   readonly stopDeadlines: Map<ContainerId, MonotonicMs>;
 }
 
@@ -116,13 +119,13 @@ export interface StartMemory {
 export interface AllocationMemory {
   /** The pod at its allocated size, as last commanded. */
   allocated: Pod | undefined;
-  /** The sizes in force. */
+  /** The actual sizes. */
   sizes: ActualSizes;
-  /** A granted resize that is not known to be in force. */
+  /** An allocated resize that is not known to be actuated. */
   readonly resizing: Cell<Resizing | undefined>;
-  /** The runtime must be asked which containers of an earlier kubelet have their allocated size. */
+  /** Set while the runtime has to report which containers of an earlier kubelet have their allocated size. */
   reportAwaited: boolean;
-  /** Content of the allocation file, once this worker wrote it. */
+  /** Content of the allocation file, once this worker has written it. */
   checkpoint: string | undefined;
   /** The resized pod that was last reported as written. */
   kept: Pod | undefined;
@@ -134,7 +137,7 @@ export interface AllocationMemory {
 export interface PodMemories {
   /** Why a container does not run, by container name; shown as its waiting reason. Owner: `podFailures.ts`. */
   readonly failures: Cell<ReadonlyMap<string, NotedFailure>>;
-  /** ConfigMaps, Secrets and services the pod refers to, as far as known. Owner: `podObjects.ts`. */
+  /** Known ConfigMaps, Secrets and services that the pod refers to. Owner: `podObjects.ts`. */
   readonly objects: Cell<ConfigObjects>;
   readonly timeline: TimelineMemory;
   readonly effects: EffectMemory;
@@ -151,22 +154,22 @@ export interface DoneRound {
   readonly essential: unknown;
   /** The remaining part of the round, if known. */
   readonly left: unknown;
-  /** From when on it may do either again, unless the state of the runtime is another. */
+  /** Time from which the round may repeat, unless the state of the runtime changed. */
   readonly againAt: MonotonicMs;
   readonly under: RuntimeState;
 }
 
-/** A resize under way, as the PodResizeInProgress condition tells it. */
+/** A resize in progress, as the PodResizeInProgress condition reports it. */
 export interface Resizing {
-  /** Generation of the spec that the resize carries out. */
+  /** Generation of the spec that the resize actuates. */
   readonly generation: number | undefined;
-  /** Why it could not be put in force, so far. */
+  /** The last error of its actuation. */
   readonly error?: string;
 }
 
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 
-/** Empty memories of a worker that starts at this time. */
+/** Creates empty memories of a worker that starts at this time. */
 export function createPodMemories(startedAt: MonotonicMs): PodMemories {
   return {
     failures: createCell<ReadonlyMap<string, NotedFailure>>(NOTHING),

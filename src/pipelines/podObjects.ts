@@ -1,6 +1,6 @@
 /**
- * What pods are configured from, whichever way it came to the node: pods of manifests read what manifests say, pods of
- * an API server what the server says, and neither reads the other's. Counterparts: configMapManager, secretManager.
+ * The ConfigMaps, Secrets and services that pods refer to. Pods from manifests read the objects of manifests, API
+ * pods read those of the API server, and neither reads the other's. Upstream: configMapManager, secretManager.
  */
 import {
   combineLatest,
@@ -36,11 +36,11 @@ export interface PodObjects {
    * Emits the known objects that the pod refers to, and again after each change; keeps them current while subscribed.
    */
   follow(pod: Pod): Observable<ConfigObjects>;
-  /** These objects as they are now: one value, waited for within the bound of the cache. For a pod that is followed. */
+  /** Returns the current objects: emits one value, within the time bound of the cache. For a pod that is followed. */
   read(pod: Pod, references: readonly ConfigReference[]): Observable<ConfigObjects>;
 }
 
-/** Without a cache every pod reads what manifests say. */
+/** Without a cache every pod reads the objects of manifests. */
 export function createPodObjects(manifests: ReadonlyCell<ConfigObjects>, cache: ObjectCache | undefined): PodObjects {
   const cacheOf = (pod: Pod): ObjectCache | undefined => (isStaticPod(pod) ? undefined : cache);
   return {
@@ -55,7 +55,7 @@ export function createPodObjects(manifests: ReadonlyCell<ConfigObjects>, cache: 
   };
 }
 
-/** Keeps what the pod names in its memory, from its first sync until its worker ends. */
+/** Keeps the objects of a pod in its memory, from its first sync until its worker ends. */
 export const followObjects = (
   commands$: Observable<PodCommand>,
   objects: PodObjects,
@@ -82,9 +82,7 @@ const keyed =
 const refsOf = ({ metadata: { namespace } }: Pod, references: readonly ConfigReference[]): readonly ConfigObjectRef[] =>
   references.map((reference) => ({ ...reference, namespace }));
 
-/**
- * All snapshots read one map, which changes in place: a copy for each arrival would take time by the square of them.
- */
+/** All snapshots read one map, which changes in place: a copy for each arrival would take quadratic time. */
 const followAll = (cache: ObjectCache, pod: Pod): Observable<ConfigObjects> =>
   defer(() => {
     const known = new Map<ManifestObjectKey, ConfigLookup>();

@@ -8,27 +8,27 @@ import type { PodFact } from "../core/timeline/timelineTypes.ts";
 export type PodOutput =
   | { readonly kind: "status"; readonly uid: PodUid; readonly status: PodStatus }
   | { readonly kind: "event"; readonly event: KubeletEvent }
-  /** For the pod's timeline alone. */
+  /** A fact for the pod's timeline only. */
   | { readonly kind: "fact"; readonly uid: PodUid; readonly fact: PodFact }
   /** The pod needs an inspection, since one of our CRI calls has ended. */
   | { readonly kind: "inspect"; readonly uid: PodUid }
-  /** The pod has run to its end by itself. */
+  /** The pod has terminated on its own. */
   | { readonly kind: "finished"; readonly uid: PodUid }
-  /** The pod was active for longer than its deadline allows. */
+  /** The pod was active for longer than its activeDeadlineSeconds. */
   | { readonly kind: "deadlineExceeded"; readonly uid: PodUid }
-  /** The pod has to go, and why. */
+  /** The pod is evicted, with the reason. */
   | { readonly kind: "evicted"; readonly uid: PodUid; readonly message: string }
-  /** The allocated size of the pod is in force. */
+  /** The allocated size of the pod is actuated. */
   | { readonly kind: "resized"; readonly uid: PodUid }
-  /** The size of this pod, as it was granted, is on disk. */
+  /** The allocated size of this pod is on disk. */
   | { readonly kind: "kept"; readonly uid: PodUid; readonly pod: Pod }
   /** All containers and sandboxes of the pod have stopped. */
   | { readonly kind: "stopped"; readonly uid: PodUid }
-  /** A pod whose resources others wait for has not stopped in time. */
+  /** A pod whose resources other pods wait for has not stopped in time. */
   | { readonly kind: "overdue"; readonly uid: PodUid | undefined; readonly for: OverdueFor }
-  /** A stopped pod holds nothing any more that another one may need. */
+  /** A stopped pod holds no resources any more that another pod may need. */
   | { readonly kind: "reclaimed"; readonly uid: PodUid }
-  /** The node has no more traces of the pod; the worker ends. */
+  /** The node has no remains of the pod; the worker ends. */
   | { readonly kind: "removed"; readonly uid: PodUid };
 
 /** Wraps an event as an output. */

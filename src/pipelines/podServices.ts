@@ -1,4 +1,6 @@
-/** The services that all pod workers share, made once: the node, images, volumes, objects, tokens and credentials. */
+/**
+ * The services that all pod workers share, created once: the node, images, volumes, objects, tokens and credentials.
+ */
 import { concat, type Observable } from "rxjs";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
@@ -23,14 +25,14 @@ export type PodServicesState = Pick<
   "listing" | "runtimeStatuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence" | "volumes"
 >;
 
-/** Everything a pod worker uses beside its own memory. */
+/** Everything a pod worker uses besides its own memory. */
 export interface PodServices {
   readonly config: KubeletConfig;
   readonly ports: KubeletPorts;
   readonly state: PodServicesState;
   /** The node as CRI configs see it. */
   readonly node: NodeContext;
-  /** Emits when the addresses of the node changed. */
+  /** Emits when the addresses of the node change. */
   readonly readdressed$: Observable<unknown>;
   readonly images: ImagePulls;
   readonly starts: PodStarts;
@@ -38,13 +40,13 @@ export interface PodServices {
   readonly volumes: Volumes;
   readonly objects: PodObjects;
   readonly credentials: FindCredentials;
-  /** undefined without an API server. */
+  /** Undefined without an API server. */
   readonly tokens: Tokens | undefined;
 }
 
-/** The services, and the work around them that belongs to no single pod. */
+/** The services, and their work that belongs to no single pod. */
 export interface SharedPodServices extends PodServices {
-  /** Reads what earlier kubelets left on disk. Completes before any worker starts. */
+  /** Reads the state of earlier kubelets from disk. Completes before any worker starts. */
   load(): Observable<never>;
   /** Runs beside the workers and drops records of images that are gone. */
   prune(): Observable<never>;
@@ -52,7 +54,7 @@ export interface SharedPodServices extends PodServices {
 
 type State = PodServicesState & Pick<NodeView, "registry" | "node" | "addresses" | "configObjects">;
 
-/** Makes the services. `cells` are the cells that they own. */
+/** Creates the services. `cells` are the cells that they own. */
 export function createPodServices(
   ports: KubeletPorts,
   config: KubeletConfig,
@@ -93,7 +95,7 @@ export function createPodServices(
   };
 }
 
-/** Sources of projected volumes, as far as the node may use them. */
+/** Creates the sources of projected volumes that the node may use. */
 function createProjected({ projections, api, clock, rng, telemetry }: KubeletPorts, { node }: Pick<NodeView, "node">) {
   const { trustBundles$, podCertificates } = projections ?? {};
   const { log, metrics } = telemetry;

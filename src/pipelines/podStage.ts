@@ -1,10 +1,10 @@
-/** The one way by which a pod's timeline learns what takes time: as the work begins, and however it ends. */
+/** The only way in which stages enter a pod's timeline: when the work begins, and whatever its outcome is. */
 import { defer, finalize, type Observable, tap } from "rxjs";
 import type { Result } from "../core/result.ts";
 import type { Stage } from "../core/timeline/timelineTypes.ts";
 import type { TimelineMemory } from "./podMemories.ts";
 
-/** The same work, seen by the timeline. Work that is unsubscribed before its result counts as cut off. */
+/** Returns the same work, recorded in the timeline. Work that is unsubscribed before its result counts as cut off. */
 export function stage<T>(timeline: TimelineMemory, about: Stage, work$: Observable<Result<T>>): Observable<Result<T>> {
   return defer(() => {
     const id = timeline.stagesBegun;
@@ -17,7 +17,7 @@ export function stage<T>(timeline: TimelineMemory, about: Stage, work$: Observab
     };
     timeline.facts.next({ kind: "stageBegan", id, stage: about });
     return work$.pipe(
-      // Reported before the result is passed on: the next stage begins after the end of this one.
+      // Recorded before the result is passed on: the next stage begins after the end of this one.
       tap((result) => end(result.ok ? {} : { failure: result.error.message })),
       finalize(() => end({ cutOff: true })),
     );

@@ -1,4 +1,7 @@
-/** How long pods take to start. Owns the mark of a node's first pod with a network. Counterpart: util/pod_startup_latency_tracker. */
+/**
+ * Startup latency of pods. Owns the mark of a node's first pod with a network. Upstream:
+ * util/pod_startup_latency_tracker.
+ */
 import type { Pod, PodStatus } from "../core/api.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { StartMemory } from "./podMemories.ts";
@@ -13,7 +16,7 @@ export interface PodStarts {
   ): void;
 }
 
-/** Makes the observer of one node. */
+/** Creates the observer of one node. */
 export function createPodStarts({
   clock,
   telemetry: { metrics },
@@ -27,7 +30,7 @@ export function createPodStarts({
       metrics.observe("kubelet_pod_start_duration_seconds", totalMs / 1000);
       metrics.observe("kubelet_pod_start_total_duration_seconds", totalMs / 1000);
       metrics.observe("kubelet_pod_start_sli_duration_seconds", ownSeconds);
-      // Shows a CNI plugin that is slow to come up.
+      // This metric shows a CNI plugin that starts slowly.
       if (isFirstNetworkPodSeen || spec.hostNetwork === true) return;
       isFirstNetworkPodSeen = true;
       metrics.gauge("kubelet_first_network_pod_start_sli_duration_seconds", ownSeconds);

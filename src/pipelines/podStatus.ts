@@ -1,6 +1,6 @@
 /**
- * Keeps the API status of every pod: the newest told wins, a status that means the same is no change. Owner of the
- * podStatuses cell. Bound: one entry per pod. Counterpart: pkg/kubelet/status status_manager.go.
+ * Keeps the API status of every pod: the newest one wins, and a status with the same meaning is no change. Owner of
+ * the podStatuses cell. Bound: one entry per pod. Upstream: pkg/kubelet/status status_manager.go.
  */
 import { filter, map, type Observable, tap } from "rxjs";
 import type { PodStatus } from "../core/api.ts";
@@ -15,7 +15,7 @@ export interface StatusChange {
   readonly status: PodStatus;
 }
 
-/** Statuses as they change. */
+/** Emits statuses as they change. */
 export function podStatus(
   inputs: { readonly outputs$: Observable<PodOutput> },
   podStatuses: KeyedCell<PodUid, PodStatus>,

@@ -1,6 +1,6 @@
 /**
- * The timeline of every pod, from the streams that run anyway: the registry's changes and what workers say. Owner of
- * the timelines cell. Bound: one timeline per pod, and of removed pods the last 64, for ten minutes.
+ * The timeline of every pod, from existing streams: the registry's changes and the outputs of workers. Owner of the
+ * timelines cell. Bound: one timeline per pod, and the last 64 timelines of removed pods, for ten minutes.
  *
  *     registry$    +a--------------------a terminating--------a gone
  *     outputs$     ----fact--status--event-------------fact--
@@ -17,12 +17,12 @@ import type { Clock } from "../ports/clock.ts";
 import type { KeyedCell } from "../state/keyedCell.ts";
 import type { PodOutput } from "./podOutputs.ts";
 
-/** For how long the timeline of a removed pod is kept, in milliseconds. */
+/** Time for which the timeline of a removed pod is kept, in milliseconds. */
 export const KEPT_MS = 10 * 60_000;
-/** Timelines of removed pods. */
+/** Maximum number of timelines of removed pods. */
 const MAX_KEPT = 64;
 
-/** Keeps the timelines while it is subscribed. Never emits. */
+/** Keeps the timelines while subscribed. Never emits. */
 export function podTimeline(
   inputs: { readonly registry$: Observable<Registry>; readonly outputs$: Observable<PodOutput> },
   clock: Clock,

@@ -41,7 +41,7 @@ function basicQueries(
     const found: Pod[] = [];
     for (const [uid, { pod, state: is }] of state.registry.value.records) {
       const status = state.podStatuses.get(uid);
-      // Its status goes a moment before its record: by then there is no pod any more.
+      // The status is removed a moment before the record: the pod no longer exists by then.
       if (pod === undefined || (is === "terminated" && status === undefined)) continue;
       found.push(status === undefined ? pod : { ...pod, status });
     }

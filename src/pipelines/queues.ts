@@ -9,7 +9,7 @@ import type { PodConfigOutput } from "./podConfig.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import type { PlegOutput } from "./runtime/pleg.ts";
 
-/** Values that may wait in a queue. Beyond it the oldest is dropped and counted, and the next relist makes up for it. */
+/** Capacity of a queue. Beyond it the oldest value is dropped and counted, and the next relist compensates. */
 const QUEUE_BOUND = 65_536;
 
 /** All queues of a kubelet. */
@@ -22,7 +22,7 @@ export interface Queues {
   readonly events: Queue<KubeletEvent>;
 }
 
-/** Makes the queues. `rxlet_dropped_total` counts what they drop. */
+/** Creates the queues. `rxlet_dropped_total` counts the values they drop. */
 export const createQueues = (ports: KubeletPorts): Queues => ({
   registryInputs: queue("registry", ports),
   inspections: queue("inspections", ports),

@@ -1,4 +1,4 @@
-/** Events, metrics and log lines of granted and rejected resizes. */
+/** Events, metrics and log lines of allocated and rejected resizes. */
 import { resizePendingEvent, resizeStartedEvent } from "../core/allocation/resizeMessages.ts";
 import type { ResizableParts } from "../core/allocation/podAllocation.ts";
 import { requestedResizes } from "../core/allocation/requestedResizes.ts";
@@ -7,7 +7,7 @@ import type { Registry, RegistryInput, RegistryStep } from "../core/pod/podRegis
 import type { Metrics, Telemetry } from "../ports/telemetry.ts";
 import type { PodOutput } from "./podOutputs.ts";
 
-/** The events of one step of the registry, counted and logged. */
+/** Returns the events of one step of the registry; counts and logs them. */
 export function resizeEvents(
   { resizes, resizeTrigger = "pod_updated" }: RegistryStep,
   { log, metrics }: Telemetry,
@@ -27,7 +27,7 @@ export function resizeEvents(
   });
 }
 
-/** Counts the amounts an update asks to change, given the registry before it. */
+/** Counts the amounts that an update changes, compared to the registry before it. */
 export function countRequestedResizes(
   input: RegistryInput,
   { records }: Registry,

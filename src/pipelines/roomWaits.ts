@@ -1,6 +1,7 @@
 /**
- * Pods that wait for room others are about to free: each is told so, counted when it waits no longer, and decided without
- * that room once the stop of a leaving pod is overdue. Bound: one timer for the node. Ours; upstream has no such wait.
+ * Pods that wait for resources that other pods are about to free: reports each, counts the end of its wait, and
+ * decides without those resources once the stop of a leaving pod is overdue. Bound: one timer for the node. Upstream:
+ * none.
  */
 import { distinctUntilChanged, EMPTY, from, map, merge, type Observable, switchMap } from "rxjs";
 import { overdueEvent } from "../core/admission/preempted.ts";
@@ -19,7 +20,7 @@ import type { PodOutput } from "./podOutputs.ts";
 type Ports = Pick<KubeletPorts, "clock" | "telemetry">;
 
 /**
- * Events, statuses and the end of the wait.
+ * Returns events, statuses and the end of the wait.
  *
  *     steps$      --(b waits for a)---(b started)------(d waits for c)--------------------
  *     c stops     ------------------------------------------------------------------x

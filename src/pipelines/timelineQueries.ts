@@ -8,7 +8,10 @@ import type { NodeView } from "../state/nodeState.ts";
 import type { ImagePulls } from "./images/imagePull.ts";
 import { KEPT_MS } from "./podTimeline.ts";
 
-/** The queries about timelines. Of several pods with one name the one that is there comes first, then the latest. */
+/**
+ * The queries about timelines. Among several pods with one name, an existing one precedes removed ones, then the
+ * latest.
+ */
 export function timelineQueries(
   clock: Clock,
   state: Pick<NodeView, "timelines" | "runtimeState" | "volumes" | "problems">,

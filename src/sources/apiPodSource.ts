@@ -1,7 +1,7 @@
 /**
  * The pods the API server has placed on this node, as snapshots. Says nothing before the server has told them once, so
  * that nothing is cleaned up by a source that does not know. Bounds: those of the reflector; one reading per object.
- * Counterpart: NewSourceApiserver of pkg/kubelet/config/apiserver.go.
+ * Upstream: NewSourceApiserver of pkg/kubelet/config/apiserver.go.
  */
 import { map, type Observable, scan, tap } from "rxjs";
 import { NO_API_POD_OBJECTS, type ApiPodObjects } from "../core/api/apiPodObjects.ts";

@@ -1,7 +1,7 @@
 /**
  * Reads cgroups of v1 and v2, and the /proc of what runs in them. Files of the kernel never wait for a disk: reading one
  * synchronously takes some 10 µs, a tenth of the CPU time of a Promise's way through the thread pool. So that is done, in
- * slices. Bound: what the caller wants to look at. Counterpart: cadvisor's container handlers.
+ * slices. Bound: what the caller wants to look at. Upstream: cadvisor's container handlers.
  */
 import * as fs from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
  * Everything a node follows at its API server: itself, its pods, services, RuntimeClasses, CSIDrivers. Bounds: one reflector each,
- * the node's shared. Counterpart: the listers of pkg/kubelet, its runtimeclass manager, and makePodSourceConfig.
+ * the node's shared. Upstream: the listers of pkg/kubelet, its runtimeclass manager, and makePodSourceConfig.
  */
 import {
   concat,

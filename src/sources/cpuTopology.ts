@@ -1,4 +1,4 @@
-/** How the logical CPUs of this machine are cores and sockets. Counterpart: cadvisor's GetTopology. */
+/** How the logical CPUs of this machine are cores and sockets. Upstream: cadvisor's GetTopology. */
 import * as fs from "node:fs/promises";
 
 /** Distinct cores and sockets. */

@@ -1,6 +1,6 @@
 /**
  * The runtime's event stream as hints: `GetContainerEvents` where the runtime has it, else containerd's own event
- * service on the same socket, else nothing. Reopened whenever it breaks. Counterpart: pleg/evented.go.
+ * service on the same socket, else nothing. Reopened whenever it breaks. Upstream: pleg/evented.go.
  */
 import {
   catchError,

@@ -1,4 +1,4 @@
-/** Addresses of this machine, as they are now. Counterparts: pkg/util/node, k8s.io/apimachinery/pkg/util/net. */
+/** Addresses of this machine, as they are now. Upstream: pkg/util/node, k8s.io/apimachinery/pkg/util/net. */
 import { lookup } from "node:dns/promises";
 import * as fs from "node:fs/promises";
 import * as os from "node:os";

@@ -1,6 +1,6 @@
 /**
  * How full and how busy this machine is: /proc, and the root cgroup where it says more, on v1 and v2.
- * Counterpart: cadvisor's root container and file systems.
+ * Upstream: cadvisor's root container and file systems.
  */
 import * as fs from "node:fs/promises";
 import * as os from "node:os";

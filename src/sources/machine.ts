@@ -1,6 +1,6 @@
 /**
  * Facts about this machine, read once. What a system does not have is empty or undefined; what must be there and is
- * not is an error. Counterparts: cadvisor's machine info, pkg/util/node.
+ * not is an error. Upstream: cadvisor's machine info, pkg/util/node.
  */
 import { execFile } from "node:child_process";
 import * as fs from "node:fs/promises";
@@ -101,7 +101,7 @@ async function readThermalThrottlePaths(prefix: string): Promise<readonly string
   return paths.filter((_, index) => present[index]);
 }
 
-/** Counterparts: IsEnabled of runc's apparmor package and GetEnabled of go-selinux. */
+/** Upstream: IsEnabled of runc's apparmor package and GetEnabled of go-selinux. */
 async function readSecurityModules(text: ReadText): Promise<Pick<Machine, "appArmorEnabled" | "selinuxEnabled">> {
   const isLoaded = (await text("/sys/module/apparmor/parameters/enabled"))?.startsWith("Y") === true;
   // Without a policy every process still has the label of the kernel.
@@ -159,7 +159,7 @@ async function rootFsBytes(dir: string): Promise<bigint | undefined> {
   return stats === undefined ? undefined : stats.blocks * stats.bsize;
 }
 
-/** The lesser of the two limits the kernel has. Counterpart: pidlimit.Stats. */
+/** The lesser of the two limits the kernel has. Upstream: pidlimit.Stats. */
 async function readMaxPids(text: ReadText): Promise<bigint | undefined> {
   const limits = await Promise.all(["pid_max", "threads-max"].map((name) => text(`/proc/sys/kernel/${name}`)));
   return limits
@@ -167,7 +167,7 @@ async function readMaxPids(text: ReadText): Promise<bigint | undefined> {
     .reduce<bigint | undefined>((least, limit) => (least === undefined || limit < least ? limit : least), undefined);
 }
 
-/** The first line of the list is its title. A system without the list has no swap. Counterpart: swap.IsSwapOn. */
+/** The first line of the list is its title. A system without the list has no swap. Upstream: swap.IsSwapOn. */
 const listsSwap = (swaps: string | undefined): boolean => (swaps ?? "").split("\n").length > 1;
 
 function ownHostname(): string {

@@ -1,7 +1,7 @@
 /**
  * The manifest directory on a real file system: chokidar for hints, stat for versions. Owns its watcher while
  * `changes$` is subscribed, and what that said of files being removed and made anew. Bounds: `maxBytes` per file, MAX_ENTRIES entries.
- * Counterpart: pkg/kubelet/config/file_linux.go.
+ * Upstream: pkg/kubelet/config/file_linux.go.
  */
 import { type BigIntStats, statSync } from "node:fs";
 import { lstat, stat } from "node:fs/promises";

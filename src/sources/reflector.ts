@@ -1,7 +1,7 @@
 /**
  * A resource of the API server as an immutable map that stays up to date: streamed or listed, then watched, resumed
  * after every break. core/api/reflection.ts decides from each answer; its memory lives in one subscription.
- * Bounds: one request at a time, two timers, the objects selected. Counterpart: client-go's Reflector.
+ * Bounds: one request at a time, two timers, the objects selected. Upstream: client-go's Reflector.
  */
 import {
   auditTime,

@@ -1,7 +1,7 @@
 /**
  * ConfigMaps and Secrets followed by a watch each, for as long as a pod names them: the strategy `Watch`. Owns one
  * reflector per object followed. Bounds: it ends with the last follower, once the object is immutable, or when nobody
- * asked for it in a while. Counterpart: watch_based_manager.go.
+ * asked for it in a while. Upstream: watch_based_manager.go.
  */
 import {
   BehaviorSubject,

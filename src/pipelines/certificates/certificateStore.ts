@@ -1,6 +1,6 @@
 /**
- * Certificates on disk as upstream's store has them: PREFIX-current.pem leads to the newest dated file with certificates
- * and key. Whoever rotates is the only writer. Counterpart: client-go's certificate_store.go.
+ * Certificates on disk in the layout of upstream's store: PREFIX-current.pem links to the newest dated file with
+ * certificates and key. The rotation is the only writer. Upstream: client-go's certificate_store.go.
  */
 import { catchError, concat, forkJoin, ignoreElements, map, type Observable, of, switchMap, throwError } from "rxjs";
 import type { CertificateSource, TextSource, TlsIdentity } from "../../core/api/clientConfig.ts";
@@ -14,22 +14,22 @@ import type { Files } from "../../ports/files.ts";
 
 /** The certificate files of one use on disk. */
 export interface CertificateStore {
-  /** The pair in use; undefined when there is none. Errors: when what is there cannot be used. */
+  /** Returns the pair in use; undefined if there is none. Errors: if the files cannot be used. */
   current(): Call<HeldCertificate | undefined>;
-  /** Keeps a pair that was issued. Errors: InvalidArgument when it does not fit or is over; then nothing is written. */
+  /** Writes an issued pair. Errors: InvalidArgument if it does not match or has expired; then nothing is written. */
   keep(identity: TlsIdentity): Call<HeldCertificate>;
-  /** The key of the request that waits for its certificate; made and kept when there is none. */
+  /** Returns the key of the pending request; creates and writes one if there is none. */
   pendingKey(): Call<string>;
-  /** Forgets that key. */
+  /** Removes that key. */
   dropPendingKey(): Call<void>;
 }
 
 export interface CertificateStoreOptions {
-  /** Absolute. */
+  /** Absolute path. */
   readonly directory: string;
   /** `kubelet-client` or `kubelet-server`. */
   readonly prefix: string;
-  /** Where a pair is as long as the directory has none. */
+  /** Location of a pair to use while the directory has none. */
   readonly fallback: CertificateSource | undefined;
 }
 
@@ -39,12 +39,12 @@ export interface CertificateStorePorts {
   readonly clock: Clock;
 }
 
-/** Far more than a chain of certificates has. */
+/** Far more than a certificate chain needs. */
 const MAX_BYTES = 1024 * 1024;
 const DIRECTORY_MODE = 0o755;
 const PRIVATE_MODE = 0o600;
 
-/** Makes one; nothing is read yet. */
+/** Creates a store; reads nothing yet. */
 export function certificateStore(
   { directory, prefix, fallback }: CertificateStoreOptions,
   { files, certificates, clock }: CertificateStorePorts,
@@ -119,5 +119,5 @@ const rethrow = (error: unknown) => throwError(() => error);
 
 const noPair = (path: string) => kubeletError("InvalidArgument", `${path} has no certificate with its key`);
 
-/** The end of a step alone. */
+/** Passes on only the completion or error of a step. */
 const ended = (step$: Observable<unknown>): Observable<never> => step$.pipe(ignoreElements());

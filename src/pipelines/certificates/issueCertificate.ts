@@ -1,6 +1,6 @@
 /**
- * A certificate for a request, by way of the API server. Bounds: one watch, 15 minutes. Counterpart: RequestCertificate
- * and WaitForCertificate in client-go's util/certificate/csr.
+ * Requests a certificate from the API server. Bounds: one watch, 15 minutes. Upstream: RequestCertificate and
+ * WaitForCertificate in client-go's util/certificate/csr.
  */
 import {
   catchError,
@@ -24,21 +24,20 @@ import type { ApiServer, ApiWatchEvent } from "../../ports/apiServer.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 
-/** How long a request may wait for its approval and signature. */
+/** Maximum time until a request is approved and signed. */
 const APPROVAL_WAIT_MS = 15 * 60_000;
 const WATCH_AGAIN_MS = 1_000;
 const RESOURCE = "certificatesigningrequests";
 
 /**
- * Sends the request and waits for its certificate, PEM. A request of that name that is there already is waited for
- * instead.
+ * Sends the request and waits for its certificate, PEM. If a request of that name exists already, waits for that one.
  *
  *     server            create--watch---approved---issued
  *     issueCertificate  -----------------------------(c|)
  *
- * Cancels: the request or watch under way; the object stays. Errors: Rejected when it is denied or failed, or its object
- * is gone; DeadlineExceeded after APPROVAL_WAIT_MS; those of the server for the first request. Bound: one watch at a
- * time, begun again a second after it ended.
+ * Cancels: the request or watch in flight; the object stays. Errors: Rejected if the request is denied or failed, or
+ * its object is removed; DeadlineExceeded after APPROVAL_WAIT_MS; those of the server for the first request. Bound:
+ * one watch at a time, restarted a second after it ended.
  */
 export const issueCertificate = (api: ApiServer, request: SigningRequest, clock: Clock): Call<string> =>
   api.create(RESOURCE, request).pipe(
@@ -58,7 +57,7 @@ export const issueCertificate = (api: ApiServer, request: SigningRequest, clock:
     ),
   );
 
-/** The first verdict that is one. */
+/** Emits the first final verdict. */
 function verdicts(api: ApiServer, made: SigningRequest, clock: Clock): Observable<SigningVerdict> {
   const { uid, name = "" } = made.metadata ?? {};
   const again = () => longTimer(clock, WATCH_AGAIN_MS);

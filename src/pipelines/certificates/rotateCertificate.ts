@@ -1,7 +1,7 @@
 /**
- * Keeps a certificate that says what it should and has not expired: asks for one when there is none, and for the next
- * one well before the end. Owns the pair in use. Bounds: one request at a time, begun at most once a second.
- * Counterpart: client-go's certificate manager.
+ * Keeps a valid certificate with the desired content: requests one if there is none, and the next one well before the
+ * expiry. Owns the pair in use. Bounds: one request at a time, started at most once a second. Upstream: client-go's
+ * certificate manager.
  */
 import {
   catchError,
@@ -32,9 +32,9 @@ import { isValid, obtainCertificate, type ObtainOptions, type ObtainPorts } from
 
 /** The desired content of a certificate, its issuer and its store. */
 export interface RotationOptions extends ObtainOptions {
-  /** The desired content; undefined while it is not known. */
+  /** The desired content; undefined while it is unknown. */
   readonly template$: Observable<CertificateTemplate | undefined>;
-  /** Called after a failed try. */
+  /** Called after a failed attempt. */
   onFailure?(): void;
   /** Called after a rotation with the age of the replaced certificate. */
   onRotated?(ageSeconds: number): void;
@@ -45,18 +45,18 @@ export interface RotationPorts extends ObtainPorts {
 }
 
 const MS_PER_SECOND = 1000;
-/** Against signers whose certificates are never good enough. */
+/** Limits the rate for signers whose certificates never have the desired content. */
 const PAUSE_MS = 1_000;
 
 /**
- * The pair in use: the one on disk unless it has expired, then each new one once it is on disk.
+ * Emits the pair in use: the one on disk unless it has expired, then each new one once it is on disk.
  *
  *     certificate   a valid--------deadline
  *     requests                     r--#  r---issued
  *     told          a------------------------b------
  *
- * Cancels: the wait or the request under way. Errors: never, nor does it complete; what fails is logged and tried again
- * with RENEWAL_BACKOFF. Bound: one request at a time; a new template takes the place of the request for the old one.
+ * Cancels: the wait or the request in flight. Errors: never, nor does it complete; failures are logged and retried
+ * with RENEWAL_BACKOFF. Bound: one request at a time; a new template replaces the request for the old one.
  */
 export function rotateCertificate(options: RotationOptions, ports: RotationPorts): Observable<HeldCertificate> {
   return defer(() => {

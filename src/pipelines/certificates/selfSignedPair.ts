@@ -1,4 +1,4 @@
-/** The self-signed pair of a node: made when there is none, and left alone from then on, as upstream leaves it. */
+/** The self-signed pair of a node: created if there is none, and never replaced, as in upstream. */
 import { concat, defer, EMPTY, forkJoin, ignoreElements, type Observable, switchMap, throwError } from "rxjs";
 import type { PairPaths } from "../../core/cert/servingSource.ts";
 import { kubeletError } from "../../core/errors.ts";
@@ -10,9 +10,9 @@ const PUBLIC_MODE = 0o644;
 const PRIVATE_MODE = 0o600;
 
 /**
- * Completes when both files are there. Cancels: the step under way. Errors: InvalidArgument for a key without
- * certificate, which is somebody's; those of the files. A certificate without key is an earlier try that did not come to
- * its end. Counterpart: CanReadCertAndKey and GenerateSelfSignedCertKey of client-go.
+ * Completes when both files exist. Cancels: the current step. Errors: InvalidArgument for a key without a
+ * certificate, which some other program owns; those of the files. A certificate without a key is an earlier,
+ * incomplete attempt. Upstream: CanReadCertAndKey and GenerateSelfSignedCertKey of client-go.
  */
 export const selfSignedPair = (
   { certificate, key }: PairPaths,

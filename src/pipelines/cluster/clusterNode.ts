@@ -1,4 +1,4 @@
-/** The work of a cluster node towards the API server. A standalone node has none. */
+/** The work of a cluster node with the API server. A standalone node has none. */
 import { EMPTY, merge, type Observable } from "rxjs";
 import type { KubeletEvent } from "../../core/events.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
@@ -7,7 +7,7 @@ import type { NodeView } from "../../state/nodeState.ts";
 import { type OwnNodeCells, ownNode } from "./ownNode.ts";
 import { podWriter } from "./podWriter.ts";
 
-/** All parts, for as long as it is subscribed. Emits events of the node; errors only on a broken invariant. */
+/** Runs all parts while subscribed. Emits events of the node; errors only on a broken invariant. */
 export function clusterNode(
   inputs: { readonly pulled$: Observable<unknown> },
   ports: KubeletPorts,

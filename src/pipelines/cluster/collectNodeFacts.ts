@@ -1,4 +1,4 @@
-/** Facts of the node status, read from the cells when needed. */
+/** Facts for the node status, read from the cells when needed. */
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { MachineAddresses, NodeFacts } from "../../core/node/nodeFacts.ts";
 import { nodeProblems } from "../../core/node/nodeProblems.ts";
@@ -8,7 +8,10 @@ import { sameValue } from "../../core/sameValue.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 
-/** Makes a reader of the facts of this node, the same object while they are the same; the kubelet has started now. */
+/**
+ * Creates a reader of the facts of this node, which returns the same object while the facts are the same. The kubelet
+ * starts now.
+ */
 export function createNodeFacts(
   state: Pick<NodeView, "runtimeState" | "relistedAt" | "images" | "pressures" | "addresses">,
   { clock, machine }: Pick<KubeletPorts, "clock" | "machine">,

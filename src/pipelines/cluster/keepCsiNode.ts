@@ -1,7 +1,7 @@
 /**
- * Makes the CSINode that goes with the Node, once for each Node, and keeps nothing. Bound: one request at a time; nothing
- * waits for it. Counterpart: initializeCSINode of pkg/volume/csi. Differs from upstream: the node is Ready without it, as
- * no volume of CSI is served, and failing for long does not end the daemon.
+ * Creates the CSINode of the Node, once for each Node. Stateless. Bound: one request at a time; nothing waits for it.
+ * Upstream: initializeCSINode of pkg/volume/csi. Differs from upstream: the node is Ready without it, since no CSI
+ * volumes are served, and persistent failure does not end the daemon.
  */
 import { catchError, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap } from "rxjs";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
@@ -22,14 +22,14 @@ export interface CsiNodeWriter extends Pick<KubeletPorts, "clock" | "rng" | "tel
 
 const BACKOFF: BackoffCurve = { initialMs: 200, maxMs: 60_000, jitter: 0.5 };
 
-/** Follows the Node; never emits, errors or completes. Cancels: the requests for a Node that is no more. */
+/** Follows the Node; never emits, errors or completes. Cancels: the requests for a removed Node. */
 export const csiNode = (writer: CsiNodeWriter): Observable<never> =>
   writer.node.changes$.pipe(
     newsOf((node) => node?.metadata?.uid ?? ""),
     switchMap((uid) => (uid === "" ? EMPTY : ensure(writer, uid))),
   );
 
-/** Completes once it is there. */
+/** Completes once the CSINode exists. */
 function ensure(writer: CsiNodeWriter, nodeUid: string): Observable<never> {
   const { api, nodeName, telemetry } = writer;
   const name = nodeName;
@@ -55,7 +55,7 @@ function step({ api, nodeName: name }: CsiNodeWriter, next: CsiNodeStep): Observ
     case "update":
       return api.update("csinodes", next.object);
     case "delete":
-      // Looked at again after the pause: it may have to wait for somebody's finalizer.
+      // Check again after the pause: a finalizer may delay the deletion.
       return api.delete("csinodes", { name }, { preconditions: { uid: next.uid } }).pipe(
         map(() => {
           throw kubeletError("Conflict", `CSINode ${name} was of an earlier Node of this name, deleted it`);

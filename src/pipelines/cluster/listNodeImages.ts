@@ -1,6 +1,6 @@
 /**
- * Which images the node has: listed at the start, after each pull, and every five minutes. Owner of the images cell.
- * Bound: one listing at a time. Counterpart: the image cache of pkg/kubelet/images.
+ * The images of the node: listed at the start, after each pull, and every five minutes. Owner of the images cell.
+ * Bound: one listing at a time. Upstream: the image cache of pkg/kubelet/images.
  */
 import { auditTime, catchError, EMPTY, ignoreElements, merge, type Observable, of, tap } from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";
@@ -13,10 +13,10 @@ import type { Cell } from "../../state/cell.ts";
 
 /** Upstream's period of image garbage collection. */
 const PERIOD_MS = 300_000;
-/** Pulls that end together make one listing. */
+/** Pulls that end within this time share one listing. */
 const SETTLE_MS = 1_000;
 
-/** Keeps the cell true while it is subscribed; a listing that fails leaves it as it was. */
+/** Keeps the cell current while subscribed; a failed listing leaves it unchanged. */
 export function nodeImages(
   inputs: { readonly pulled$: Observable<unknown> },
   { images, clock, telemetry }: Pick<KubeletPorts, "images" | "clock" | "telemetry">,

@@ -1,4 +1,7 @@
-/** This node as the API server has it. Owner of the node cell; tells when pods may be placed on it or not any more. */
+/**
+ * This node's Node at the API server. Owner of the node cell; emits events when the node becomes schedulable or
+ * unschedulable.
+ */
 import { concat, distinctUntilChanged, map, type Observable, of, skip, tap } from "rxjs";
 import type { Node } from "../../core/api.ts";
 import type { KubeletEvent } from "../../core/events.ts";

@@ -1,5 +1,5 @@
 /**
- * Makes the Node of this machine, or corrects the one that is there. Bound: one attempt at a time. Counterpart:
+ * Creates the Node of this machine, or corrects the existing one. Bound: one attempt at a time. Upstream:
  * registerWithAPIServer of pkg/kubelet/kubelet_node_status.go.
  */
 import { catchError, concat, defer, from, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
@@ -24,13 +24,13 @@ export interface NodeWriter extends Pick<KubeletPorts, "clock" | "rng" | "teleme
   readonly deadlineMs: number;
   readonly facts: () => NodeFacts;
   readonly startup: NodeStartup;
-  /** The server was found to be there again. */
+  /** Emits when the server is reachable again. */
   readonly returns$: Observable<unknown>;
 }
 
 const BACKOFF: BackoffCurve = { initialMs: 100, maxMs: 7_000 };
 
-/** Completes once the Node is there; events of its first status come before. Never errors. */
+/** Completes once the Node exists, after the events of its first status. Never errors. */
 export function nodeRegistration(writer: NodeWriter): Observable<KubeletEvent> {
   const { clock, rng, telemetry, startup } = writer;
   const attempts$ = defer(() => tryRegister(writer)).pipe(
@@ -40,7 +40,7 @@ export function nodeRegistration(writer: NodeWriter): Observable<KubeletEvent> {
   );
   return defer(() => {
     startup.attempted();
-    // The runtime may answer meanwhile, and the Node is Ready from its first moment.
+    // The runtime may answer meanwhile, so that the Node is Ready from the start.
     return concat(longTimer(clock, backoffDelay(BACKOFF, 1, rng)).pipe(ignoreElements()), attempts$);
   });
 }

@@ -1,19 +1,19 @@
-/** How long a machine takes to become a node that is Ready: told once. Counterpart: node_startup_latency_tracker.go. */
+/** Startup latency of the node, from start to Ready; observed once. Upstream: node_startup_latency_tracker.go. */
 import type { MonotonicMs } from "../../core/ids.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 
 export interface NodeStartup {
-  /** The first attempt to register begins. */
+  /** Called when the first attempt to register begins. */
   attempted(): void;
-  /** The Node was made: it was not there before. */
+  /** Called when the Node was created, and did not exist before. */
   registered(): void;
-  /** A status was written that says Ready. */
+  /** Called when a Ready status was written. */
   ready(): void;
 }
 
 const seconds = (ms: number): number => ms / 1000;
 
-/** Starts the watch: the kubelet has started now. A Node that was there before makes no metric. */
+/** Starts the tracker: the kubelet starts now. A Node that existed before gives no metric. */
 export function createNodeStartup({
   clock,
   machine,

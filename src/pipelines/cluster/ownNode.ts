@@ -21,7 +21,7 @@ export type OwnNodeCells = Pick<NodeState, "node" | "images">;
 
 const MS_PER_SECOND = 1_000;
 
-/** Runs while it is subscribed; emits events of the node. Never errors or completes. */
+/** Runs while subscribed; emits events of the node. Never errors or completes. */
 export function ownNode(
   inputs: { readonly pulled$: Observable<unknown> },
   { api, cluster }: { readonly api: ApiLanes; readonly cluster: ClusterObjects },
@@ -33,7 +33,7 @@ export function ownNode(
   const { clock, rng, telemetry } = ports;
   const { nodeName, node: settings } = config;
   const { leaseDurationSeconds: durationSeconds, statusUpdatePeriodMs } = settings;
-  // Upstream's: a heartbeat that takes longer is no heartbeat.
+  // Same bound as upstream: a heartbeat that takes longer is too late.
   const deadlineMs = Math.min(statusUpdatePeriodMs, durationSeconds * MS_PER_SECOND);
   const request = { api: api.heartbeats, clock, rng, telemetry, deadlineMs };
   return defer(() => {

@@ -23,7 +23,7 @@ interface PodWriteDeps {
   readonly node: ReadonlyCell<Node | undefined>;
 }
 
-/** Everything about the name that is written to. */
+/** The state of a written name. */
 interface Subject {
   readonly ref: ObjectRef;
   readonly memory: PodWriterMemory;
@@ -33,7 +33,7 @@ interface Subject {
 
 const ANSWERED: WorkOutcome = { kind: "answered" };
 
-/** Makes the next request for a name; empty when there is none to make. Errors only on a broken invariant. */
+/** Makes the next request for a name; empty if none is needed. Errors only on a broken invariant. */
 export function podWriteRequest(
   name: string,
   memories: PodWriterMemories,
@@ -76,7 +76,7 @@ function ask({ ref, memory }: Subject, { api }: PodWriteDeps): Observable<WorkOu
       memory.isInDoubt = false;
       memory.goneUid = undefined;
       memory.answered = object;
-      // No request was sent yet: an earlier failure may repeat, and then waits longer.
+      // No request was sent yet: an earlier failure may repeat, with a longer wait.
       return { kind: "later", afterMs: 0 };
     }),
   );
@@ -104,7 +104,7 @@ function remove(
 ): Observable<WorkOutcome> {
   return api.pods.delete("pods", ref, { gracePeriodSeconds: 0, preconditions: { uid } }).pipe(
     map((answer) => {
-      // Finalizers hold it back: it is there until somebody else lets it go.
+      // Finalizers keep the object until their owners remove them.
       const left = answer as ApiPod;
       if ((left.metadata?.finalizers ?? []).length > 0) memory.answered = left;
       else memory.goneUid = uid;
@@ -113,7 +113,7 @@ function remove(
   );
 }
 
-/** The node may have been made anew since the last mirror: it belongs to the one that is known now. */
+/** Creates a mirror pod owned by the current Node: the Node may have been recreated since the last mirror pod. */
 function createMirror({ memory }: Subject, pod: Pod, { api, nodeName, node }: PodWriteDeps): Observable<WorkOutcome> {
   return defer(() => {
     const { deletionTimestamp, uid } = node.value?.metadata ?? {};
@@ -123,7 +123,7 @@ function createMirror({ memory }: Subject, pod: Pod, { api, nodeName, node }: Po
   }).pipe(
     catchError((thrown: unknown) => {
       const { code, message } = toKubeletError(thrown);
-      // The namespace is missing: nothing was made, and the pod itself is not gone.
+      // The namespace is missing: the pod was not created, and is not gone either.
       throw code === "NotFound" ? notYet(message) : thrown;
     }),
     map((object) => {
@@ -158,6 +158,6 @@ function attempt(
   );
 }
 
-/** True when other requests would fail in the same way. */
+/** Returns whether other requests would fail in the same way. */
 const isAway = ({ code }: KubeletError): boolean =>
   code === "Unavailable" || code === "DeadlineExceeded" || code === "TooManyRequests" || code === "Unknown";

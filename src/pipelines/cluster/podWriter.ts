@@ -1,16 +1,17 @@
 /**
- * Tells the API server of this node's pods: their statuses, the end of those that were deleted, the mirrors of static
- * pods. A change goes out in the turn in which it happens. What to write is decided by core/api/podWrite.ts from what
- * both sides have at that moment, so that the newest status wins and a difference is seen from either side. What waits for
- * the rate is decided when its turn comes: statuses in between are never sent, and the most urgent goes first.
+ * Writes this node's pods to the API server: their statuses, the final deletion of pods with a deletion timestamp,
+ * mirror pods of static pods. A change is sent in the turn in which it happens. core/api/podWrite.ts decides the
+ * write from the state of both sides at that moment, so that the newest status wins and a difference is seen from
+ * either side. A write that waits for the rate limit is decided when it is due: intermediate statuses are never sent,
+ * and the most urgent write goes first.
  *
  *     podStatuses, registry   a---a'-------b-------     our side
  *     apiPodObjects                ------------------b"-     the server's: somebody else wrote to b
  *     requests                a[..]a'[..]--b[..]b[..]
  *
- * Bounds: PARALLEL_WRITES requests, one per object name. Counterpart: pkg/kubelet/status status_manager.go and
- * pkg/kubelet/pod mirror_client.go. Differs from upstream: no periodic reconciliation, as the reflector tells of every
- * difference; a GET not before each write, but after one whose outcome is open.
+ * Bounds: PARALLEL_WRITES requests, one per object name. Upstream: pkg/kubelet/status status_manager.go and
+ * pkg/kubelet/pod mirror_client.go. Differs from upstream: no periodic reconciliation, since the reflector reports
+ * every difference; a GET only after a request with an unknown outcome, not before each write.
  */
 import { defer, map, merge, type Observable } from "rxjs";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
@@ -23,15 +24,15 @@ import type { NodeView } from "../../state/nodeState.ts";
 import { createPodWriterMemories } from "./podWriterMemory.ts";
 import { podWriteRequest } from "./podWriteRequest.ts";
 
-/** Requests under way; what waits beyond them goes in the order of its urgency. */
+/** Maximum number of requests in flight; the rest wait in the order of urgency. */
 const PARALLEL_WRITES = 10;
-/** A write that failed, and all of them while the server is away. */
+/** Backoff of a failed write, and of all writes while the server is unreachable. */
 const BACKOFF: BackoffCurve = { initialMs: 200, maxMs: 10_000, jitter: 0.2 };
 
 /** Cells that the writer follows. */
 export type PodWriterState = Pick<NodeView, "registry" | "podStatuses" | "apiPodObjects" | "sourcesSeen" | "node">;
 
-/** Writes for as long as it is subscribed. Never emits; errors only on a broken invariant. */
+/** Writes while subscribed. Never emits; errors only on a broken invariant. */
 export function podWriter(
   api: ApiLanes,
   ports: Pick<KubeletPorts, "clock" | "rng" | "telemetry">,

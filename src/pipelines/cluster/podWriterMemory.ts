@@ -1,6 +1,6 @@
 /**
- * What the pod writer knows of each object name: what both sides have, what the server answered beyond what the
- * reflector has told, and what was written. Owned by the pod writer. Bound: one memory per name of a pod of this node.
+ * The pod writer's knowledge of each object name: the state on both sides, answers of the server that are newer than
+ * the reflector's, and the last writes. Owned by the pod writer. Bound: one memory per name of a pod of this node.
  */
 import { podWritePriority, type PodWriteView, type SyncedStatus } from "../../core/api/podWrite.ts";
 import { isNewerVersion } from "../../core/api/resourceVersion.ts";
@@ -18,16 +18,16 @@ import type { NodeView } from "../../state/nodeState.ts";
 export interface PodWriterMemory {
   /** Inputs of the last decision: equal inputs lead to the same decision. */
   seen: readonly unknown[];
-  /** The answer to a request: counts until the reflector has come to its version. */
+  /** The answer to a request; used until the reflector has reached its version. */
   answered: ApiPod | undefined;
-  /** This object is gone, whatever the reflector still tells. */
+  /** UID of a removed object, even if the reflector still has it. */
   goneUid: string | undefined;
-  /** A request failed in a way that leaves open what the server has: it is asked before the next write. */
+  /** Set after a failed request with an unknown outcome: a GET precedes the next write. */
   isInDoubt: boolean;
   synced: (SyncedStatus & { readonly atMs: MonotonicMs }) | undefined;
-  /** First statuses told by this kubelet, by pod UID. */
+  /** First statuses reported by this kubelet, by pod UID. */
   readonly first: Map<PodUid, PodStatus>;
-  /** Since when there is a status the server does not have. */
+  /** Since when a status differs from the server's. */
   changedAtMs: MonotonicMs | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Renews the lease of the node each quarter of its duration, whatever else goes on. State: the lease as it was answered
- * last, in one subscription. Bound: one request at a time. Counterpart: component-helpers' lease controller.
+ * last, in one subscription. Bound: one request at a time. Upstream: component-helpers' lease controller.
  */
 import {
   catchError,

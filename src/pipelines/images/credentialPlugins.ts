@@ -1,6 +1,6 @@
 /**
  * Credentials that plugins have for an image. Owns their answers, for as long as each says. Bounds: one run at a time per
- * plugin and request, of a minute at most; MAX_KEPT answers per plugin. Counterpart: pkg/credentialprovider/plugin.
+ * plugin and request, of a minute at most; MAX_KEPT answers per plugin. Upstream: pkg/credentialprovider/plugin.
  */
 import { catchError, combineLatest, defer, finalize, map, type Observable, of, switchMap, throwError } from "rxjs";
 import type { Pod } from "../../core/api.ts";

@@ -1,7 +1,7 @@
 /**
  * Sees to it that an image is there: one shared pull per image among all who wait, paced, with backoff per pod and
  * image. Owns the pulls under way and the backoffs. Bound: `maxParallel` pulls, and those that hang beside them; backoff
- * entries of pods that have gone are pruned. Counterpart: pkg/kubelet/images image_manager.go, puller.go.
+ * entries of pods that have gone are pruned. Upstream: pkg/kubelet/images image_manager.go, puller.go.
  */
 import {
   catchError,

@@ -1,6 +1,6 @@
 /**
- * What earlier kubelets left of image pulls: read at the start, and compared with the images the runtime has, then and every
- * five minutes. Bound: a file at a time, of MAX_BYTES.
+ * Reads the image pull records of earlier kubelets at the start, and compares them with the images of the runtime,
+ * then and every five minutes. Bound: one file at a time, of MAX_BYTES.
  */
 import {
   catchError,
@@ -37,7 +37,7 @@ const ASIDE = ".corrupt";
 const PRUNE_MS = 300_000;
 const MS_PER_SECOND = 1000;
 
-/** Fills the store from disk; what cannot be read is logged. Never errors. */
+/** Fills the store from disk; logs unreadable records. Never errors. */
 export function loadPullRecords(store: PullRecordStore): Observable<never> {
   store.broken = undefined;
   const { ports, pulledDir, pullingDir } = store;
@@ -68,7 +68,7 @@ export function loadPullRecords(store: PullRecordStore): Observable<never> {
   );
 }
 
-/** Reads the files of a directory; what `take` refuses is put aside, and what is aside is remembered by its name. */
+/** Reads the files of a directory; sets files aside that `take` rejects, and remembers by name those set aside. */
 function eachFile(
   store: PullRecordStore,
   directory: string,
@@ -104,7 +104,7 @@ function eachFile(
   );
 }
 
-/** Pulls that ended without anybody seeing it become records of nobody, and records of images that are gone go. */
+/** Converts pulls with an unknown outcome to records without a credential, and removes records of removed images. */
 function settle(store: PullRecordStore): Observable<never> {
   const { ports, intents, records } = store;
   for (const name of [...records.keys()].map(files.pullFileName)) store.unreadable.delete(name);
@@ -130,7 +130,7 @@ function settle(store: PullRecordStore): Observable<never> {
 }
 
 /**
- * Forgets, for as long as it is subscribed, the records of images that have gone from the runtime. Never errors. Upstream:
+ * Forgets the records of images removed from the runtime, while subscribed. Never errors. Upstream:
  * PruneUnknownRecords after image garbage collection, every five minutes too.
  */
 export const prunePullRecords = (store: PullRecordStore): Observable<never> =>
@@ -151,8 +151,8 @@ export const prunePullRecords = (store: PullRecordStore): Observable<never> =>
   );
 
 /**
- * Drops records of images that are gone. A record written since the images were listed (in seconds) may belong to a
- * newer image.
+ * Drops records of removed images. A record written since the images were listed (in seconds) may belong to a newer
+ * image.
  */
 function forgetGone(store: PullRecordStore, images: readonly Image[], askedAt: number): Observable<never> {
   const { records, ports, pulledDir } = store;
@@ -175,7 +175,7 @@ const untold = ({ ports }: PullRecordStore): MonoTypeOperatorFunction<never> =>
     return EMPTY;
   });
 
-/** Differs from upstream: a short name is found under its whole one too. */
+/** Differs from upstream: a short name also matches its full name. */
 function isNamed({ repoTags, repoDigests }: Image, image: string): boolean {
   const ref = parseImageRef(image);
   if (!ref.ok) return false;

@@ -1,6 +1,6 @@
 /**
- * The records of image pulls, in memory and on disk: who may use an image, and which pulls are under way. Owner of both.
- * Bounds: a record for each image, an intent for each pull; one write at a time.
+ * The records of image pulls, in memory and on disk: the pods that may use an image, and the pulls in progress. Owner
+ * of both. Bounds: a record for each image, an intent for each pull; one write at a time.
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, tap } from "rxjs";
 import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
@@ -15,16 +15,16 @@ import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 /** Ports of the records. */
 export type PullRecordPorts = Pick<KubeletPorts, "files" | "images" | "clock" | "telemetry">;
 
-/** The records, read and written by their one owner. */
+/** The records, read and written by their only owner. */
 export interface PullRecordStore {
   readonly ports: PullRecordPorts;
   readonly verification: ImageVerification;
   readonly pulledDir: string;
   readonly pullingDir: string;
   readonly records: Map<string, files.ImagePulledRecord>;
-  /** Pulls under way by image; 0: begun by an earlier kubelet. */
+  /** Number of pulls in progress by image; 0: started by an earlier kubelet. */
   readonly intents: Map<string, number>;
-  /** Names of records that cannot be read: their images count as pulled by nobody knows whom. */
+  /** Names of unreadable records: the credentials of their images' pulls are unknown. */
   readonly unreadable: Set<string>;
   /** Set while the records on disk cannot be read. Each check tries again, and no pod uses an image without a pull. */
   broken: KubeletError | undefined;
@@ -32,13 +32,13 @@ export interface PullRecordStore {
   inTurn(effect: () => Observable<unknown>): Observable<never>;
 }
 
-/** A call to the disk that does not answer is given up after this. */
+/** Deadline of a call to the disk. */
 export const FILE_PATIENCE_MS = 5_000;
 /** File mode of a record. */
 export const RECORD_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 
-/** Makes an empty store. */
+/** Creates an empty store. */
 export function createPullRecordStore(
   ports: PullRecordPorts,
   verification: ImageVerification,
@@ -58,7 +58,7 @@ export function createPullRecordStore(
   };
 }
 
-/** An effect whose failure is logged as `what`, and no more. */
+/** Runs an effect whose failure is only logged, as `what`. */
 export function told(
   { ports }: PullRecordStore,
   what: string,
@@ -73,7 +73,7 @@ export function told(
   );
 }
 
-/** An intent, on disk before its pull. Errors: ErrImagePull. */
+/** Writes an intent to disk before its pull. Errors: ErrImagePull. */
 export const beginPull = (store: PullRecordStore, image: string): Observable<never> =>
   defer(() => {
     const { intents, pullingDir } = store;
@@ -91,7 +91,7 @@ export const beginPull = (store: PullRecordStore, image: string): Observable<nev
       );
   });
 
-/** True for the last of those who pull it. */
+/** Counts the end of a pull; true if it was the last one of the image. */
 function lessen({ intents }: PullRecordStore, image: string): boolean {
   const left = (intents.get(image) ?? 0) - 1;
   if (left > 0) intents.set(image, left);
@@ -99,12 +99,12 @@ function lessen({ intents }: PullRecordStore, image: string): boolean {
   return left <= 0;
 }
 
-/** A pull is over, for one of those who pull the image. Never errors. */
+/** Ends one pull of the image. Never errors. */
 export const endPull = (store: PullRecordStore, image: string): Observable<never> =>
   told(store, "failed to remove image pull intent", { image }, () => {
     if (!lessen(store, image)) return EMPTY;
     const path = `${store.pullingDir}/${files.pullFileName(image)}`;
-    // Somebody may have begun to pull it again meanwhile.
+    // Another pull of the image may have started meanwhile.
     const remove = (): Observable<unknown> => (store.intents.has(image) ? EMPTY : store.ports.files.remove(path));
     return store.inTurn(remove).pipe(tap({ complete: () => tellCounts(store) }));
   });
@@ -115,7 +115,7 @@ const write = ({ ports }: PullRecordStore, directory: string, name: string, cont
     ports.files.replaceFile(`${directory}/${name}`, content, RECORD_MODE),
   );
 
-/** Keeps who may use an image: on disk, then in memory. Errors: those of the files. */
+/** Records the pods that may use an image: on disk, then in memory. Errors: those of the files. */
 export function recordPull(
   store: PullRecordStore,
   image: string,
@@ -144,7 +144,7 @@ export function recordPull(
   });
 }
 
-/** Tells how many there are. */
+/** Updates the metrics of the numbers of records and intents. */
 export function tellCounts({ ports, records, intents }: PullRecordStore): void {
   ports.telemetry.metrics.gauge("kubelet_imagemanager_ondisk_pulledrecords", records.size);
   ports.telemetry.metrics.gauge("kubelet_imagemanager_ondisk_pullintents", intents.size);

@@ -1,6 +1,7 @@
 /**
- * Which images this node pulled and who may use them: a record after each pull, a check before each use. Bounds: a record
- * for each image, those of images that are gone go within five minutes. Counterpart: pkg/kubelet/images/pullmanager.
+ * The images this node pulled and the pods that may use them: a record after each pull, a check before each use.
+ * Bounds: a record for each image; records of removed images are dropped within five minutes. Upstream:
+ * pkg/kubelet/images/pullmanager.
  */
 import { catchError, concat, defer, EMPTY, finalize, type Observable, of, switchMap, throwError } from "rxjs";
 import type { RegistryCredential } from "../../core/image/dockerConfig.ts";
@@ -30,23 +31,25 @@ import {
 export interface ImageUse {
   /** The image as named by the pod. */
   readonly image: string;
-  /** Its id. */
+  /** Id of the image. */
   readonly imageRef: string;
-  /** Asked for when they matter. */
+  /** Subscribed only when the check needs them. */
   readonly credentials: Observable<Result<readonly RegistryCredential[]>>;
 }
 
 /** The records of a node. */
 export interface PullRecords {
-  /** Learns what earlier kubelets pulled; completes before anything is checked. Never errors. */
+  /** Loads the pulls of earlier kubelets; completes before any check. Never errors. */
   load(): Observable<never>;
-  /** Forgets what has gone from the runtime, for as long as it is subscribed. Never errors. */
+  /** Forgets images removed from the runtime, while subscribed. Never errors. */
   prune(): Observable<never>;
-  /** Whether the pod may use the image; error: its credentials cannot be read. One value. Never errors. */
+  /**
+   * Decides whether the pod may use the image; error: its credentials cannot be read. Emits one value. Never errors.
+   */
   check(use: ImageUse): Observable<Result<Access>>;
   /**
-   * The pull of an image, as the pod names it, with an intent on disk before it and a record after it. Errors: those of
-   * the pull; ErrImagePull when the intent cannot be written.
+   * Pulls an image, named as in the pod, with an intent on disk before the pull and a record after it. Errors: those
+   * of the pull; ErrImagePull if the intent cannot be written.
    */
   during<T extends PulledImage>(image: string, pull$: Observable<T>): Observable<T>;
 }
@@ -60,7 +63,7 @@ export interface PulledImage {
   readonly used: RegistryCredential | undefined;
 }
 
-/** Without verification nothing is recorded, and everybody may use what is there. */
+/** Records nothing and verifies nothing: every pod may use present images. */
 export const NO_RECORDS: PullRecords = {
   load: () => EMPTY,
   prune: () => EMPTY,
@@ -68,7 +71,7 @@ export const NO_RECORDS: PullRecords = {
   during: (_image, pull$) => pull$,
 };
 
-/** Makes the records; `load` has to complete before the others are asked. */
+/** Creates the records; `load` has to complete before any other call. */
 export function createPullRecords(
   ports: PullRecordPorts,
   { directories, imageVerification }: Pick<KubeletConfig, "directories" | "imageVerification">,
@@ -89,7 +92,7 @@ export function createPullRecords(
   };
 }
 
-/** Given up half-way, its intent stays: it may work all the same. */
+/** An interrupted pull keeps its intent: it may succeed nevertheless. */
 const pullOf = <T extends PulledImage>(store: PullRecordStore, image: string, pull$: Observable<T>): Observable<T> =>
   defer(() => {
     let hasEnded = false;

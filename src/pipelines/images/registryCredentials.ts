@@ -1,6 +1,6 @@
 /**
- * The credentials an image is pulled with: those of the pod's pull secrets, then those of the node's docker files, then
- * those that plugins have. Owns what was read of these files, for five minutes. Counterparts: getPullSecretsForPod, pkg/credentialprovider.
+ * The credentials of an image pull: those of the pod's pull secrets, then those of the node's docker files, then
+ * those of plugins. Caches these files for five minutes. Upstream: getPullSecretsForPod, pkg/credentialprovider.
  */
 import { combineLatest, defer, map, type Observable, of, tap } from "rxjs";
 import type { Container, Pod } from "../../core/api.ts";
@@ -24,9 +24,9 @@ import type { PodObjects } from "../podObjects.ts";
 
 /** Credentials that a pull may use. */
 export interface PullCredentials {
-  /** To be tried in this order; empty: without any. */
+  /** Credentials in the order of attempts; empty: pull without credentials. */
   readonly credentials: readonly RegistryCredential[];
-  /** Pull secrets that could not be had. */
+  /** Pull secrets that could not be read. */
   readonly missing: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export type FindCredentials = (pod: Pod, container: Container) => Observable<Res
 const FRESH_MS = 5 * 60_000;
 const MAX_BYTES = 1024 * 1024;
 
-/** Makes the search. It reads no file before a pull needs one. */
+/** Creates the search. It reads no file before a pull needs one. */
 export function createRegistryCredentials({
   ports,
   places,
@@ -103,7 +103,7 @@ function readFiles(
   );
 }
 
-/** undefined: there is none, or it cannot be used, which is told. */
+/** Returns undefined for a missing file, and for an unusable one, which is logged. */
 const readFile = (
   { files, telemetry }: RegistryCredentialsDeps["ports"],
   form: "config.json" | ".dockercfg",

@@ -1,4 +1,4 @@
-/** The node as CRI configs and admission see it: configuration and machine, put together once. */
+/** The node as CRI configs and admission see it: configuration and machine, combined once. */
 import { distinctUntilChanged, map, type Observable, share, skip } from "rxjs";
 import { admitPod, effectiveMaxPods } from "../../core/admission/admit.ts";
 import type { Node } from "../../core/api.ts";
@@ -18,7 +18,7 @@ import type { Machine } from "../../ports/host.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 
-/** The cells that say which addresses the node has. */
+/** The cells with the node's addresses. */
 export interface AddressCells {
   readonly node: ReadonlyCell<Node | undefined>;
   readonly addresses: ReadonlyCell<MachineAddresses | undefined>;
@@ -49,7 +49,7 @@ export const nodeContext = (
   thermalThrottlePaths: machine.thermalThrottlePaths,
 });
 
-/** Emits when its addresses have become others: looked at once for all pods. */
+/** Emits when its addresses change: evaluated once for all pods. */
 export const readdressed = (context: NodeContext, { node, addresses }: AddressCells): Observable<unknown> =>
   whenever(node.changes$, addresses.changes$).pipe(
     map(() => context.nodeIps),

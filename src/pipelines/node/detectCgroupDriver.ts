@@ -1,6 +1,7 @@
 /**
- * Which cgroup driver is in use: the runtime's own, asked once at start; the configured one of a runtime that does not
- * tell. Bounds: three tries, two seconds apart. Counterpart: getCgroupDriverFromCRI in cmd/kubelet/app/server.go.
+ * Detects the cgroup driver: asks the runtime once at start, and uses the configured driver if the runtime does not
+ * report one. Bounds: three attempts, two seconds apart. Upstream: getCgroupDriverFromCRI in
+ * cmd/kubelet/app/server.go.
  */
 import { catchError, defer, map, type Observable, of, retry, tap, throwError } from "rxjs";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
@@ -14,7 +15,7 @@ const PAUSE_MS = 2_000;
 /** From this version on upstream requires a runtime that reports its driver; 1.36 announces that by a metric. */
 const NEEDED_AS_OF = "1.37.0";
 
-/** Emits the driver once. Errors when the runtime cannot be asked, or names a driver nobody knows. */
+/** Emits the driver once. Errors if the runtime does not answer, or reports an unknown driver. */
 export function cgroupDriver(
   configured: DriverInUse,
   { runtime, clock, telemetry: { log, metrics } }: Pick<KubeletPorts, "runtime" | "clock" | "telemetry">,
@@ -57,7 +58,7 @@ export function cgroupDriver(
   );
 }
 
-/** Absent without settings for Linux: the protocol's default would say systemd. */
+/** Undefined without settings for Linux: the protocol's default would be systemd. */
 function driverIn({ linux }: RuntimeConfigResponse): DriverInUse | undefined {
   if (linux === undefined) return undefined;
   if (linux.cgroupDriver === CgroupDriver.SYSTEMD) return "systemd";

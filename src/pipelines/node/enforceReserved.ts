@@ -1,6 +1,6 @@
 /**
- * Limits the cgroups of the system and of Kubernetes to what is reserved for them. They are the administrator's: a
- * missing one is never made, and a node that cannot enforce what it was asked to does not start. Counterpart:
+ * Limits the cgroups of the system and of Kubernetes to their reservations. The administrator owns these cgroups: a
+ * missing one is never created, and a node that cannot enforce its configuration does not start. Upstream:
  * enforceNodeAllocatableCgroups of node_container_manager_linux.go.
  */
 import { catchError, concat, defer, ignoreElements, type Observable, of } from "rxjs";

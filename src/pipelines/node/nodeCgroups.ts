@@ -1,7 +1,7 @@
 /**
- * The cgroups around all pods: `/kubepods` with what pods may use together, and one per QoS class whose CPU weight
- * follows the pods in it, as does the memory that is protected for them. Bound: one write at a time, newest wins, beside one
- * that tries the limits of `/kubepods` again. Counterparts: qos_container_manager_linux.go, enforceNodeAllocatableCgroups.
+ * The cgroups around all pods: `/kubepods` with the node's allocatable, and one per QoS class whose CPU weight and
+ * protected memory follow its pods. Bound: one write at a time, newest wins, beside one retry of the limits of
+ * `/kubepods`. Upstream: qos_container_manager_linux.go, enforceNodeAllocatableCgroups.
  */
 import {
   catchError,
@@ -43,9 +43,8 @@ import { enforceReserved } from "./enforceReserved.ts";
 const ENFORCE_AGAIN_MS = 60_000;
 
 /**
- * Keeps them for as long as it is subscribed; a failure is logged and tried again with the next change. Emits events:
- * pods are held to what they may use together, or why they are not, which is tried again each minute. Errors when a
- * reservation cannot be enforced.
+ * Keeps the cgroups while subscribed; logs a failure and retries it with the next change. Emits events: the limits of
+ * all pods are enforced, or why not, which is retried each minute. Errors if a reservation cannot be enforced.
  */
 export function nodeCgroups(
   ports: Pick<KubeletPorts, "cgroups" | "clock" | "machine" | "telemetry">,

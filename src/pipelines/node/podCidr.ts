@@ -1,6 +1,6 @@
 /**
- * Gives the runtime the address ranges of this node's pods: those of the Node in a cluster, `podCIDR` of the
- * configuration otherwise. Bound: one request at a time. Counterpart: updatePodCIDR of pkg/kubelet/kubelet_network.go.
+ * Sends the runtime the address ranges of this node's pods: those of the Node in a cluster, `podCIDR` of the
+ * configuration otherwise. Bound: one request at a time. Upstream: updatePodCIDR of pkg/kubelet/kubelet_network.go.
  */
 import { defer, EMPTY, filter, ignoreElements, type Observable, of, retry, switchMap } from "rxjs";
 import type { Node } from "../../core/api.ts";
@@ -16,7 +16,7 @@ type Ports = Pick<KubeletPorts, "runtime" | "clock" | "rng" | "telemetry" | "clu
 
 const BACKOFF: BackoffCurve = { initialMs: 1_000, maxMs: 10_000 };
 
-/** Sends each change until the runtime takes it; a newer one replaces one that is still on its way. */
+/** Sends each change until the runtime accepts it; a newer change replaces a pending one. */
 export function podCidr(
   { runtime, clock, rng, telemetry, cluster }: Ports,
   config: Pick<KubeletConfig, "podCidr">,

@@ -1,6 +1,6 @@
 /**
- * Gives pods with `hostUsers: false` their own user and group ids and keeps on disk who has which, so that no two pods
- * ever share any, over restarts too. Owner of the idRanges cell. Counterpart: pkg/kubelet/userns.
+ * Assigns user and group IDs to pods with `hostUsers: false` and keeps the assignment on disk, so that no two pods
+ * ever share an ID, even over restarts. Owner of the idRanges cell. Upstream: pkg/kubelet/userns.
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap, tap } from "rxjs";
 import type { Pod } from "../../core/api.ts";
@@ -34,16 +34,16 @@ import type { Cell } from "../../state/cell.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 
 const FILE_MODE = 0o600;
-/** A disk that does not answer holds pods back no longer than this, for each pod it has. */
+/** Upper bound on the delay that a disk without an answer causes at the start, for each pod directory. */
 const READ_DEADLINE_MS = 5_000;
 
 /** The user namespaces of all pods. */
 export interface UserNamespaces {
-  /** Learns what earlier kubelets gave out; completes before anything is given out. Never errors. */
+  /** Loads the assignments of earlier kubelets; completes before the first assignment. Never errors. */
   load(): Observable<never>;
-  /** The user namespace of the pod, in its directory on disk before it is told. Never errors. */
+  /** Returns the user namespace of the pod, after it is in the pod's directory on disk. Never errors. */
   provide(pod: Pod, runtimeHandler: string): Observable<Result<UserNamespace>>;
-  /** Takes the ids of a pod back of which nothing runs any more, on disk first. Errors when that fails. */
+  /** Releases the IDs of a pod without running containers, on disk first. Errors if that fails. */
   release(uid: PodUid): Call<void>;
 }
 
@@ -53,11 +53,11 @@ interface Registrar {
   readonly config: Pick<KubeletConfig, "directories" | "idPool">;
   readonly state: Pick<NodeView, "listing" | "runtimeState">;
   readonly idRanges: Cell<IdRanges>;
-  /** Pods whose ids are known to be on disk. */
+  /** Pods whose IDs are known to be on disk. */
   readonly written: Set<PodUid>;
 }
 
-/** Makes the one giver of ids; `load` has to complete before the others are asked. */
+/** Creates the only owner of IDs; `load` has to complete before any other call. */
 export function createUserNamespaces(
   ports: Registrar["ports"],
   config: Registrar["config"],
@@ -110,7 +110,7 @@ function loadOne(registrar: Registrar, pool: IdPool, uid: PodUid): Observable<ne
 }
 
 function record({ idRanges, written }: Registrar, pool: IdPool, uid: PodUid, content: string): Result<undefined> {
-  // Cut off before anything was asked of the runtime.
+  // The file was cut off before the runtime used the IDs.
   if (content === "") return ok(undefined);
   const range = decodeUserNamespace(content);
   const recorded = range.ok ? recordRange(idRanges.value, pool, uid, range.value) : range;
@@ -159,7 +159,7 @@ function write(registrar: Registrar, uid: PodUid, range: IdRange): Observable<Re
     .writeFile(pathOf(registrar, uid), encodeUserNamespace(range), FILE_MODE)
     .pipe(tap({ complete: () => written.add(uid) }), ignoreElements());
   return concat(written$, told$).pipe(
-    // The ids stay the pod's: the file may be there all the same.
+    // The IDs stay assigned to the pod: the file may exist nevertheless.
     catchError((thrown: unknown) => of(refusal(`create user namespace: ${toKubeletError(thrown).message}`, "Io"))),
   );
 }

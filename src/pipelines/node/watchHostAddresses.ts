@@ -1,7 +1,7 @@
 /**
- * Looks again and again which addresses the machine has, and is the writer of the cell `addresses`: the status of the
- * Node and the host addresses of pods follow it. Bound: one look at a time, `nodeStatusUpdateFrequency` after the one
- * before. Counterpart: NodeAddress of pkg/kubelet/nodestatus/setters.go, which looks at each status update.
+ * Polls the addresses of the machine and writes the cell `addresses`: the status of the Node and the host addresses
+ * of pods follow it. Bound: one poll at a time, `nodeStatusUpdateFrequency` after the last one. Upstream: NodeAddress
+ * of pkg/kubelet/nodestatus/setters.go, which runs at each status update.
  */
 import { catchError, EMPTY, ignoreElements, type Observable, tap } from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";
@@ -12,7 +12,7 @@ import { pollAfter } from "../../operators/pollAfter.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { Cell } from "../../state/cell.ts";
 
-/** Runs while it is subscribed. Never emits, never errors. */
+/** Runs while subscribed. Never emits, never errors. */
 export function hostAddresses(
   { clock, hostUsage, machine, telemetry }: Pick<KubeletPorts, "clock" | "hostUsage" | "machine" | "telemetry">,
   { node }: Pick<KubeletConfig, "node">,
@@ -20,7 +20,7 @@ export function hostAddresses(
 ): Observable<never> {
   const compare = (found: MachineAddresses): void => {
     const { ips, interfaceIps, nameIps } = addresses.value ?? machine;
-    // Without any interface the node keeps its addresses: that of loopback would be wrong, too.
+    // Without any interface the node keeps its addresses: the loopback address would be wrong, too.
     const now = found.ips.length === 0 ? { ...found, ips } : found;
     if (sameValue(now, { ips, interfaceIps, nameIps })) return;
     telemetry.log.info("Addresses of the machine changed", { before: ips, now: now.ips, interfaces: now.interfaceIps });

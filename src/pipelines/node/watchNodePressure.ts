@@ -1,7 +1,7 @@
 /**
- * Watches what the node runs short of, and is the writer of the cell `pressures`: its conditions and admission read it.
- * Bound: one look at a time, 10 s after the one before, 10 s for each figure; only figures some threshold is about.
- * Counterpart: synchronize of pkg/kubelet/eviction, as far as it observes.
+ * Watches for node pressure and writes the cell `pressures`, which node conditions and admission read. Bound: one
+ * observation at a time, 10 s after the last one, 10 s for each figure; only figures with a threshold. Upstream: the
+ * observations of synchronize of pkg/kubelet/eviction.
  */
 import { defer, EMPTY, ignoreElements, map, type Observable, of, switchMap, tap } from "rxjs";
 import { nextPressure, noPressureSeen, pressuresOf } from "../../core/eviction/nodePressure.ts";
@@ -26,7 +26,7 @@ type Config = Pick<
 /** Upstream: evictionMonitoringPeriod. */
 const LOOK_EVERY_MS = 10_000;
 
-/** Runs while it is subscribed. Never emits, never errors: what cannot be measured is no pressure. */
+/** Runs while subscribed. Never emits, never errors: a figure that cannot be measured is no pressure. */
 export function nodePressure(ports: Ports, config: Config, pressures: Cell<NodePressures>): Observable<never> {
   const { clock, telemetry } = ports;
   const { evictionThresholds: thresholds, pressureTransitionMs } = config;
@@ -47,7 +47,7 @@ export function nodePressure(ports: Ports, config: Config, pressures: Cell<NodeP
   });
 }
 
-/** Measures what the thresholds are about. */
+/** Measures the figures with thresholds. */
 function createLook(ports: Ports, config: Config): Observable<Observations> {
   const { hostUsage } = ports;
   const signals = new Set<Signal>(config.evictionThresholds.map(({ signal }) => signal));
@@ -65,14 +65,14 @@ function createLook(ports: Ports, config: Config): Observable<Observations> {
   return figuresOf(calls, ports).pipe(map(observationsOf));
 }
 
-/** The cgroup around all pods, where there is one. */
+/** Returns the memory of the cgroup around all pods, if there is one. */
 function podsMemory({ cgroupUsage }: Ports, config: Config) {
   if (cgroupUsage === undefined || !config.cgroupsPerQos) return undefined;
   const path = driverCgroupPath(config.cgroupDriver, kubepodsCgroupName(config));
   return cgroupUsage.read([path], () => ({})).pipe(map(([found]) => found?.figures));
 }
 
-/** Where the runtime keeps images is asked until it has said so. */
+/** Asks the runtime for its image file system until it has answered. */
 function imageFs({ hostUsage, images }: Ports) {
   let place: string | undefined;
   const place$ = images.imageFsInfo({}, { deadlineMs: FIGURE_DEADLINE_MS }).pipe(

@@ -13,14 +13,16 @@ export interface ProbeAttempt {
   readonly probe: Probe;
   readonly container: Container;
   readonly containerId: ContainerId;
-  /** undefined while the pod has none: then only what names a host of its own, or needs none, can be probed. */
+  /**
+   * Undefined while the pod has no address: then only probes with a host of their own, or without a host, can run.
+   */
   readonly podIp: string | undefined;
 }
 
-/** Attempts that could not be made are repeated at once, so often. */
+/** Number of immediate retries of attempts that could not be made. */
 const REPEATS = 2;
 
-/** Tries once; emits the outcome, or errors with a KubeletError when no attempt could be made. */
+/** Makes an attempt; emits the outcome, or errors with a KubeletError if the attempt could not be made. */
 export const attemptProbe = (attempt: ProbeAttempt, probers: Probers): Observable<ProbeOutcome> =>
   defer(() => callOf(attempt, probers)).pipe(
     retry({
@@ -59,7 +61,7 @@ function addressOf(podIp: string | undefined): string {
   throw kubeletError("InvalidArgument", "the pod has no IP address yet");
 }
 
-/** Knows only the values in the manifest: variables from elsewhere count as empty. */
+/** Expands only variables with a value in the manifest: others count as empty. */
 function expandedCommand(words: readonly string[], { name: container, env = [] }: Container): readonly string[] {
   const values = new Map(env.map(({ name, value }) => [name, value ?? ""]));
   const budget = textBudget(container, "the command of a probe");

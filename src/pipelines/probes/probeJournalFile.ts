@@ -1,7 +1,7 @@
 /**
- * Verdicts on disk, so that a container that was ready stays ready over a restart of the kubelet. One small file per
- * pod in its directory, gone with it. What makes a container ready is on disk before anybody is told: a kubelet killed
- * in between would take it back. Bound: one write at a time; of verdicts that get worse the newest.
+ * Probe verdicts on disk, so that a ready container stays ready over a restart of the kubelet. One small file per pod
+ * in its directory, removed with it. A verdict that makes a container ready is on disk before it is reported: a
+ * kubelet that is killed in between would revoke it. Bound: one write at a time; of failing verdicts the newest.
  */
 import {
   catchError,
@@ -28,15 +28,15 @@ import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { PodContext } from "../podContext.ts";
 import type { ProbeMemory } from "../podMemories.ts";
 
-/** A write that failed is repeated after this. */
+/** Delay before a failed write is repeated. */
 const WRITE_AGAIN_MS = 10_000;
-/** A disk that does not answer holds the pod back no longer than this. */
+/** Upper bound on the delay of the pod by a disk without an answer. */
 const READ_DEADLINE_MS = 5_000;
-/** Nor does it hold back that a container is ready. */
+/** Upper bound on the delay of a ready verdict by the disk. */
 const WRITE_AHEAD_MS = 1_000;
 const JOURNAL_MODE = 0o600;
 
-/** Whose journal it is and what it stands on. */
+/** The pod of a journal and its dependencies. */
 export interface ProbeJournal {
   readonly uid: PodUid;
   readonly probing: ProbeMemory;
@@ -44,7 +44,7 @@ export interface ProbeJournal {
   readonly ports: Pick<KubeletPorts, "files" | "clock" | "telemetry">;
 }
 
-/** The journal of the pod that is being worked on. */
+/** Returns the journal of the pod of this context. */
 export const journalOf = ({ identity, memory, config, ports }: PodContext): ProbeJournal => ({
   uid: identity.uid,
   probing: memory.probing,
@@ -54,7 +54,7 @@ export const journalOf = ({ identity, memory, config, ports }: PodContext): Prob
 
 const pathOf = ({ uid, config }: ProbeJournal): string => `${podDir(config.directories, uid)}/probe-verdicts.json`;
 
-/** Puts what an earlier kubelet knew into the memory, then completes. A file that cannot be used is put aside. */
+/** Loads the verdicts of an earlier kubelet into the memory, then completes. Sets an unusable file aside. */
 export function restoreVerdicts(journal: ProbeJournal): Observable<never> {
   const { uid, probing, ports } = journal;
   const path = pathOf(journal);
@@ -82,14 +82,18 @@ function putAside({ uid, ports, ...journal }: ProbeJournal, text: string): Obser
   return concat(ports.files.writeFile(aside, text, JOURNAL_MODE), ports.files.remove(path)).pipe(ignoreElements());
 }
 
-/** Writes the file if it says something else than what is, or is about to be, told. Errors: what the disk says. */
+/**
+ * Writes the file if its content differs from the verdicts that are, or are about to be, reported. Errors: those of
+ * the disk.
+ */
 function write(journal: ProbeJournal): Observable<never> {
   const { probing, ports } = journal;
   const { file, verdicts } = probing;
   const write$ = defer(() => {
     const text = encodeProbeJournal(new Map([...verdicts.value, ...file.ahead]));
     if (text === file.written) return EMPTY;
-    // No container outlives the machine, and with it no verdict: waiting for the disk would only delay what is told.
+    // A container does not survive a reboot, and neither does its verdict: waiting for the disk would only delay the
+    // report.
     return ports.files
       .replaceFile(pathOf(journal), text, JOURNAL_MODE, "kubelet")
       .pipe(tap({ complete: () => (file.written = text) }), ignoreElements());
@@ -97,7 +101,7 @@ function write(journal: ProbeJournal): Observable<never> {
   return file.gate.run(write$);
 }
 
-/** Writes the verdict on a container that nobody was told of yet, then completes, whatever came of it. */
+/** Writes an unreported verdict on a container, then completes, whatever the outcome is. */
 export const writeAhead = (journal: ProbeJournal, name: string, verdict: ProbeVerdict): Observable<never> =>
   defer(() => {
     const { ahead } = journal.probing.file;
@@ -115,7 +119,7 @@ export const writeAhead = (journal: ProbeJournal, name: string, verdict: ProbeVe
 const warn = ({ uid, ports }: ProbeJournal, thrown: unknown): void =>
   ports.telemetry.log.warn("Cannot write probe verdicts", { podUid: uid, error: toKubeletError(thrown) });
 
-/** Writes the verdicts after they changed, for as long as it is subscribed. */
+/** Writes the verdicts after each change, while subscribed. */
 export function keepVerdicts(journal: ProbeJournal): Observable<never> {
   const { probing, ports } = journal;
   const writeNewest = (): Observable<never> =>

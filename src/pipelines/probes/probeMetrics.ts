@@ -15,7 +15,7 @@ function labelsOf({ identity }: PodContext, container: string, kind: ProbeKind):
   return { container, namespace, pod, probe_type: probeTitle(kind) };
 }
 
-/** Counts one attempt; how long it took is told of successes alone, as upstream has it. */
+/** Counts an attempt; observes the duration of successes only, as upstream does. */
 export function countAttempt(
   context: PodContext,
   container: string,
@@ -29,7 +29,7 @@ export function countAttempt(
   if (result !== "failure") metrics.observe("prober_probe_duration_seconds", durationMs / 1000, labels);
 }
 
-/** Drops the series of a container that is probed no more. */
+/** Drops the series of a container that is no longer probed. */
 export function forgetProbeMetrics(context: PodContext, container: string): void {
   const { metrics } = context.ports.telemetry;
   for (const kind of PROBE_KINDS) {

@@ -46,7 +46,7 @@ import { forgetProbeMetrics } from "./probeMetrics.ts";
 import { journalOf, writeAhead } from "./probeJournalFile.ts";
 import { type ProbedInstance, probeSchedule } from "./runProbeSchedule.ts";
 
-/** Probes for as long as it is subscribed; `inspected$` emits after an inspection of this pod. */
+/** Probes while subscribed; `inspected$` emits after an inspection of this pod. */
 export function podProbes(
   contextOf: (identity: PodIdentity) => PodContext,
   commands$: Observable<PodCommand>,
@@ -68,7 +68,7 @@ export function podProbes(
   );
 }
 
-/** Follows the instances of one container, one after the other. */
+/** Follows the instances of a container, one after the other. */
 function containerProbes(
   context: PodContext,
   pod: Pod,
@@ -85,14 +85,14 @@ function containerProbes(
   );
 }
 
-/** The instance that runs now; undefined while none does. */
+/** Returns the running instance; undefined if there is none. */
 function runningInstance(context: PodContext, pod: Pod, container: Container): ProbedInstance | undefined {
   const { memory, ports } = context;
   const runtime = context.runtimeStatus();
   const newest = runtime === undefined ? undefined : newestContainer(runtime, container.name);
   if (runtime === undefined || newest?.state !== "running") return undefined;
   if (memory.hooks.postStarting.value.get(container.name) === newest.id) return undefined;
-  // The runtime's clock is the node's: how long it has run is taken from it once, everything after from ours.
+  // The runtime's clock is the node's: it gives the time since the start once, the monotonic clock everything after.
   const ranMs = Math.max(0, ports.clock.wallTime() - (newest.startedAt ?? newest.createdAt));
   const startedAt = ports.clock.monotonicMs() - ranMs;
   return {
@@ -106,7 +106,7 @@ function runningInstance(context: PodContext, pod: Pod, container: Container): P
   };
 }
 
-/** All probes of one instance, each in its time. */
+/** Runs all probes of an instance, each on its schedule. */
 function instanceProbes(
   context: PodContext,
   instance: ProbedInstance,
@@ -149,7 +149,7 @@ function instanceProbes(
           const stateOf = () => states.value[kind];
           return probeSchedule(context, { ...instance, kind, stateOf, looksEarly });
         }),
-        // The event goes first: the new state may close the very schedule it comes from.
+        // Emit the event first: the new state may close the schedule that it comes from.
         map(({ outputs, state }) => {
           const settled$ = defer(() => (state === undefined ? EMPTY : settle({ [state.kind]: state.state })));
           return outputs.length === 0 ? settled$ : concat(from(outputs), settled$);

@@ -1,6 +1,6 @@
 /**
- * The attempts of one probe on one instance, on its steady grid. Keeps when the next is due. Bound: one attempt at a
- * time; what is missed while one takes long is not made up for. Upstream: the loop of prober/worker.go.
+ * The attempts of a probe on an instance, on a steady grid. Keeps the time of the next one. Bound: one attempt at a
+ * time; attempts missed during a long one are skipped. Upstream: the loop of prober/worker.go.
  *
  *     grid        ----*----*----*----*
  *     attempts    e---s----f---------s     e: an early look at what has just started
@@ -26,11 +26,11 @@ export interface ProbedInstance {
   readonly pod: Pod;
   readonly container: Container;
   readonly id: ContainerId;
-  /** On the monotonic clock, in milliseconds. */
+  /** Start on the monotonic clock, in milliseconds. */
   readonly startedAt: number;
-  /** Whether it started under this worker, not before. */
+  /** Whether it started under this worker, and not earlier. */
   readonly isFresh: boolean;
-  /** The verdict on it so far. */
+  /** The last verdict on it. */
   readonly known: ProbeVerdict | undefined;
   readonly podIp: string | undefined;
 }
@@ -39,20 +39,20 @@ export interface ScheduledProbe extends ProbedInstance {
   readonly kind: ProbeKind;
   /** State before the attempt. */
   readonly stateOf: () => ProbeState | undefined;
-  /** Whether to look once off the grid, as soon as the initial delay allows. */
+  /** Whether to probe once off the grid, as soon as the initial delay allows. */
   readonly looksEarly: boolean;
 }
 
 /** The changes of one attempt. */
 export interface AttemptStep {
   readonly outputs: readonly PodOutput[];
-  /** Absent when the attempt counts for nothing. */
+  /** Undefined if the attempt does not count. */
   readonly state: { readonly kind: ProbeKind; readonly state: ProbeState } | undefined;
 }
 
 const NOTHING: AttemptStep = { outputs: [], state: undefined };
 
-/** Attempts without end. */
+/** Returns the attempts; never completes. */
 export function probeSchedule(context: PodContext, scheduled: ScheduledProbe): Observable<AttemptStep> {
   return defer(() => {
     const { pod, container, kind } = scheduled;
@@ -66,7 +66,7 @@ export function probeSchedule(context: PodContext, scheduled: ScheduledProbe): O
       const now = clock.monotonicMs();
       isEarly = earlyLooks > 0;
       earlyLooks = 0;
-      // A timer may fire a little early: the instant it was for is over all the same.
+      // A timer may fire a little early: its instant has passed nevertheless.
       dueAt = isEarly ? monotonicMs(Math.max(now, grid.openAt)) : nextOnGrid(grid, monotonicMs(Math.max(now, dueAt)));
       return dueAt - now;
     };
@@ -114,7 +114,7 @@ function counted(context: PodContext, scheduled: ScheduledProbe, outcome: ProbeO
   return { outputs: event === undefined ? [] : [eventOutput(event)], state: { kind, state } };
 }
 
-/** An attempt that could not be made says nothing about the container. */
+/** An attempt that could not be made does not affect the state of the container. */
 const errored = (context: PodContext, { pod, container, kind }: ScheduledProbe, error: KubeletError): AttemptStep => {
   context.ports.telemetry.log.debug("Probe could not be made", {
     ...podFields(context),

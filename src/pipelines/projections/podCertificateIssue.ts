@@ -49,20 +49,20 @@ export interface PodCertificateIssueDeps extends NonNullable<Projections["podCer
 /** The decision of the signer. */
 export type Decision = Exclude<Credentials, { readonly kind: "none" }>;
 
-/** A request that is not seen for so long was deleted. */
+/** A request that is absent for this long was deleted. */
 const ABANDONED_MS = 10 * 60_000;
-/** Spreads the requests of pods that were made together. */
+/** Spreads the requests of pods that were created together. */
 const JITTER_MS = 5 * 60_000;
 const BACKOFF: BackoffCurve = { initialMs: 1_000, maxMs: 60_000, jitter: 0.2 };
 
 /**
- * Every decision about the certificate; a refusal is the last one.
+ * Emits every decision about the certificate; a denial is the last one.
  *
  *     requests    create----issued------------------create----issued
  *     decisions   ----------a-----------------------------------a'       the refresh begins up to 5 min after beginRefreshAt
  *
- * Cancels: the request or wait under way; the object stays, and goes with its pod. Errors: none, failures are logged and
- * wait 1 s doubling to 1 min. Bound: one request at a time.
+ * Cancels: the request or wait in flight; the object stays, and is removed with its pod. Errors: none; failures are
+ * logged and retried after 1 s doubling to 1 min. Bound: one request at a time.
  */
 export function issueRepeatedly(wish: PodCertificateWish, deps: PodCertificateIssueDeps): Observable<Decision> {
   const { clock, rng, log } = deps;
@@ -125,7 +125,7 @@ function issueOnce(wish: PodCertificateWish, deps: PodCertificateIssueDeps): Obs
   );
 }
 
-/** Waits as long as the signer takes, or the object is there. */
+/** Waits as long as the signer takes, or the object exists. */
 function decisionAbout(
   { metadata: { namespace = "", name = "" } = {} }: PodCertificateRequest,
   key: string,
@@ -150,7 +150,7 @@ function decisionAbout(
   return merge(decided$, concat(late$, deleted$)).pipe(take(1));
 }
 
-/** The same failure, and what was being done. */
+/** Passes on the failure with a description of the failed operation. */
 const failing = <T>(what: string): MonoTypeOperatorFunction<T> =>
   catchError((thrown: unknown) => {
     const error = toKubeletError(thrown);

@@ -1,7 +1,7 @@
 /**
- * The certificates of pods: asked for when a volume wants one, renewed before they end, forgotten with the volume. Owns
- * the keys, which are nowhere else. Bounds: per projection one request and one key at a time. Counterpart: the
- * IssuingManager of pkg/kubelet/podcertificate.
+ * The certificates of pods: requested when a volume needs one, renewed before they expire, forgotten with the volume.
+ * Owns the keys, which are stored nowhere else. Bounds: per projection one request and one key at a time. Upstream:
+ * the IssuingManager of pkg/kubelet/podcertificate.
  */
 import { concat, defer, finalize, map, merge, NEVER, type Observable, of, switchMap } from "rxjs";
 import {
@@ -42,7 +42,7 @@ interface Entry {
   readonly credentials: Credentials;
 }
 
-/** Makes those of a node; nothing is asked before a volume wants one. */
+/** Creates the certificates of a node; requests nothing before a volume needs it. */
 export function createPodCertificates(deps: PodCertificatesDeps): PodCertificates {
   const { clock } = deps;
   const entries = new Map<string, Entry>();
@@ -77,8 +77,8 @@ export function createPodCertificates(deps: PodCertificatesDeps): PodCertificate
 }
 
 /**
- * What is told of a certificate besides that it changed, until there is another one.
- * Differs from upstream: the message of a refusal is what its format string lacks the verb for.
+ * Emits the warnings about a certificate until the next decision. Differs from upstream: includes the message of a
+ * denial, for which upstream's format string lacks the verb.
  */
 function warnings({ pod }: PodCertificateWish, decision: Decision, clock: Clock): Observable<CertificateNews> {
   const warning = (reason: string, message: string): CertificateNews => ({ kind: "warning", reason, message });
@@ -98,7 +98,7 @@ function warnings({ pod }: PodCertificateWish, decision: Decision, clock: Clock)
   );
 }
 
-/** Keeps the gauge of how many certificates are in which state, without the series of states nobody is in. */
+/** Keeps the gauge of the number of certificates by state, without series of states with no certificate. */
 function createStateGauge(metrics: Metrics) {
   const NAME = "kubelet_podcertificate_states";
   let shown = new Map<string, { readonly signer_name: string; readonly state: string }>();

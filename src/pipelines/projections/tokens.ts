@@ -1,7 +1,7 @@
 /**
- * The tokens of the service accounts of pods, asked of the API server and kept until another one is due. Owns those kept
- * and when to ask again after a failure. Bounds: one request per token; entries go with their pod, or once expired.
- * Counterpart: pkg/kubelet/token/token_manager.go.
+ * The service account tokens of pods, requested from the API server and kept until the next one is due. Owns the
+ * tokens and the retry times. Bounds: one request per token; entries are removed with their pod, or once expired.
+ * Upstream: pkg/kubelet/token/token_manager.go.
  */
 import { catchError, defer, map, type Observable, of } from "rxjs";
 import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
@@ -32,9 +32,9 @@ export interface TokensDeps {
 }
 
 export interface Tokens {
-  /** A token that has not expired, or why there is none: one value. Never errors. */
+  /** Returns a token that has not expired, or the reason why there is none: one value. Never errors. */
   get(wish: TokenWish): Observable<Result<ServiceAccountToken>>;
-  /** Forgets the tokens of a pod that is gone. */
+  /** Forgets the tokens of a removed pod. */
   forget(podUid: string): void;
 }
 
@@ -43,14 +43,14 @@ interface Entry {
   token: ServiceAccountToken | undefined;
   failures: number;
   last: KubeletError | undefined;
-  /** No sooner is the server asked again after a failure. */
+  /** Earliest time of the next request after a failure. */
   againAt: MonotonicMs;
 }
 
 const BACKOFF: BackoffCurve = { initialMs: 1_000, maxMs: 60_000, jitter: 0.2 };
 
 /**
- * Makes the tokens of a node.
+ * Creates the tokens of a node.
  *
  *     get(w)       a--------a'-------a'-----!        a' at once, while a request for the next one fails; ! once expired
  *     requests     (a)      --a'     --#
@@ -97,7 +97,7 @@ const fresh = (wish: TokenWish, clock: Clock): Entry => ({
   againAt: clock.monotonicMs(),
 });
 
-/** The token there is goes on being used until it expires. */
+/** The current token stays in use until it expires. */
 function whatIsLeft({ wish, token, last }: Entry, clock: Clock): Result<ServiceAccountToken> {
   if (token !== undefined && !isExpired(token, clock.wallTime())) return ok(token);
   const error = last ?? kubeletError("Cancelled", "nobody asked for it");

@@ -1,4 +1,4 @@
-/** The authorities volumes ask for, out of the bundles that are followed for them. Keeps nothing. */
+/** The trust anchors that volumes request, from the bundles that are followed for them. Stateless. */
 import { distinctUntilChanged, map, type Observable, of, take } from "rxjs";
 import {
   type AnchorsWish,
@@ -14,16 +14,16 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Followed } from "../../ports/projections.ts";
 
 export interface TrustBundles {
-  /** Keeps the bundles at hand while subscribed; emits when they are told or changed. Never errors. */
+  /** Follows the bundles while subscribed; emits when they are first known and after each change. Never errors. */
   readonly changes$: Observable<unknown>;
   /** Emits one value, after the server's first answer; for subscribers that follow the changes. Never errors. */
   get(wish: AnchorsWish): Observable<Result<string>>;
 }
 
-/** How long a reader waits for the first state, as for other objects. */
+/** Maximum wait of a reader for the first state, as for other objects. */
 const SYNC_MS = 1_000;
 
-/** Makes the reader. Bound: one timer per value that is waited for. */
+/** Creates the reader. Bound: one timer per value that is waited for. */
 export function createTrustBundles(bundles$: Observable<Followed<TrustBundle>>, clock: Clock): TrustBundles {
   return {
     changes$: bundles$.pipe(distinctUntilChanged()),

@@ -1,6 +1,6 @@
 /**
- * One look at one pod in the runtime: what is there, then the status of each part. Parts that cannot change any more
- * are not asked for again. Bound: a deadline over the whole look. Counterpart: kuberuntime GetPodStatus.
+ * An inspection of a pod: lists its parts in the runtime, then asks for the status of each. Parts that cannot change
+ * any more are not asked for again. Bound: a deadline over the whole inspection. Upstream: kuberuntime GetPodStatus.
  */
 import { POD_UID_LABEL } from "../../core/container/labels.ts";
 import { catchError, defer, forkJoin, map, type Observable, of, switchMap } from "rxjs";
@@ -27,7 +27,7 @@ export interface InspectionContext {
   readonly deadlineMs: number;
 }
 
-/** Inspects one pod. Emits once; errors with a KubeletError when the runtime does not answer in time. */
+/** Inspects a pod. Emits once; errors with a KubeletError if the runtime does not answer in time. */
 export function inspectPod(
   uid: PodUid,
   previous: PodRuntimeStatus | undefined,
@@ -78,8 +78,9 @@ interface ListedParts {
 }
 
 /**
- * Both lists at once. The one of the containers may be the newer one and have some of a sandbox that the other lacks:
- * their pod would be told, and probed at, the address of an earlier sandbox. Then the sandboxes are listed again.
+ * Makes both lists at once. The list of containers may be newer and have containers of a sandbox that the other list
+ * lacks: their pod would get the address of an earlier sandbox in its status and probes. In that case lists the
+ * sandboxes again.
  */
 function listParts(uid: PodUid, runtime: KubeletPorts["runtime"]): Observable<ListedParts> {
   const labelSelector = { [POD_UID_LABEL]: uid };
@@ -124,7 +125,7 @@ function askContainer(
   );
 }
 
-/** Removed between the list and the question: as if it had not been listed. */
+/** Treats a part that was removed between the list and the status as not listed. */
 function goneIsUndefined<T>() {
   return catchError<T, Observable<undefined>>((thrown: unknown) => {
     const error = toKubeletError(thrown);

@@ -1,6 +1,6 @@
 /**
- * Hints about containers that no inspection has shown yet. One that came while an inspection was under way may tell of
- * something that inspection did not see any more. Bound: MAX_MISSED hints, oldest dropped; the relist finds the rest.
+ * Hints about containers that no inspection has shown yet. A hint that arrives during an inspection may be about a
+ * change that the inspection missed. Bound: MAX_MISSED hints, oldest dropped; the relist finds the rest.
  */
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import type { Sequence } from "../../state/sequence.ts";
@@ -8,13 +8,16 @@ import type { Sequence } from "../../state/sequence.ts";
 const MAX_MISSED = 1024;
 
 export interface MissedHints {
-  /** A hint came about a container or sandbox nobody knows. */
+  /** Notes a hint about an unknown container or sandbox. */
   note(id: string): void;
-  /** Whether a hint about something in this status came after its inspection began: it is to be repeated. */
+  /**
+   * Returns whether a hint about a part of this status came after its inspection began: the inspection must be
+   * repeated.
+   */
   isBehind(status: PodRuntimeStatus): boolean;
 }
 
-/** Makes an empty list. */
+/** Creates an empty list. */
 export function createMissedHints(sequence: Sequence): MissedHints {
   const noted = new Map<string, number>();
   return {

@@ -1,7 +1,7 @@
 /**
- * PLEG: hints and relists in, inspected pod statuses out. A hint names a pod to look at; the relist finds what
- * no hint told. Owner of the `listing` and `statuses` cells. Bound: `inspectionsAtOnce` looks, one waiting per pod.
- * Counterpart: pkg/kubelet/pleg generic.go and evented.go, container/cache.go.
+ * PLEG: turns hints and relists into inspected pod statuses. A hint names a pod to inspect; the relist finds changes
+ * without a hint. Owner of the `listing` and `statuses` cells. Bound: `inspectionsAtOnce` inspections, one waiting
+ * per pod. Upstream: pkg/kubelet/pleg generic.go and evented.go, container/cache.go.
  */
 import {
   catchError,
@@ -41,11 +41,11 @@ import { spaceInspections } from "./spaceInspections.ts";
 type Ports = Pick<KubeletPorts, "runtime" | "clock" | "files" | "logFiles" | "telemetry">;
 type Config = Pick<KubeletConfig, "relistPeriodMs" | "resyncPeriodMs" | "inspectionDeadlineMs" | "inspectionsAtOnce">;
 
-/** A failed inspection is repeated after this; the pod's worker waits meanwhile, the others do not notice. */
+/** Delay before a failed inspection is repeated; the pod's worker waits meanwhile, other workers are not affected. */
 const INSPECT_AGAIN_MS = 1_000;
 export interface PlegInputs {
   readonly signals$: Observable<RuntimeSignal>;
-  /** Pods to look at, from the pod workers and from failed inspections; arrives through a queue. */
+  /** Pods to inspect, from the pod workers and from failed inspections; arrives through a queue. */
   readonly requests$: Observable<PodUid>;
 }
 
@@ -54,21 +54,24 @@ export interface PlegCells {
   readonly relistedAt: Cell<MonotonicMs | undefined>;
   readonly runtimeStatuses: KeyedCell<PodUid, PodRuntimeStatus>;
   readonly sequence: Sequence;
-  /** Whether the kubelet still has a record of the pod: nothing is kept of the others once the runtime has nothing. */
+  /**
+   * Returns whether the kubelet still has a record of the pod: statuses of other pods are dropped once the runtime
+   * has no part of them.
+   */
   readonly hasRecord: (uid: PodUid) => boolean;
 }
 
 export type PlegOutput =
   /** The event stream opened or broke. */
   | { readonly kind: "streamChanged" }
-  /** The listing cell is new. */
+  /** The listing cell has a new value. */
   | { readonly kind: "relisted" }
-  /** The pod's entry in the statuses cell is new. */
+  /** The pod's entry in the statuses cell has a new value. */
   | { readonly kind: "inspected"; readonly status: PodRuntimeStatus }
-  /** An inspection failed a while ago, or missed what a hint told meanwhile: to be requested again. */
+  /** An inspection failed a while ago, or missed a change that a hint reported meanwhile: request it again. */
   | { readonly kind: "inspectAgain"; readonly uid: PodUid };
 
-/** The inspections that one signal or request asks for. */
+/** The inspections that a signal or request asks for. */
 interface Look {
   readonly uids: readonly PodUid[];
   readonly tells: "streamChanged" | "relisted" | undefined;
@@ -76,7 +79,7 @@ interface Look {
 
 const lookAt = (uid: PodUid): Look => ({ uids: [uid], tells: undefined });
 
-/** Follows the runtime for as long as it is subscribed. */
+/** Follows the runtime while subscribed. */
 export function pleg(inputs: PlegInputs, ports: Ports, config: Config, cells: PlegCells): Observable<PlegOutput> {
   const missed = createMissedHints(cells.sequence);
   const signalled$ = inputs.signals$.pipe(
@@ -161,7 +164,7 @@ function inspections(
   );
 }
 
-/** The relists a signal calls for: at once, then at the pace it allows. A failed relist is repeated soon. */
+/** The relists after a signal: at once, then at the pace the signal allows. A failed relist is repeated soon. */
 function relists(signal: RuntimeSignal, ports: Ports, config: Config): Observable<RuntimeListing> {
   return defer(() => {
     const paceMs = signal.kind === "streaming" ? config.resyncPeriodMs : config.relistPeriodMs;
@@ -256,14 +259,17 @@ function inspect(uid: PodUid, ports: Ports, config: Config, cells: PlegCells): O
 
 const isEmpty = (status: PodRuntimeStatus): boolean => status.sandboxes.length + status.containers.length === 0;
 
-/** A look that found nothing is newer than the listing: who asks which pods the runtime has must not see a ghost. */
+/**
+ * Removes a pod from the listing after an inspection that found nothing, which is newer: readers must not see a
+ * removed pod.
+ */
 function unlist(uid: PodUid, listing: PlegCells["listing"]): void {
   const known = listing.value;
   if (known?.pods.has(uid) !== true) return;
   listing.set({ ...known, pods: new Map([...known.pods].filter(([listed]) => listed !== uid)) });
 }
 
-/** Looks that were asked for while a pod was being removed leave an entry behind when its record goes. */
+/** Inspections requested during the removal of a pod leave an entry behind when its record is removed. */
 function forgetGone({ pods }: RuntimeListing, { runtimeStatuses: statuses, hasRecord }: PlegCells): void {
   for (const status of statuses.values()) {
     const { podUid } = status;

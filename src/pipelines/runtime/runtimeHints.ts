@@ -1,7 +1,7 @@
 /**
- * Which pods the hints of the runtime's event stream are about. A hint that nobody can place is kept for the next
- * inspection (missedHints.ts); one that runs ahead of what the runtime shows is followed until it shows. Bound: one timer
- * for each container that is announced to have ended.
+ * Maps hints of the runtime's event stream to pods. A hint about an unknown container is kept for the next inspection
+ * (missedHints.ts); a hint that precedes the state of the runtime is followed until the runtime shows it. Bound: one
+ * timer for each container with an announced exit.
  */
 import { connect, defer, EMPTY, filter, map, merge, type Observable, of, tap, timer } from "rxjs";
 import type { PodUid } from "../../core/ids.ts";
@@ -16,7 +16,7 @@ import type { ReadonlyKeyedCell } from "../../state/keyedCell.ts";
 import type { MissedHints } from "./missedHints.ts";
 import { findIdentified } from "../../core/findNamed.ts";
 
-/** Pauses between looks for an exit that was announced but does not show yet. */
+/** Delays between inspections for an exit that was announced but does not show yet. */
 const EXIT_LOOKS_MS = [20, 10, 10, 20, 40, 100, 200];
 
 /** The known pods of the runtime. */
@@ -25,7 +25,7 @@ interface KnownPods {
   readonly runtimeStatuses: ReadonlyKeyedCell<PodUid, PodRuntimeStatus>;
 }
 
-/** Pods to look at, of the hints among the signals. Never errors. */
+/** Returns the pods to inspect for the hints among the signals. Never errors. */
 export function hintedPods(
   signals$: Observable<RuntimeSignal>,
   cells: KnownPods,
@@ -58,8 +58,8 @@ export function hintedPods(
 }
 
 /**
- * containerd 1.6 tells of an exit some 20 to 40 ms before its CRI shows it, and not when that happens. A look at once
- * would be in vain, unless nothing is known of the container yet.
+ * containerd 1.6 reports an exit some 20 to 40 ms before its CRI shows it, and sends no event when it does. An
+ * immediate inspection would miss the exit, unless the container is unknown so far.
  */
 function looksUntilExitShows(
   uid: PodUid | undefined,
@@ -80,7 +80,7 @@ function looksUntilExitShows(
   return defer(() => (isEnded() === undefined ? of(uid) : looks$)).pipe(filter((known) => known !== undefined));
 }
 
-/** The pod a hint is about: named, or known by a container we have seen. */
+/** Returns the pod of a hint: named in it, or known by a container of an inspection. */
 function podOf(
   signal: RuntimeSignal & { kind: "hint" },
   { listing, runtimeStatuses: statuses }: KnownPods,
@@ -89,7 +89,7 @@ function podOf(
   const id: string = signal.containerId;
   const listed = listing.value?.owners.get(id);
   if (listed !== undefined) return listed;
-  // Containers made since the last relist: their pods were inspected after our own call made them.
+  // Containers created since the last relist: their pods were inspected after our own call created them.
   return statuses
     .values()
     .find((pod) => pod.containers.some((c) => c.id === id) || pod.sandboxes.some((s) => s.id === id))?.podUid;

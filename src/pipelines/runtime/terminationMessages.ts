@@ -1,6 +1,6 @@
 /**
- * Reads what containers left in their termination message files, once per exit. Bound: 4096 bytes per container from
- * the file, 2048 bytes or 80 lines from the log. Counterpart: getTerminationMessage.
+ * Reads the termination message files of containers, once per exit. Bound: 4096 bytes per container from the file,
+ * 2048 bytes or 80 lines from the log. Upstream: getTerminationMessage.
  */
 import { catchError, forkJoin, map, type Observable, of, switchMap } from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";
@@ -15,7 +15,7 @@ import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 
 type Ports = Pick<KubeletPorts, "files" | "logFiles">;
 
-/** `status` with the messages of its newly exited containers filled in; those known keep theirs. */
+/** Returns `status` with the messages of newly exited containers; known messages stay. */
 export function readTerminationMessages(
   status: PodRuntimeStatus,
   previous: PodRuntimeStatus | undefined,

@@ -1,6 +1,6 @@
 /**
- * Is the runtime up, is its network? Asked periodically and again when the event stream says something changed.
- * Owner of the runtimeState cell. Bound: one Status call at a time. Counterpart: kubelet.updateRuntimeUp.
+ * Watches whether the runtime and its network are ready: asks periodically, and again when the event stream reports a
+ * change. Owner of the runtimeState cell. Bound: one Status call at a time. Upstream: kubelet.updateRuntimeUp.
  */
 import { catchError, filter, map, merge, type Observable, of, switchMap, tap } from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";
@@ -16,7 +16,7 @@ type NamedVersion = Pick<RuntimeState, "runtimeName" | "runtimeVersion">;
 
 const NOT_READY_PERIOD_MS = 1_000;
 
-/** Keeps `state` true; emits whenever it changed. */
+/** Keeps `state` current; emits after each change. */
 export function runtimeState(
   inputs: { readonly lookAgain$: Observable<unknown> },
   ports: Pick<KubeletPorts, "runtime" | "clock" | "telemetry">,

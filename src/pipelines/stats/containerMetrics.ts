@@ -1,6 +1,6 @@
 /**
- * Measures what is on `/metrics/cadvisor`, when somebody asks: the cgroups of the node, and what the runtime said in the
- * measurement that all pages share. Bounds: as `nodeStats`. Counterpart: cadvisor's manager, which measures every 10 s.
+ * Measures the figures of `/metrics/cadvisor` on request: the cgroups of the node, and the runtime's answers from the
+ * measurement that all pages share. Bounds: as `nodeStats`. Upstream: cadvisor's manager, which measures every 10 s.
  */
 import { forkJoin, map, of, switchMap } from "rxjs";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
@@ -20,14 +20,14 @@ import { orUndefined } from "./measuredFigure.ts";
 type Ports = Pick<KubeletPorts, "clock" | "cgroupUsage" | "hostUsage" | "telemetry">;
 type Config = Pick<KubeletConfig, "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver">;
 
-/** What the runtime and the machine said. */
+/** Answers of the runtime and the machine. */
 export interface MeasuredNode {
   readonly summary: Summary;
-  /** Where containers write, as the runtime mounts it. */
+  /** File system that containers write to, as the runtime mounts it. */
   readonly writableFs: string | undefined;
 }
 
-/** One measurement. What cannot be measured is left out, also all that the runtime knows. */
+/** Makes a measurement. Figures that cannot be measured are omitted, even all figures of the runtime. */
 export function measureContainers(
   measured$: Call<MeasuredNode>,
   { runtimeStatuses: statuses }: Pick<NodeView, "runtimeStatuses">,
@@ -54,7 +54,7 @@ export function measureContainers(
   );
 }
 
-/** The node's cgroup, those for pods, and of each pod its sandbox and containers. */
+/** Reads the node's cgroup, those around pods, and those of each pod with its sandbox and containers. */
 function readCgroups(
   pods: readonly PodRuntimeStatus[],
   usage: NonNullable<Ports["cgroupUsage"]>,
@@ -68,8 +68,8 @@ function readCgroups(
 }
 
 /**
- * Of each pod its own cgroup and that of its sandbox, for its network. Runtimes that are asked for all of it take some 20
- * times as long as these files.
+ * Reads the cgroup of each pod and that of its sandbox, for its network. Asking the runtime for all pods takes some
+ * 20 times as long as reading these files.
  */
 export function readPodCgroups(
   pods: readonly PodRuntimeStatus[],
@@ -83,7 +83,7 @@ export function readPodCgroups(
   return usage.read(top, look);
 }
 
-/** Where the cgroups of pods begin, and what to look at there: whatever is known of whom it belongs to decides. */
+/** Returns where the cgroups of pods begin, and what to read there. */
 function cgroupsOfPods(
   pods: readonly PodRuntimeStatus[],
   config: Config,
@@ -98,13 +98,13 @@ function cgroupsOfPods(
     const owner = ownerOf(path);
     return owner && lookAt(owner);
   };
-  // That of guaranteed pods: the others are below it.
+  // The cgroup of Guaranteed pods: the others are below it.
   return { top: config.cgroupsPerQos ? ofQos.slice(0, 1) : [], look };
 }
 
 const ROOT = "/";
 
-/** Block devices, each once however often it is mounted. */
+/** Measures block devices, each once even if it is mounted several times. */
 function measureNodeDisks(disks: Disks | undefined, ports: Ports): Call<readonly NodeDisk[]> {
   if (disks === undefined) return of([]);
   const mounted = new Map(disks.mounts.toReversed().map((mount) => [mount.device, mount]));

@@ -1,6 +1,6 @@
 /**
- * Disks of pods, counted at most once in a period for all who ask. Owner of the last counts, and of the gauges made of
- * them. Bound: one count of each kind at a time.
+ * Disk usage of pods, counted at most once in a period for all clients. Owner of the last counts and of their gauges.
+ * Bound: one count of each kind at a time.
  */
 import { defer, forkJoin, map, type Observable, of } from "rxjs";
 import { podUid } from "../../core/ids.ts";
@@ -13,17 +13,17 @@ import { createDiskGauges } from "./diskGauges.ts";
 import { type DiskPorts, type DiskState, measureClaims, measureLogs, measureVolumes } from "./podDisks.ts";
 import { createTreeCounts } from "./treeCounts.ts";
 
-/** Each is counted when it is subscribed to, and never errors. */
+/** Counts, made on subscription; they never error. */
 export interface DiskCounts {
   readonly logs$: Observable<LogMeasurement>;
   readonly volumes$: Observable<VolumeMeasurement>;
-  /** Owns the counts that go on when nobody waits for them. */
+  /** Owns the counts that continue after their last client is gone. */
   readonly counting$: Observable<never>;
-  /** Brings the gauges of logs and of claims up to date. */
+  /** Updates the gauges of logs and of claims. */
   readonly gauge$: Observable<void>;
 }
 
-/** With a period of 0 nothing is counted. */
+/** A period of 0 disables counting. */
 export function createDiskCounts(
   state: DiskState,
   given: Omit<DiskPorts, "counts"> & Pick<KubeletPorts, "volumeFiles">,

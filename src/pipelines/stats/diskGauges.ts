@@ -1,8 +1,8 @@
-/** Gauges of what is kept on disks. Owns which series there are. Bound: one memory per series. */
+/** Gauges of disk usage. Owns the set of existing series. Bound: one memory per series. */
 import type { DiskSample } from "../../core/stats/diskSamples.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 
-/** Makes a function that tells the samples of now, and drops the series that were told before and have none. */
+/** Returns a function that sets the current samples and drops series without a sample. */
 export function createDiskGauges({ gauge, dropGauge }: Metrics): (samples: readonly DiskSample[]) => void {
   let told = new Map<string, DiskSample>();
   return (samples) => {

@@ -1,7 +1,7 @@
 /**
- * Measures what the node and its pods use when somebody asks, once for all who ask at about the same time. Owns the last
- * measurement. Bounds: one measurement at a time, 10 s for each figure. Never in the way of pod work: it reads cells, and
- * asks the runtime beside the workers. Counterpart: pkg/kubelet/stats, server/stats/summary.go.
+ * Measures the usage of the node and its pods on request, once for all clients that ask at about the same time. Owns
+ * the last measurement. Bounds: one measurement at a time, 10 s for each figure. Never delays pod work: it reads
+ * cells, and asks the runtime beside the workers. Upstream: pkg/kubelet/stats, server/stats/summary.go.
  */
 import { catchError, defer, forkJoin, map, type Observable, of, switchMap, tap, throwError } from "rxjs";
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";
@@ -41,12 +41,14 @@ type State = Pick<NodeView, "runtimeStatuses" | "volumes" | "registry">;
 const FIGURES_KEPT_MS = 1_000;
 const DEADLINE = { deadlineMs: FIGURE_DEADLINE_MS };
 
-/** Stats, and the counts of disks that go on when nobody waits for them: owned by `counting$`, which never emits. */
+/**
+ * Stats, and the disk counts that continue after their last client is gone: owned by `counting$`, which never emits.
+ */
 export interface MeasuringStats extends NodeStats {
   readonly counting$: Observable<never>;
 }
 
-/** Nothing is measured before somebody asks. */
+/** Creates the stats; measures nothing before the first request. */
 export function createNodeStats(ports: Ports, config: Config, state: State): MeasuringStats {
   const { runtimeStatuses: statuses } = state;
   const { clock, machine } = ports;
@@ -88,9 +90,9 @@ export function createNodeStats(ports: Ports, config: Config, state: State): Mea
 }
 
 /**
- * Containers by the runtime, and what pods use as a whole from their cgroups, as upstream. Where there are none, or with
- * the gate PodAndContainerStatsFromCRI, the runtime is asked for pods: a runtime that cannot list them, or fails to as one
- * of them is ending, lists containers.
+ * Measures containers by the runtime, and pods as a whole from their cgroups, as upstream does. Without cgroups, or
+ * with the gate PodAndContainerStatsFromCRI, asks the runtime for pods; lists containers if the runtime cannot list
+ * pods, or fails to because one of them is ending.
  */
 function measurePods(
   statuses: () => readonly PodRuntimeStatus[],
@@ -125,10 +127,10 @@ function measurePods(
   );
 }
 
-/** Who does not answer one question is not asked the next. */
+/** Errors of a runtime that does not answer: it is not asked the next question. */
 const SILENT: ReadonlySet<KubeletError["code"]> = new Set(["Unavailable", "DeadlineExceeded", "Cancelled"]);
 
-/** Sizes of the file systems that containers write to: all of them on one or two. */
+/** Returns the sizes of the file systems that containers write to: usually one or two in all. */
 function spaceOfWritten(containers: readonly cri.ContainerStats[], ports: Ports): Observable<SpaceAt> {
   const paths = writtenFileSystems(containers);
   if (paths.length === 0) return of(() => undefined);
@@ -168,7 +170,7 @@ function measureRuntime(ports: Ports) {
   return orUndefined(ports.images.imageFsInfo({}, DEADLINE), ports).pipe(
     switchMap((answer) => {
       const images = answer?.imageFilesystems[0];
-      // Without one of their own, containers are where images are.
+      // Without a file system of their own, containers use that of images.
       const containers = answer?.containerFilesystems[0] ?? images;
       return forkJoin({ images: runtimeFs(images, ports), containers: runtimeFs(containers, ports) }).pipe(
         map((found) => ({ ...found, writableFs: containers?.fsId?.mountpoint })),
@@ -177,7 +179,10 @@ function measureRuntime(ports: Ports) {
   );
 }
 
-/** Whether the runtime keeps images on another file system. Errors when it does not say, or that is not there. */
+/**
+ * Returns whether the runtime keeps images on another file system. Errors if the runtime does not report it, or the
+ * file system does not exist.
+ */
 const lookForImageFs = ({ images, hostUsage }: Ports, { directories }: Config): Call<boolean> =>
   images.imageFsInfo({}, DEADLINE).pipe(
     switchMap(({ imageFilesystems: [found] }) =>

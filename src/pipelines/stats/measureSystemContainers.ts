@@ -1,4 +1,4 @@
-/** Measures the cgroups a node is made of, for its stats. Where there are none, or none can be read, there is nothing to tell. */
+/** Measures the system cgroups of a node, for its stats. Without a readable cgroup the result is empty. */
 import { map, of, switchMap } from "rxjs";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { driverCgroupPath } from "../../core/resources/cgroupDriver.ts";
@@ -10,7 +10,7 @@ import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 
 type Config = Pick<KubeletConfig, "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver" | "nodeCgroups">;
 
-/** In the order of their names' table; a cgroup that is not there is left out. */
+/** Returns the stats in the order of the table of names; omits missing cgroups. */
 export function measureSystemContainers(
   { cgroupUsage }: Pick<KubeletPorts, "cgroupUsage">,
   config: Config,

@@ -1,4 +1,4 @@
-/** One figure among many: what cannot be measured, or not in time, is left out and logged. */
+/** Measures figures side by side: a figure that cannot be measured in time is omitted and logged. */
 import { catchError, Observable, of } from "rxjs";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
 import { deadline } from "../../operators/deadline.ts";
@@ -7,10 +7,10 @@ import { subscribeInner } from "../../operators/subscribeInner.ts";
 import type { Call } from "../../ports/call.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 
-/** Of each figure, in milliseconds. */
+/** Deadline of each figure, in milliseconds. */
 export const FIGURE_DEADLINE_MS = 10_000;
 
-/** The figure, or undefined. */
+/** Returns the figure, or undefined. */
 export function orUndefined<T>(
   call$: Call<T>,
   { telemetry, clock }: Pick<KubeletPorts, "telemetry" | "clock">,
@@ -28,13 +28,13 @@ function leaveOut(thrown: unknown, { log }: KubeletPorts["telemetry"]): void {
   log.debug("A figure is left out of the stats", { error: toKubeletError(thrown) });
 }
 
-/** Calls by the name of what each measures, and their answers. */
+/** Calls and their results by the name of the figure. */
 type Measurements<Figures> = { readonly [Name in keyof Figures]: Call<Figures[Name]> };
 type Measured<Figures> = { [Name in keyof Figures]: Figures[Name] | undefined };
 
 /**
- * Figures measured side by side; undefined is left out. One subscription each and one timer, which is not
- * set when all is told at once: looks at the node are frequent.
+ * Measures figures side by side; undefined ones are omitted. One subscription each and one timer, which is not set if
+ * all answer at once: pressure observations are frequent.
  */
 export function figuresOf<Figures extends object>(
   calls: Measurements<Figures>,

@@ -1,4 +1,7 @@
-/** Gauges of what the node has, set when it changes, at most once a second. Counterpart: pleg updateRunningPodAndContainerMetrics. */
+/**
+ * Gauges of the node's pods, containers and volumes, set after changes, at most once a second. Upstream: pleg
+ * updateRunningPodAndContainerMetrics.
+ */
 import { auditTime, ignoreElements, type Observable, tap } from "rxjs";
 import type { ApiPodObjects } from "../../core/api/apiPodObjects.ts";
 import type { PodStatus } from "../../core/api.ts";
@@ -16,7 +19,7 @@ import type { NodeView } from "../../state/nodeState.ts";
 const SETTLE_MS = 1_000;
 const CONTAINER_STATES = ["created", "running", "exited", "unknown"] as const;
 
-/** Follows the cells for as long as it is subscribed. */
+/** Follows the cells while subscribed. */
 export function nodeGauges(
   { clock, telemetry }: Pick<KubeletPorts, "clock" | "telemetry">,
   state: Pick<NodeView, "runtimeStatuses" | "registry" | "podStatuses" | "apiPodObjects" | "volumes">,
@@ -31,7 +34,7 @@ export function nodeGauges(
     [volumes.anyChange$, () => gaugeVolumes(volumes.values(), plugins, metrics)],
     [apiPodObjects.changes$, () => gaugeMirrors(apiPodObjects.value, metrics)],
   ];
-  /** Those whose subject has changed since they were told last. */
+  /** Gauges whose cells changed since they were last set. */
   const due = new Set(gauges.map(([, tell]) => tell));
   return inParallel(gauges, ([changes$, tell]) => changes$.pipe(tap(() => due.add(tell)))).pipe(
     auditTime(SETTLE_MS, clock.scheduler),
@@ -54,7 +57,7 @@ function gaugeRunning(statuses: readonly PodRuntimeStatus[], metrics: Metrics): 
   }
 }
 
-/** `plugins`: those ever told of, of which none may be left. */
+/** `plugins`: all plugins with a series, including those without volumes now. */
 function gaugeVolumes(pods: readonly PodVolumes[], plugins: Set<string>, metrics: Metrics): void {
   const wanted = pods.flatMap(({ wishes }) =>
     [...wishes.values()].flatMap((wish) => (wish.kind === "resolved" ? [wish.layout.plugin] : [])),
@@ -101,7 +104,7 @@ function gaugePods(records: readonly PodRecord[], metrics: Metrics): void {
   }
 }
 
-/** Static pods and those of the API server, counted apart. */
+/** Counts static pods and API pods separately. */
 function gaugeByOrigin(
   records: readonly PodRecord[],
   gauge: (count: number, origin: { readonly static: "true" | "" }) => void,
@@ -111,7 +114,7 @@ function gaugeByOrigin(
   gauge(records.length - ofNode, { static: "" });
 }
 
-/** Conditions of a resize under way, which nearly no pod has. */
+/** Conditions of a resize in progress, which nearly no pod has. */
 const resizesOf = perObject(({ conditions = [] }: PodStatus) =>
   conditions.filter(({ type }) => type === "PodResizePending" || type === "PodResizeInProgress"),
 );

@@ -1,6 +1,6 @@
 /**
- * Measures what pods keep on disks: logs of their containers and volumes, each by itself. Keeps nothing. Bounds: one
- * directory of a pod at a time, PODS_AT_ONCE; 10 s in all for directories, whose counts go on. Counterpart:
+ * Measures the disk usage of pods: logs of their containers and volumes, each separately. Stateless. Bounds: one
+ * directory of a pod at a time, PODS_AT_ONCE; 10 s in all for directories, whose counts continue. Upstream:
  * volume_stat_calculator.go.
  */
 import { defer, finalize, forkJoin, from, map, type Observable, of, switchMap, toArray } from "rxjs";
@@ -18,14 +18,14 @@ import type { NodeView } from "../../state/nodeState.ts";
 import { FIGURE_DEADLINE_MS, orUndefined } from "./measuredFigure.ts";
 import type { TreeCounts } from "./treeCounts.ts";
 
-/** They share the thread that counts evenly. */
+/** These pods share the counting thread evenly. */
 const PODS_AT_ONCE = 256;
 
 /** Ports of the measurement. */
 export interface DiskPorts extends Pick<KubeletPorts, "clock" | "hostUsage" | "quotas" | "telemetry"> {
   readonly counts: TreeCounts;
 }
-/** Whose disks are counted. */
+/** The pods whose disk usage is measured. */
 export type DiskState = Pick<NodeView, "runtimeStatuses" | "volumes" | "registry">;
 type Config = Pick<KubeletConfig, "directories">;
 
@@ -48,17 +48,17 @@ function logsWithin(count: CountTree, state: DiskState, { directories }: Config)
   return sideBySide(running(state), logsOf).pipe(map((found) => new Map(found)));
 }
 
-/** Counts one directory, within the time that is left. */
+/** Counts a directory within the remaining time. */
 type CountTree = (path: string) => Observable<DiskFigures | undefined>;
 
-/** All directories of one round share its time. */
+/** All directories of a round share its time. */
 function roundOf({ counts, clock }: DiskPorts): CountTree {
   counts.prune();
   const endsAt = clock.monotonicMs() + FIGURE_DEADLINE_MS;
   return (path) => defer(() => counts.usage(path, endsAt - clock.monotonicMs()));
 }
 
-/** Likewise. */
+/** Measures the volumes of all pods. Never errors. */
 export const measureVolumes = (state: DiskState, ports: DiskPorts, config: Config): Observable<VolumeMeasurement> =>
   defer(() => volumesWithin(roundOf(ports), state, ports, config));
 
@@ -79,7 +79,9 @@ function volumesWithin(
   );
 }
 
-/** Volumes behind claims alone, which are few and cheap: their file systems know how full they are. Never errors. */
+/**
+ * Measures only volumes behind claims, which are few and cheap: their file systems report their usage. Never errors.
+ */
 export const measureClaims = (state: DiskState, ports: DiskPorts): Observable<readonly VolumeUse[]> =>
   defer(() => claimsWithin(roundOf(ports), state, ports));
 
@@ -127,11 +129,11 @@ function measureVolume(volume: MeasuredVolume, count: CountTree, ports: DiskPort
   });
 }
 
-/** Results of looking at each, one after the other, without those that gave nothing. */
+/** Returns the results of `look` for each item, one after the other, without undefined ones. */
 const oneByOne = <T, R>(items: readonly T[], look: (item: T) => Observable<R | undefined>): Observable<readonly R[]> =>
   results(items, look, 1);
 
-/** Likewise of pods: none waits for the disks of another one. */
+/** Returns the results of `look` for pods side by side: no pod waits for the disks of another one. */
 const sideBySide = <T, R>(
   items: readonly T[],
   look: (item: T) => Observable<R | undefined>,
@@ -143,7 +145,7 @@ const results = <T, R>(
   limit: number,
 ): Observable<readonly R[]> =>
   from(items).pipe(
-    // All wait for their turn: they are as many as there are pods, or volumes of a pod.
+    // Unbounded, since the number of pods, and of volumes of a pod, bounds the queue.
     boundedMergeMap(look, { limit, queueLimit: Number.POSITIVE_INFINITY }),
     toArray(),
     map((found) => found.filter((each) => each !== undefined)),

@@ -1,6 +1,6 @@
 /**
- * Evicts pods that keep more on the node's disks than they may. Measures only while some pod has such a limit. Bound: one
- * look at a time, 10 s after the one before. Counterpart: localStorageEviction of pkg/kubelet/eviction.
+ * Evicts pods that exceed their limits of local storage. Measures only while some pod has such a limit. Bound: one
+ * measurement at a time, 10 s after the last one. Upstream: localStorageEviction of pkg/kubelet/eviction.
  */
 import { catchError, distinctUntilChanged, EMPTY, forkJoin, map, type Observable, switchMap } from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";
@@ -20,7 +20,7 @@ type Ports = Pick<KubeletPorts, "clock" | "telemetry">;
 /** Upstream: evictionMonitoringPeriod. */
 const LOOK_EVERY_MS = 10_000;
 
-/** Says which pods have to go. Never errors: what cannot be measured evicts nobody. */
+/** Emits the pods to evict. Never errors: a failed measurement evicts no pod. */
 export function storageEviction(
   ports: Ports,
   stats: NodeStats,

@@ -1,9 +1,10 @@
 /**
- * Counts what is in directories, however long that takes: a count goes on when nobody waits any more, and until it ends the
- * last one stands, or what was counted so far when that is more. So no tree is too large for its limit, and none is taken
- * for empty. Owns the last counts. Bounds: one count of a directory at a time, MAX_COUNT_MS; after it the directory rests
- * for RESTS times as long, which is a quarter of one core. Counterpart: volumeStatCalculator. Differs from upstream: that
- * shows nothing of a volume, and limits nothing, before the first count of it has ended.
+ * Counts the usage of directories, however long a count takes: it continues after its last client is gone. Until it
+ * ends, the previous count is valid, or the partial count if that is larger. So no tree is too large to exceed its
+ * limit, and none counts as empty. Owns the last counts. Bounds: one count of a directory at a time, MAX_COUNT_MS;
+ * then the directory rests for RESTS times as long, which limits counting to a quarter of a core. Upstream:
+ * volumeStatCalculator. Differs from upstream: upstream shows no usage of a volume, and limits none, before its first
+ * count has ended.
  */
 import { catchError, defer, finalize, type Observable, of, tap } from "rxjs";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
@@ -15,14 +16,14 @@ import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { VolumeUsage } from "../../ports/volumeFiles.ts";
 
 export interface TreeCounts {
-  /** Owns the counts that go on. */
+  /** Owns the running counts. */
   readonly run$: Observable<never>;
   /**
-   * What is in a directory, within that time; undefined when nothing is known. A count that goes on since an earlier call
-   * is not waited for, and without time none is started. Never errors.
+   * Returns the usage of a directory, within that time; undefined if it is unknown. Does not wait for a count that
+   * runs since an earlier call, and starts none without time. Never errors.
    */
   usage(path: string, patienceMs: number): Observable<DiskFigures | undefined>;
-  /** Forgets directories that were not asked for lately. */
+  /** Forgets directories without a recent request. */
   prune(): void;
 }
 
@@ -39,7 +40,7 @@ interface Count {
   askedAt: MonotonicMs;
 }
 
-/** Nothing is counted before somebody asks. */
+/** Creates the counts; counts nothing before the first request. */
 export function createTreeCounts({ volumeFiles, clock, telemetry }: Ports): TreeCounts {
   const counts = new Map<string, Count>();
   const countOf = (path: string): Count => {

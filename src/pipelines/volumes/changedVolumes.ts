@@ -1,4 +1,7 @@
-/** Finds the volumes whose ConfigMaps and Secrets changed. State: what each volume was made of, the caller's to drop. */
+/**
+ * Finds the volumes whose ConfigMaps and Secrets changed. State: the objects of each volume at the last call; the
+ * caller drops it.
+ */
 import type { Pod } from "../../core/api.ts";
 import { type ConfigObjects, type ManifestObjectKey, objectKey } from "../../core/configObjects.ts";
 import { perObject } from "../../core/perObject.ts";
@@ -22,8 +25,8 @@ const volumesByObject = perObject((pod: Pod): ReadonlyMap<ManifestObjectKey, rea
 });
 
 /**
- * Returns a function that names the volumes made of other objects than at its previous call; none while the pod is not
- * known. When one object is the only news, only the volumes that name it are compared.
+ * Returns a function that names the volumes whose objects changed since its previous call; none while the pod is
+ * unknown. If a single object changed, compares only the volumes that refer to it.
  */
 export function changedVolumes(): (
   known: readonly [Pod | "keep" | undefined, Pick<ConfigObjects, "configMap" | "secret" | "problem" | "news">],

@@ -1,6 +1,7 @@
 /**
- * Block devices with a file system, of local volumes: each is mounted once on the node, before the first pod has it, and
- * taken away after the last. Keeps nothing: who has one is in the mount table. Counterpart: deviceMounter of pkg/volume/local.
+ * Block devices with a file system, of local volumes: each is mounted once on the node, before its first pod, and
+ * unmounted after its last. Stateless: the mount table has the users of a device. Upstream: deviceMounter of
+ * pkg/volume/local.
  */
 import { catchError, concat, EMPTY, ignoreElements, map, type Observable, switchMap } from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";
@@ -12,14 +13,14 @@ import { inSequence } from "../../operators/inSequence.ts";
 import type { Semaphore } from "../../operators/semaphore.ts";
 import { type RemovalPorts, removeUnmounted } from "./removeUnmounted.ts";
 
-/** Whose turn it is to mount a device and bind it, or to take one away: one at a time on a node. */
+/** Serializes mounting and binding, or unmounting, of devices: one at a time on a node. */
 export type DeviceTurns = Pick<Semaphore, "run">;
 
 type RootDir = Pick<PathRoots, "rootDir">;
 
 const PRIVATE_MODE = 0o750;
 
-/** Mounts a block device on the node, unless an earlier pod has it. To be bound in the same turn. */
+/** Mounts a block device on the node, unless an earlier pod uses it. The caller binds it in the same turn. */
 export function mountDevice(
   { files, mounts }: RemovalPorts,
   { mountPoint, ...fileSystem }: DeviceMount,
@@ -40,7 +41,7 @@ export function mountDevice(
   );
 }
 
-/** Takes the device of a local volume away unless some pod has it; nothing happens to a volume that is a directory. */
+/** Unmounts the device of a local volume unless some pod uses it; ignores a volume that is a directory. */
 export function releaseDevice(
   ports: RemovalPorts,
   directories: RootDir,
@@ -65,7 +66,7 @@ export function releaseDevice(
   );
 }
 
-/** Takes away the devices that pods had whose directories were removed. */
+/** Unmounts the devices of pods whose directories were removed. */
 export const releaseDevices = (ports: RemovalPorts, directories: RootDir, turns: DeviceTurns): Observable<never> =>
   ports.files
     .list(localDeviceMounts(directories))

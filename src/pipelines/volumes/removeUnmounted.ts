@@ -1,4 +1,4 @@
-/** Takes away what is mounted in a tree, and then the tree. Keeps nothing. Counterpart: mount.CleanupMountPoint. */
+/** Unmounts everything in a tree, then removes the tree. Stateless. Upstream: mount.CleanupMountPoint. */
 import { concat, ignoreElements, type Observable, switchMap, tap, EMPTY } from "rxjs";
 import type { MountEntry } from "../../core/mount/mountInfo.ts";
 import { inSequence } from "../../operators/inSequence.ts";
@@ -10,7 +10,7 @@ import { type UnmountOutcome, unmountOrDetach } from "./unmountOrDetach.ts";
 /** Ports of removal. */
 export type RemovalPorts = Pick<KubeletPorts, "files" | "mounts" | "telemetry">;
 
-/** Removes a tree once nothing is mounted in it any more. Errors while something is. */
+/** Removes a tree without mounts. Errors while there are mounts in it. */
 export const removeUnmounted = (ports: RemovalPorts, place: string): Observable<never> =>
   concat(unmountBelow(ports, place), ports.files.remove(place).pipe(ignoreElements()));
 
@@ -26,7 +26,7 @@ export function unmountBelow({ mounts, telemetry }: RemovalPorts, place: string)
   );
 }
 
-/** A server that does not answer keeps nobody waiting: the mount is detached, and goes when it can. */
+/** Unmounts a path. If the server of the mount does not answer, detaches it, so that no caller waits. */
 const unmount = (mounts: Mounts, path: string, { log }: RemovalPorts["telemetry"]): Call<UnmountOutcome> =>
   unmountOrDetach(mounts, path).pipe(
     tap((outcome) => {

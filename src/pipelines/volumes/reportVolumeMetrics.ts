@@ -1,4 +1,7 @@
-/** How long volumes take. Upstream: OperationCompleteHook and RecordOperationLatencyMetric of pkg/volume/util. */
+/**
+ * Durations of volume operations. Upstream: OperationCompleteHook and RecordOperationLatencyMetric of
+ * pkg/volume/util.
+ */
 import { defer, finalize, type Observable, tap } from "rxjs";
 import type { MonotonicMs } from "../../core/ids.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -9,12 +12,12 @@ interface Instruments {
   readonly telemetry: Telemetry;
 }
 
-/** Since when a pod waits for a volume, or for other content in it; undefined while it has what it wants. */
+/** Start of a pod's wait for a volume, or for changed content; undefined while the volume is as desired. */
 export interface Wait {
   since: MonotonicMs | undefined;
 }
 
-/** The wait is over: the volume is what the pod wants. */
+/** Ends the wait: the volume is as desired. */
 export function observeWait(wait: Wait, plugin: string, { clock, telemetry }: Instruments): void {
   const seconds = (clock.monotonicMs() - (wait.since ?? clock.monotonicMs())) / 1000;
   const labels = { plugin_name: plugin, operation_name: "overall_volume_mount" };
@@ -22,7 +25,7 @@ export function observeWait(wait: Wait, plugin: string, { clock, telemetry }: In
   wait.since = undefined;
 }
 
-/** Measures an operation that ends or errors; one that is cut off is not counted. */
+/** Measures an operation that completes or errors; a cancelled one does not count. */
 export const timed = <T>(
   operation$: Observable<T>,
   operation: "volume_mount" | "volume_unmount",

@@ -1,6 +1,6 @@
 /**
- * What earlier kubelets left of volumes, from the directories of pods: `pods/UID/volumes/PLUGIN/NAME`. None is taken to be
- * complete; what is still wanted is set up once more, which changes nothing where all is well. Counterpart: reconstruct.go.
+ * Finds the volumes of earlier kubelets in the directories of pods: `pods/UID/volumes/PLUGIN/NAME`. None counts as
+ * complete; desired volumes are set up again, which changes nothing if they are intact. Upstream: reconstruct.go.
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, switchMap, tap } from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";
@@ -17,7 +17,7 @@ import type { KeyedCell } from "../../state/keyedCell.ts";
 type Ports = Pick<KubeletPorts, "files" | "telemetry">;
 type Directories = Pick<KubeletConfig, "directories">;
 
-/** Fills the cell. Never errors: a directory that cannot be read is told, and looked at again before it is removed. */
+/** Fills the cell. Never errors: an unreadable directory is logged, and read again before it is removed. */
 export function restoreVolumes(
   ports: Ports,
   { directories }: Directories,

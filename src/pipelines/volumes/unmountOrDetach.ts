@@ -1,25 +1,32 @@
-/** Unmounting what may be stuck: as usual first, then out of the way. Counterpart: UnmountWithForce of mount-utils. */
+/**
+ * Unmounts a path that may be stuck: normally first, lazily if that does not answer. Upstream: UnmountWithForce of
+ * mount-utils.
+ */
 import { catchError, map, type Observable, throwError } from "rxjs";
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Mounts } from "../../ports/mounts.ts";
 
-/** How it ended. */
+/** The outcome of an unmount. */
 export type UnmountOutcome =
   | { readonly kind: "unmounted" }
-  /** It is out of the tree; the file system goes when its last user has gone. `stuck` says why, for log and event. */
+  /**
+   * The mount is detached from the tree; its file system is released with its last user. `stuck` has the reason, for
+   * log and event.
+   */
   | { readonly kind: "detached"; readonly stuck: KubeletError };
 
 const USUAL_MS = 30_000;
 
 /**
- * Unmounts; what does not answer within `deadlineMs` (default 30 s), as the mount of a server that has gone, is detached.
+ * Unmounts; a mount that does not answer within `deadlineMs` (default 30 s), because its server is gone, is detached.
  *
  *     answers             --(u|)          unmounted
  *     does not answer     ------d(t|)     detached after the deadline
  *     fails               --#             in use, for example: the caller decides, and tries again
  *
- * Cancels: the request under way. Errors: those of Mounts but DeadlineExceeded of the first try. Bound: two requests.
+ * Cancels: the request in flight. Errors: those of Mounts except DeadlineExceeded of the first attempt. Bound: two
+ * requests.
  */
 export function unmountOrDetach(
   mounts: Pick<Mounts, "unmount">,

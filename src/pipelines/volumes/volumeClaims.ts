@@ -1,5 +1,5 @@
 /**
- * Looks up the claims of a pod at the API server, one request per object, until each is bound. Keeps nothing. Bound: one
+ * Looks up the claims of a pod at the API server, one request per object, until each is bound. Stateless. Bound: one
  * request per claim; failures wait 500 ms doubling to 2 min 2 s.
  */
 import { catchError, defer, map, type Observable, of, switchMap, takeWhile } from "rxjs";
@@ -14,12 +14,12 @@ import type { ApiServer } from "../../ports/apiServer.ts";
 import type { Clock } from "../../ports/clock.ts";
 
 export interface VolumeClaimsDeps {
-  /** Absent on a node of no cluster. */
+  /** Undefined on a standalone node. */
   readonly api: Pick<ApiServer, "get"> | undefined;
   readonly clock: Clock;
 }
 
-/** Emits the result of each try; the last result is the volume. Never errors. */
+/** Emits the result of each attempt; the last result is the volume. Never errors. */
 export function followClaim(
   pod: Pod,
   reference: ClaimReference,

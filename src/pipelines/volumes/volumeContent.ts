@@ -1,6 +1,6 @@
 /**
- * Gathers what the files of a volume are made of: ConfigMaps and Secrets of the cache, fields of the pod, tokens. Keeps
- * nothing. Bound: the cache's wait for an object, and one request per token.
+ * Gathers the content of a volume: ConfigMaps and Secrets of the cache, fields of the pod, tokens. Stateless. Bound:
+ * the cache's wait for an object, and one request per token.
  */
 import { combineLatest, defaultIfEmpty, map, type Observable, of } from "rxjs";
 import type { Pod } from "../../core/api.ts";
@@ -26,23 +26,23 @@ import type { TrustBundles } from "../projections/trustBundles.ts";
 /** The content of a volume at one moment. */
 export interface VolumeContent {
   readonly inputs: VolumeInputs;
-  /** Made when it is needed: most looks find the inputs unchanged. */
+  /** Evaluated on demand: the inputs are usually unchanged. */
   readonly payload: () => Result<Payload>;
-  /** When another token is due; undefined when there is none in it. */
+  /** Time of the next token; undefined without a token. */
   readonly dueAt: EpochMs | undefined;
 }
 
 export interface ContentSources {
   readonly objects: PodObjects;
-  /** Absent on a node of no cluster. */
+  /** Undefined on a standalone node. */
   readonly tokens: Tokens | undefined;
-  /** Absent, as the next, where its feature gate is off, and on a node of no cluster. */
+  /** Undefined, like the next, if its feature gate is off, and on a standalone node. */
   readonly trustBundles: TrustBundles | undefined;
   readonly podCertificates: PodCertificates | undefined;
   readonly allocatable: ResourceAmounts;
 }
 
-/** A volume that nothing is written into. */
+/** The content of a volume without files of its own. */
 export const NO_CONTENT: VolumeContent = { inputs: [], payload: () => ok(new Map()), dueAt: undefined };
 
 const NO_TOKENS = err(
@@ -81,7 +81,7 @@ export function gatherContent(pod: Pod, volume: Volume, sources: ContentSources)
   );
 }
 
-/** Their values together, also of none. */
+/** Combines the values of all; an empty list gives an empty value. */
 const allOf = <T>(values: readonly Observable<T>[]): Observable<readonly T[]> =>
   combineLatest(values).pipe(defaultIfEmpty<readonly T[], readonly T[]>([]));
 

@@ -1,6 +1,6 @@
 /**
- * Makes one volume on the node, and takes it away again. Both begin from whatever is there and may be repeated after they
- * were cut off anywhere. Keep nothing. Counterparts: SetUpAt and TearDownAt of the volume plugins.
+ * Sets up and tears down a volume on the node. Both start from any state and may be repeated after an interruption at
+ * any step. Stateless. Upstream: SetUpAt and TearDownAt of the volume plugins.
  */
 import { concat, EMPTY, ignoreElements, type Observable, switchMap, throwError } from "rxjs";
 import { kubeletError } from "../../core/errors.ts";
@@ -19,7 +19,7 @@ import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmoun
 
 export type VolumePorts = RemovalPorts & Pick<KubeletPorts, "volumeFiles" | "quotas" | "clock">;
 
-/** Everybody in the pod may use it; who may come near it is decided by the pod's own directory. */
+/** Every user in the pod may use the volume; the pod's own directory keeps others out. */
 const SHARED_MODE = 0o777;
 const PRIVATE_MODE = 0o750;
 const HOST_DIRECTORY_MODE = 0o755;
@@ -27,8 +27,8 @@ const HOST_FILE_MODE = 0o644;
 const NESTED_MODE = 0o755;
 
 /**
- * Makes the volume; a volume with content gets `payload`. Emits what its pod is to be told. Errors: KubeletError, and what
- * was made so far stays.
+ * Sets up the volume; a volume with content gets `payload`. Emits the notices for its pod. Errors: KubeletError;
+ * completed steps stay.
  */
 export function setUpVolume(
   ports: VolumePorts,
@@ -57,7 +57,7 @@ export function setUpVolume(
   return inSequence(steps, (step) => step());
 }
 
-/** The same step, of which only the end is told. */
+/** The same step without its emissions. */
 const silently = (step: () => Observable<unknown>) => (): Observable<never> => {
   const made$ = step();
   return made$ === EMPTY ? EMPTY : made$.pipe(ignoreElements());
@@ -90,11 +90,11 @@ function provideHostPath({ files }: VolumePorts, path: string, wanted: string): 
   );
 }
 
-/** Ignores a path that no longer exists: nothing was given to a group. */
+/** Ignores a path that no longer exists: it has no group to set. */
 const forgetGone = ({ files }: VolumePorts, path: string, readyDir: string): Observable<void> =>
   files.kindOf(path).pipe(switchMap((found) => (found === undefined ? files.remove(readyDir) : EMPTY)));
 
-/** Binds a directory of the node, or what is mounted of a block device for all pods. */
+/** Binds a directory of the node, or the mount of a block device that all pods share. */
 function bindLocal(
   ports: VolumePorts,
   layout: VolumeLayout,
@@ -112,7 +112,7 @@ function bindLocal(
   );
 }
 
-/** `provided$` makes what is to be bound, when it is. */
+/** Mounts the volume unless it is mounted; `provided$` prepares the source of the mount. */
 function mountOnce(
   ports: VolumePorts,
   layout: VolumeLayout,
@@ -160,7 +160,7 @@ function mountOnce(
   );
 }
 
-/** Other pods have what is at `source`: by another group this pod may not be able to use it. */
+/** Emits a notice if pods with another group use `source`: this pod may be unable to use it then. */
 function otherGroup(
   { volumeFiles }: VolumePorts,
   { name, ownership }: VolumeLayout,
@@ -173,15 +173,15 @@ function otherGroup(
 /** The parts of a volume to remove. */
 export interface VolumeRemains {
   readonly path: string;
-  /** Whether `path` itself goes. */
+  /** Whether to remove `path` itself. */
   readonly isOwnDirectory: boolean;
-  /** Where parts of it are bound for containers. */
+  /** Directory of the subPaths that are bound for containers. */
   readonly subPaths: string;
 }
 
 /**
- * Takes everything away, what was mounted first of all; nothing is removed while something is mounted there. `released$`
- * takes away what the pod shared with others.
+ * Tears down everything, mounts first; removes nothing while a mount remains. `released$` releases resources that the
+ * pod shared with others.
  */
 export function tearDownVolume(
   ports: RemovalPorts,
@@ -190,7 +190,7 @@ export function tearDownVolume(
 ): Observable<never> {
   return concat(
     removeUnmounted(ports, subPaths),
-    // The directory of the pod goes last: by it the next kubelet finds what this one leaves.
+    // The pod's directory is removed last: the next kubelet finds unfinished work by it.
     released$ === undefined ? EMPTY : concat(unmountBelow(ports, path), released$.pipe(ignoreElements())),
     isOwnDirectory ? removeUnmounted(ports, path) : EMPTY,
   );

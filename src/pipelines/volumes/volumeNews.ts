@@ -1,6 +1,6 @@
 /**
- * Keeps at hand what a projected volume is made of beside objects that its pod names, and tells of it: bundles of
- * authorities, certificates. Bounds: the watches of Projections, and one certificate per source.
+ * Follows the inputs of a projected volume other than the objects its pod refers to, and reports their changes: trust
+ * bundles, certificates. Bounds: the watches of Projections, and one certificate per source.
  */
 import { distinctUntilChanged, map, merge, type Observable, switchMap } from "rxjs";
 import type { Pod } from "../../core/api.ts";
@@ -11,7 +11,7 @@ import type { Volume } from "../../core/volume/volumeLayout.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import type { ContentSources } from "./volumeContent.ts";
 
-/** Another look is due; with `warning` something is to be told as well. */
+/** The content may have changed; `warning` is an event to write as well. */
 export interface VolumeNews {
   readonly warning?: PodOutput;
 }
@@ -23,12 +23,12 @@ interface Wish {
 
 type Sources = Pick<ContentSources, "trustBundles" | "podCertificates">;
 
-/** Whether there can be any news: without it no volume has to listen. */
+/** Returns whether there are any such sources: otherwise no volume subscribes. */
 export const hasNews = ({ trustBundles, podCertificates }: Sources): boolean =>
   trustBundles !== undefined || podCertificates !== undefined;
 
 /**
- * News of one volume for as long as it is wanted.
+ * Emits the changes of a volume while it is desired.
  *
  *     wishes     w-----w'-------------------(not wanted)
  *     certs      --------issued----renewed--
@@ -36,7 +36,7 @@ export const hasNews = ({ trustBundles, podCertificates }: Sources): boolean =>
  */
 export const volumeNews = (wishes$: Observable<Wish | undefined>, sources: Sources): Observable<VolumeNews> =>
   wishes$.pipe(
-    // Which sources a volume has never changes.
+    // The sources of a volume never change.
     distinctUntilChanged((before, now) => (before === undefined) === (now === undefined)),
     switchMap((wish) => merge(...(wish === undefined ? [] : newsOf(wish, sources)))),
   );

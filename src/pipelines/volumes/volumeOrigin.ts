@@ -1,6 +1,6 @@
 /**
- * What makes a volume that the pod alone does not tell: the PersistentVolume behind a claim, the driver of a CSI volume.
- * Keeps nothing. Bounds: those of a claim's look-ups; one timer until the drivers are told.
+ * The origin of a volume outside of its pod: the PersistentVolume behind a claim, the driver of a CSI volume.
+ * Stateless. Bounds: those of a claim's look-ups; one timer until the drivers are known.
  */
 import { distinctUntilChanged, map, type Observable, of, startWith, switchMap, timeout } from "rxjs";
 import type { Pod } from "../../core/api.ts";
@@ -12,11 +12,11 @@ import type { ClusterObjects } from "../../ports/clusterObjects.ts";
 import { followClaim, type VolumeClaimsDeps } from "./volumeClaims.ts";
 
 export interface VolumeOriginDeps extends VolumeClaimsDeps {
-  /** Absent on a node of no cluster. */
+  /** Undefined on a standalone node. */
   readonly csiDrivers$: ClusterObjects["csiDrivers$"] | undefined;
 }
 
-/** How long a volume waits for the drivers before it is refused without a word on its own. */
+/** Maximum wait of a volume for the first list of drivers. */
 const SYNC_MS = 1_000;
 
 /** Emits the origin, and again after each change; follows drivers while subscribed. Never errors. */

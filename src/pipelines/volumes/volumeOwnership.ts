@@ -1,6 +1,6 @@
 /**
- * Gives volumes to the group of their pod, once where that is kept, and tells of those that take long: after 30 s, then
- * each minute. Counterpart: VolumeOwnership of pkg/volume/volume_linux.go.
+ * Changes the group of volumes to that of their pod, once where that is recorded, and reports slow changes: after 30
+ * s, then each minute. Upstream: VolumeOwnership of pkg/volume/volume_linux.go.
  */
 import {
   concat,
@@ -28,7 +28,7 @@ const READY_FILE_MODE = 0o644;
 const FIRST_NOTICE_MS = 30_000;
 const NEXT_NOTICE_MS = 60_000;
 
-/** Gives the volume to its group; once only where it is kept that this was done. */
+/** Changes the group of the volume; only once if the volume has a record of the change. */
 export function giveAway(ports: Ports, layout: VolumeLayout): Observable<VolumeNotice> {
   const { ownership, readyDir } = layout;
   if (ownership === undefined) return EMPTY;
@@ -39,7 +39,7 @@ export function giveAway(ports: Ports, layout: VolumeLayout): Observable<VolumeN
     .pipe(switchMap((found) => (found === undefined ? concat(given$, setReady(ports.files, readyDir)) : EMPTY)));
 }
 
-/** Keeps that the volume is its group's. */
+/** Records that the group of the volume is set. */
 export const setReady = (files: Ports["files"], readyDir: string): Observable<never> =>
   concat(files.makeDirectory(readyDir, PRIVATE_MODE), files.writeFile(readyFile(readyDir), "", READY_FILE_MODE)).pipe(
     ignoreElements(),
@@ -47,7 +47,7 @@ export const setReady = (files: Ports["files"], readyDir: string): Observable<ne
 
 const readyFile = (readyDir: string): string => `${readyDir}/ready`;
 
-/** Upstream tells of volumes that outlive the pod alone: others are made for it, and small. */
+/** Upstream reports only volumes that outlive the pod: others are created for it, and are small. */
 function give(
   { volumeFiles, clock }: Ports,
   { path, bound }: VolumeLayout,

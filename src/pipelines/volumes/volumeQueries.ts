@@ -40,7 +40,7 @@ export function volumeQueries(
   };
 }
 
-/** Why nobody has tried to remove what a pod nobody wants has left. */
+/** Returns why the remains of a pod without a source were not removed yet. */
 const whyNotYet = (uid: PodUid, { registry, listing }: State): string =>
   listing.value?.pods.has(uid) === true
     ? "the runtime still has something of the pod"

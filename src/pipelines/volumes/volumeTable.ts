@@ -1,7 +1,7 @@
 /**
- * What one pod wants of its volumes and what is there of them, counted as it changes. Owner of the pod's entry in the
- * cell `volumes`. Its maps change in place, since a copy of thousands of volumes for each step of each of them would take
- * time by their square: readers take from the cell's value what they need at once, and keep none of its maps.
+ * The desired and the actual volumes of a pod, indexed as they change. Owner of the pod's entry in the cell
+ * `volumes`. Its maps change in place, since a copy of thousands of volumes for each step would take quadratic time:
+ * readers use the cell's value at once, and keep none of its maps.
  */
 import type { PodUid } from "../../core/ids.ts";
 import { NO_VOLUMES, type PodVolumes, type VolumeWish } from "../../core/volume/podVolumes.ts";
@@ -21,23 +21,23 @@ export interface VolumeTable {
   setAll(wishes: ReadonlyMap<string, WantedWish>): void;
   /** Replaces one wish. */
   set(name: string, wish: WantedWish): void;
-  /** Whether the pod wants a volume of that name. */
+  /** Returns whether the pod has a volume of that name. */
   has(name: string): boolean;
-  /** The key of a volume by its name; undefined while that is not known. */
+  /** Returns the key of a volume by its name; undefined while it is unknown. */
   keyOf(name: string): string | undefined;
   /** Returns the desired state of the volume with that key. */
   wanted(key: string): Wanted | undefined;
-  /** The keys of what is wanted, in the order of the wishes. */
+  /** Returns the keys of desired volumes, in the order of the pod's volumes. */
   wantedKeys(): readonly string[];
-  /** The keys of what is there and of what is wanted, of which something may be under way without a trace yet. */
+  /** Returns the keys of actual and desired volumes; a desired one may be in progress without a trace yet. */
   keys(): readonly string[];
-  /** Whether it is known of each wish which volume it means. */
+  /** Returns whether the key of every desired volume is known. */
   isAllKnown(): boolean;
-  /** Where the worker of the volume with that key keeps what is known of it. */
+  /** Returns the place for the actual state of the volume with that key. */
   record(key: string): VolumeRecord;
 }
 
-/** Wishes for one key: two claims may mean one volume. */
+/** The desired volumes with one key: two claims may name one volume. */
 interface Wishes {
   readonly count: number;
   readonly wanted: Wanted | undefined;
@@ -152,6 +152,6 @@ class Table implements VolumeTable {
   }
 }
 
-/** Makes the table of a pod, with what the cell has of it. */
+/** Creates the table of a pod, with the pod's entry of the cell. */
 export const createVolumeTable = (uid: PodUid, volumes: KeyedCell<PodUid, PodVolumes>): VolumeTable =>
   new Table(uid, volumes);

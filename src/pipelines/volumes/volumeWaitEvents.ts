@@ -1,7 +1,7 @@
 /**
- * Says by an event which volumes a pod waits for: at once when no time will help, else when it has waited for long, and
- * again. Bound: one timer per pod. Counterpart: WaitForAttachAndMount of pkg/kubelet/volumemanager.
- * Differs from upstream: a wait that took too long is an event too, which upstream only logs; its words are the error's.
+ * Writes events about the volumes a pod waits for: at once if waiting cannot help, else after a long wait, and again.
+ * Bound: one timer per pod. Upstream: WaitForAttachAndMount of pkg/kubelet/volumemanager. Differs from upstream: a
+ * wait that took too long is an event too, with the text of the error that upstream only logs.
  */
 import { distinctUntilChanged, EMPTY, map, type Observable, of, switchMap } from "rxjs";
 import type { Pod } from "../../core/api.ts";
@@ -21,16 +21,19 @@ export interface VolumeWaitDeps {
   readonly ports: Pick<KubeletPorts, "clock">;
 }
 
-/** How long a pod waits for its volumes before that is told: upstream's podAttachAndMountTimeout. */
+/** Wait for volumes before an event: upstream's podAttachAndMountTimeout. */
 const TOLD_AFTER_MS = 123_000;
 
-/** Events of one pod; `pods$` tells the pod that needs its volumes, `keep` for one that ends. Never errors. */
+/**
+ * Emits the events of one pod; `pods$` has the pod that needs its volumes, or `keep` for a terminating one. Never
+ * errors.
+ */
 export function volumeWaitEvents(
   uid: PodUid,
   pods$: Observable<Pod | "keep" | undefined>,
   { volumes, ports }: VolumeWaitDeps,
 ): Observable<PodOutput> {
-  // Another spec of the pod, or its status come back, is no new wait.
+  // A changed spec of the pod, or its returned status, does not restart the wait.
   const waiting$ = pods$.pipe(
     map((pod) =>
       pod === undefined || pod === "keep" ? { pod: undefined, names: [] } : { pod, names: usedNames(pod) },
@@ -47,7 +50,7 @@ export function volumeWaitEvents(
         return of(eventOutput({ type: "Warning", reason: "FailedMount", message: text, object: podEventObject(pod) }));
       };
       return volumes.changes$(uid).pipe(
-        // Not the message: to make that takes time by the number of volumes, for each change of each of them.
+        // Without the message: composing it for each change of each volume would take quadratic time.
         map(({ unmounted, refused }) => (unmounted === 0 ? "none" : refused > 0 ? "refused" : "waiting")),
         distinctUntilChanged(),
         switchMap((wait) => {

@@ -1,6 +1,7 @@
 /**
- * One volume of one pod: set up while it is wanted, filled anew when what it is made of changed, taken away once it is
- * not. Its state is the node's cell. Bound: one operation at a time; failures wait 500 ms doubling to 2 min 2 s.
+ * The worker of one volume of a pod: sets it up while it is desired, again when its content changed, and tears it
+ * down once it is no longer desired. The cell `volumes` has its state. Bound: one operation at a time; failures wait
+ * 500 ms doubling to 2 min 2 s.
  *
  *     wishes     wanted-------------------(object changed)------not wanted
  *     runs       [set up fails]   [set up]       [set up]       [tear down]|
@@ -58,7 +59,7 @@ export interface Wanted {
   readonly layout: VolumeLayout;
 }
 
-/** Where what is known of the volume is kept. */
+/** The place for the actual state of the volume. */
 export interface VolumeRecord {
   get(): ActualVolume | undefined;
   set(actual: ActualVolume | undefined): void;
@@ -72,14 +73,14 @@ export interface VolumeWorkerDeps {
   readonly sources: ContentSources;
   readonly record: VolumeRecord;
   readonly turns: DeviceTurns;
-  /** Content is looked at again at least this often. */
+  /** Maximum time between two checks of the content. */
   readonly syncPeriodMs: number;
 }
 
-/** No sooner is a token asked for again after it could not be renewed. */
+/** Minimum delay before another attempt to renew a token. */
 const SOONEST_RENEWAL_MS = 10_000;
 
-/** Runs until it is unsubscribed; `wishes$` tells what is wanted, again whenever it may have changed. Never errors. */
+/** Runs until unsubscribed; `wishes$` emits the desired state, again whenever it may have changed. Never errors. */
 export function volumeWorker(wishes$: Observable<Wanted | undefined>, deps: VolumeWorkerDeps): Observable<PodOutput> {
   return defer(() => {
     const { clock } = deps.ports;
@@ -108,7 +109,7 @@ export function volumeWorker(wishes$: Observable<Wanted | undefined>, deps: Volu
     return told$.pipe(
       connect((shared$) => {
         const news$ = volumeNews(shared$, deps.sources).pipe(share());
-        // Listened to first: what a look reads is being followed then.
+        // Subscribe to the news first: it follows the sources that the check reads.
         const warnings$ = news$.pipe(
           map(({ warning }) => warning),
           filter((warning) => warning !== undefined),
@@ -179,7 +180,7 @@ function setUp(
   const payload = layout.hasContent ? content.payload() : undefined;
   if (payload?.ok === false) return fail(payload.error);
   const made$ = defer(() => {
-    // Until it is known to be there it may be there in part, for whoever has to take it away.
+    // The volume may exist in part until its setup is complete: a teardown must know that.
     if (before.condition !== "mounted") record.set({ ...before, condition: "uncertain" });
     const notices$ = setUpVolume(ports, layout, payload?.value, deps.turns);
     const object = podEventObject(pod);
@@ -196,7 +197,7 @@ function setUp(
   ).pipe(catchError((thrown: unknown) => fail(toKubeletError(thrown))));
 }
 
-/** Releases the resources that a volume of this plugin holds beside its own directory. */
+/** Releases the resources that a volume of this plugin holds besides its own directory. */
 function releaseShared({ plugin, name, path }: ActualVolume, deps: VolumeWorkerDeps): Observable<unknown> | undefined {
   const { ports, rootDir, turns } = deps;
   if (plugin === LOCAL_PLUGIN) return releaseDevice(ports, { rootDir }, name, turns);

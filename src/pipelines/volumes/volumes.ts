@@ -1,6 +1,7 @@
 /**
- * The volumes of all pods: what their workers want less what the node has, one worker per volume. Owner of the cell
- * `volumes`, which is learnt from disk at start. Bound: one operation per volume. Counterpart: pkg/kubelet/volumemanager.
+ * The volumes of all pods: reconciles the desired volumes of pods with the actual ones, one worker per volume. Owner
+ * of the cell `volumes`, which is loaded from disk at start. Bound: one operation per volume. Upstream:
+ * pkg/kubelet/volumemanager.
  *
  *     commands        sync----------------------------terminated--
  *     objects         ------------(changed)-----------------------
@@ -72,9 +73,9 @@ export interface VolumesDeps {
   readonly node: VolumeNode;
   readonly sources: ContentSources;
   readonly volumes: KeyedCell<PodUid, PodVolumes>;
-  /** Absent on a node of no cluster. */
+  /** Undefined on a standalone node. */
   readonly api: Pick<ApiServer, "get"> | undefined;
-  /** Followed while a pod has volumes of CSI; absent likewise. */
+  /** Followed while a pod has CSI volumes; undefined on a standalone node. */
   readonly csiDrivers$: ClusterObjects["csiDrivers$"] | undefined;
 }
 
@@ -82,20 +83,20 @@ export interface VolumesDeps {
 export type VolumeMemory = Pick<PodMemories, "objects" | "reported">;
 
 export interface Volumes {
-  /** Learns what earlier kubelets left on disk; completes before any worker begins. Never errors. */
+  /** Loads the volumes of earlier kubelets from disk; completes before any worker starts. Never errors. */
   load(): Observable<never>;
-  /** Runs the volumes of one pod for as long as its worker lives. Never errors. */
+  /** Runs the volumes of a pod while its worker lives. Never errors. */
   run(uid: PodUid, commands$: Observable<PodCommand>, memory: VolumeMemory): Observable<PodOutput>;
-  /** The directory of a pod that has no worker was removed, and its volumes with it. */
+  /** Forgets a pod without a worker whose directory was removed, with its volumes. */
   forget(uid: PodUid): void;
   /**
-   * Takes away what such a pod had of the node beside its directory, before that goes: devices no other pod has, projects
-   * of file systems. Errors: KubeletError of the first that stays.
+   * Releases resources of such a pod besides its directory, before the directory is removed: devices no other pod
+   * uses, projects of file systems. Errors: the KubeletError of the first one that stays.
    */
   release(uid: PodUid): Observable<never>;
 }
 
-/** Makes the one owner of volumes. */
+/** Creates the only owner of volumes. */
 export const createVolumes = (given: VolumesDeps): Volumes => volumesOf({ ...given, turns: createSemaphore(1) });
 
 type Deps = VolumesDeps & { readonly turns: DeviceTurns };
@@ -128,7 +129,7 @@ function runPod(
 ): Observable<PodOutput> {
   const { volumes } = deps;
   const pods$ = commands$.pipe(map((command) => podToServe(command, memory)));
-  // To read an object may be told as news of it, so only another version of one is.
+  // Reading an object may publish it again: only another version counts as a change.
   const changed$ = combineLatest([pods$, memory.objects.changes$]).pipe(map(changedVolumes()));
   const origins: Origins = createKeyedCell();
   const table = createVolumeTable(uid, volumes);
@@ -163,7 +164,10 @@ function runPod(
   );
 }
 
-/** The pod that needs its volumes; undefined once nothing of it runs, or will. A pod that ends still uses them. */
+/**
+ * Returns the pod that needs its volumes; undefined once none of its containers run, or will. A terminating pod still
+ * uses them.
+ */
 function podToServe(command: PodCommand, { reported: { finished } }: VolumeMemory): Pod | "keep" | undefined {
   if (command.phase === "terminated") return undefined;
   if (command.phase === "terminating" || finished || isTerminalPhase(command.pod.status?.phase)) return "keep";
@@ -173,7 +177,7 @@ function podToServe(command: PodCommand, { reported: { finished } }: VolumeMemor
 /** The origins of a pod's volumes, by volume name. */
 type Origins = KeyedCell<string, Result<VolumeOrigin>>;
 
-/** Looks up what the volumes of the pod name for as long as it may need them. */
+/** Looks up the origins of the pod's volumes while it may need them. */
 function followOrigins(
   pods$: Observable<Pod | "keep" | undefined>,
   origins: Origins,
@@ -214,7 +218,7 @@ const wantedOf = (pod: Pod, volume: Volume, origins: Origins, node: VolumeNode):
   return { wish, wanted };
 };
 
-/** Sets what the pod wants; the keys of the volumes that this concerns. */
+/** Sets the desired volumes of the pod; returns the keys of the affected ones. */
 function wishAll(pod: Pod | undefined, origins: Origins, table: VolumeTable, { node }: VolumesDeps): readonly string[] {
   const volumes = pod === undefined ? [] : usedVolumes(pod);
   const had = table.keys();
@@ -222,7 +226,7 @@ function wishAll(pod: Pod | undefined, origins: Origins, table: VolumeTable, { n
   return [...table.wantedKeys(), ...leftOf(table, had)];
 }
 
-/** Sets what is known of one volume of the pod now; the keys of the volumes that this concerns. */
+/** Sets the known facts of one volume of the pod; returns the keys of the affected volumes. */
 function wishOne(
   pod: Pod,
   name: string,
@@ -242,6 +246,6 @@ function wishOne(
   return [...told, ...leftOf(table, before === undefined ? had : [...had, before])];
 }
 
-/** While it is not known which volume a claim means, any that is there may be it. */
+/** While the volume of a claim is unknown, it may be any of the actual ones. */
 const leftOf = (table: VolumeTable, had: readonly string[]): readonly string[] =>
   table.isAllKnown() ? had.filter((key) => table.wanted(key) === undefined) : [];

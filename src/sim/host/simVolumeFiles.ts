@@ -115,7 +115,7 @@ function replace(
   tidy(tree, dir, generation, payload);
 }
 
-/** Creates the visible links of a generation and removes stale links and generations; returns whether anything changed. */
+/** Creates the visible links of a generation and removes stale entries; returns whether anything changed. */
 function tidy(tree: SimTree, dir: string, generation: string, payload: ReadonlyMap<string, VolumeFile>): boolean {
   const names = visibleNames(payload.keys());
   const missing = [...names].filter((name) => tree.at(`${dir}/${name}`) === undefined);

@@ -3,12 +3,11 @@
  * that nothing is cleaned up by a source that does not know. Bounds: those of the reflector; one reading per object.
  * Upstream: NewSourceApiserver of pkg/kubelet/config/apiserver.go.
  */
-import { map, type Observable, scan, tap } from "rxjs";
+import { distinctUntilChanged, filter, map, type Observable, scan, tap } from "rxjs";
 import { NO_API_POD_OBJECTS, type ApiPodObjects } from "../core/api/apiPodObjects.ts";
 import type { KubeletError } from "../core/errors.ts";
 import { apiSnapshot, NO_API_PODS, readApiPods } from "../core/pod/apiPods.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
-import { newsOf } from "../operators/newsOf.ts";
 import { reflect, type ReflectorOptions } from "./reflector.ts";
 
 export interface ApiPodSourceOptions extends Omit<ReflectorOptions<"pods">, "resource" | "selection"> {
@@ -31,10 +30,9 @@ export function apiPodSource({ nodeName, onHealth, ...options }: ApiPodSourceOpt
   const selection = { fieldSelector: `spec.nodeName=${nodeName}` };
   return reflect({ ...options, resource: "pods", selection }).pipe(
     tap(({ problem }) => onHealth?.(problem)),
-    newsOf(
-      ({ objects, version }): ApiPodObjects | undefined => objects && { byName: objects, version },
-      (before, now) => before.byName === now.byName,
-    ),
+    map(({ objects, version }): ApiPodObjects | undefined => objects && { byName: objects, version }),
+    filter((told) => told !== undefined),
+    distinctUntilChanged((before, now) => before.byName === now.byName),
     scan(({ pods }, told) => ({ pods: readApiPods(pods, told.byName, clock.wallTime()), told }), {
       pods: NO_API_PODS,
       told: NO_API_POD_OBJECTS,

@@ -4,6 +4,8 @@
  */
 import {
   concat,
+  distinctUntilChanged,
+  filter,
   finalize,
   ignoreElements,
   map,
@@ -22,7 +24,6 @@ import type { Node } from "../core/api.ts";
 import type { KubeletError } from "../core/errors.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
-import { newsOf } from "../operators/newsOf.ts";
 import type { ApiSelection } from "../ports/apiServer.ts";
 import type { ClusterObjects } from "../ports/clusterObjects.ts";
 import { apiPodSource } from "./apiPodSource.ts";
@@ -51,7 +52,9 @@ export function clusterSources({ nodeName, onHealth, ...options }: ClusterSource
   ): Observable<ObjectsByKey<ApiObjects[R]>> =>
     reflect({ ...options, resource, selection }).pipe(
       tap(({ problem }) => onHealth?.(resource, problem)),
-      newsOf((reflected) => reflected.objects),
+      map(({ objects: listed }) => listed),
+      filter((listed) => listed !== undefined),
+      distinctUntilChanged(),
     );
   let lastNode: Node | undefined;
   const node$ = objects("nodes", { fieldSelector: `metadata.name=${nodeName}` }).pipe(

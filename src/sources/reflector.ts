@@ -8,6 +8,7 @@ import {
   catchError,
   concat,
   defer,
+  distinctUntilChanged,
   EMPTY,
   filter,
   ignoreElements,
@@ -37,7 +38,6 @@ import {
 import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.ts";
 import { type BackoffCurve, backoffDelay } from "../operators/backoffDelay.ts";
 import { longTimer } from "../operators/longTimer.ts";
-import { newsOf } from "../operators/newsOf.ts";
 import type { ApiSelection, ApiServer, ApiWatchEvent } from "../ports/apiServer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Rng } from "../ports/random.ts";
@@ -110,13 +110,9 @@ export function reflect<R extends ApiResourceName>(options: ReflectorOptions<R>)
     });
     return round$.pipe(
       repeat(),
-      newsOf(
-        (input) => {
-          reflection = stepReflection(reflection, input);
-          return reflection.objects === undefined && reflection.problem === undefined ? undefined : reflection;
-        },
-        (before, now) => before.objects === now.objects && before.problem === now.problem,
-      ),
+      map((input) => (reflection = stepReflection(reflection, input))),
+      filter(({ objects, problem }) => objects !== undefined || problem !== undefined),
+      distinctUntilChanged((before, now) => before.objects === now.objects && before.problem === now.problem),
       // A watch that is resumed tells what it missed all at once.
       auditTime(0, clock.scheduler),
       map(({ objects, version, problem }) => ({ objects, version, problem })),

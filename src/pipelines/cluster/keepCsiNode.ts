@@ -3,12 +3,21 @@
  * Upstream: initializeCSINode of pkg/volume/csi. Differs from upstream: the node is Ready without it, since no CSI
  * volumes are served, and persistent failure does not end the daemon.
  */
-import { catchError, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap } from "rxjs";
+import {
+  catchError,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  ignoreElements,
+  map,
+  type Observable,
+  of,
+  switchMap,
+} from "rxjs";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
 import { type CsiNode, type CsiNodeStep, csiNodeStep } from "../../core/node/csiNode.ts";
 import type { Node } from "../../core/api.ts";
 import type { BackoffCurve } from "../../operators/backoffDelay.ts";
-import { newsOf } from "../../operators/newsOf.ts";
 import { retryWithBackoff } from "../../operators/retryWithBackoff.ts";
 import type { ApiServer } from "../../ports/apiServer.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
@@ -25,7 +34,8 @@ const BACKOFF: BackoffCurve = { initialMs: 200, maxMs: 60_000, jitter: 0.5 };
 /** Follows the Node; never emits, errors or completes. Cancels: the requests for a removed Node. */
 export const csiNode = (writer: CsiNodeWriter): Observable<never> =>
   writer.node.changes$.pipe(
-    newsOf((node) => node?.metadata?.uid ?? ""),
+    map((node) => node?.metadata?.uid ?? ""),
+    distinctUntilChanged(),
     switchMap((uid) => (uid === "" ? EMPTY : ensure(writer, uid))),
   );
 

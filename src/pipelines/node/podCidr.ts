@@ -2,13 +2,23 @@
  * Sends the runtime the address ranges of this node's pods: those of the Node in a cluster, `podCIDR` of the
  * configuration otherwise. Bound: one request at a time. Upstream: updatePodCIDR of pkg/kubelet/kubelet_network.go.
  */
-import { defer, EMPTY, filter, ignoreElements, type Observable, of, retry, switchMap } from "rxjs";
+import {
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  filter,
+  ignoreElements,
+  map,
+  type Observable,
+  of,
+  retry,
+  switchMap,
+} from "rxjs";
 import type { Node } from "../../core/api.ts";
 import { toKubeletError } from "../../core/errors.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { type BackoffCurve, backoffDelay } from "../../operators/backoffDelay.ts";
 import { longTimer } from "../../operators/longTimer.ts";
-import { newsOf } from "../../operators/newsOf.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
 
@@ -22,7 +32,10 @@ export function podCidr(
   config: Pick<KubeletConfig, "podCidr">,
   node: ReadonlyCell<Node | undefined>,
 ): Observable<never> {
-  const assigned$ = node.changes$.pipe(newsOf((known) => (known?.spec?.podCIDRs ?? []).join(",")));
+  const assigned$ = node.changes$.pipe(
+    map((known) => (known?.spec?.podCIDRs ?? []).join(",")),
+    distinctUntilChanged(),
+  );
   return (cluster === undefined ? of(config.podCidr) : assigned$).pipe(
     filter((ranges) => ranges !== ""),
     switchMap((ranges) => {

@@ -22,6 +22,11 @@ const searches = (characters: number): string[] => {
   );
 };
 
+type Projection = NonNullable<NonNullable<NonNullable<PodSpec["volumes"]>[number]["projected"]>["sources"]>[number];
+const projected = (...sources: readonly object[]): Partial<PodSpec> => ({
+  volumes: [{ name: "v", projected: { sources: sources as readonly Projection[] } }],
+});
+
 interface Bound {
   readonly of: string;
   readonly fits: readonly unknown[];
@@ -95,6 +100,44 @@ const BOUNDS: readonly Bound[] = [
     fits: [0, 0o777],
     fails: [-1, 0o1000],
     spec: (defaultMode: number) => ({ volumes: [{ name: "v", configMap: { name: "c", defaultMode } }] }),
+  },
+  {
+    of: "lifetime of a projected token",
+    fits: [undefined, 600, 2 ** 32],
+    fails: [599, 2 ** 32 + 1],
+    spec: (expirationSeconds: number) => projected({ serviceAccountToken: { path: "t", expirationSeconds } }),
+  },
+  {
+    of: "file mode of a projection",
+    fits: [0, 0o777],
+    fails: [-1, 0o1000],
+    spec: (mode: number) => projected({ secret: { name: "s", items: [{ key: "k", path: "p", mode }] } }),
+  },
+  {
+    of: "file mode of a field",
+    fits: [0, 0o777],
+    fails: [-1, 0o1000],
+    spec: (mode: number) =>
+      projected({ downwardAPI: { items: [{ path: "p", mode, fieldRef: { fieldPath: "metadata.name" } }] } }),
+  },
+  {
+    of: "sources of a projection",
+    fits: [{ secret: { name: "s" } }, { configMap: { name: "s" } }],
+    fails: [{ secret: { name: "s" }, configMap: { name: "s" } }, { secret: {} }, { configMap: {} }],
+    spec: (source: Projection) => projected(source),
+  },
+  {
+    of: "paths of two projections",
+    fits: [
+      ["a", "b"],
+      ["", ""],
+    ],
+    fails: [["a", "a"]],
+    spec: ([one = "", two = ""]: readonly string[]) =>
+      projected(
+        { secret: { name: "s", ...(one === "" ? {} : { items: [{ key: "k", path: one }] }) } },
+        { configMap: { name: "c", ...(two === "" ? {} : { items: [{ key: "k", path: two }] }) } },
+      ),
   },
   {
     of: "runAsUser",

@@ -67,6 +67,22 @@ describe("terminatePod", () => {
     check();
   });
 
+  it("tells when a container that ignores the signal will be killed", () => {
+    const pod = grace(20);
+    const { node, check } = podNode({ pods: [pod], programs: () => ignoresTerm });
+    node.runFor(1_000);
+    node.putPod(deleted(pod, 20));
+    node.runFor(5_000);
+    const [wait] = node.kubelet?.queries.timeline("demo", "plain")?.waits ?? [];
+    expect([wait?.what, wait?.container, wait?.next?.what, Math.round(wait?.next?.inSeconds ?? 0)]).toEqual([
+      "StopContainer",
+      "main",
+      "KILL",
+      15,
+    ]);
+    check();
+  });
+
   it("does not ask again when a longer grace period is wished for", () => {
     const pod = grace(20);
     const { node, count, check } = podNode({ pods: [pod], programs: () => ignoresTerm });

@@ -24,7 +24,7 @@ const searches = (characters: number): string[] => {
 
 type Projection = NonNullable<NonNullable<NonNullable<PodSpec["volumes"]>[number]["projected"]>["sources"]>[number];
 const projected = (...sources: readonly object[]): Partial<PodSpec> => ({
-  volumes: [{ name: "v", projected: { sources: sources as readonly Projection[] } }],
+  volumes: [{ name: "v", projected: { sources: sources } }],
 });
 
 interface Bound {

@@ -17,22 +17,22 @@ interface UpstreamMetric {
 
 /** Why metrics whose names begin like this are missing; the first that fits. */
 const REASONS: readonly (readonly [page: string, start: string, reason: string])[] = [
-  ["/metrics", "aggregator_", "of API servers; upstream's binary links their library"],
-  ["/metrics", "apiserver_", "of API servers; upstream's binary links their library"],
+  ["/metrics", "aggregator_", "belongs to API servers; upstream's binary links their library"],
+  ["/metrics", "apiserver_", "belongs to API servers; upstream's binary links their library"],
   ["/metrics", "workqueue_", "there are no Go work queues; see `rxlet_queue_depth`"],
-  ["/metrics", "rest_client_transport_", "of the cache that Go's client keeps its transports in"],
-  ["/metrics", "kubelet_pleg_discard_events", "hints dropped are in `rxlet_dropped_total`; an audit makes up for them"],
-  ["/metrics", "kubelet_imagemanager_inmemory_", "records of pulls are not cached by a size that could be used up"],
-  ["/metrics", "kubelet_pod_watch_events_dropped_total", "of the gRPC API for pods, which is not there yet"],
-  ["/metrics", "cardinality_", "of upstream's metrics library"],
-  ["/metrics", "disabled_metrics", "of upstream's metrics library"],
-  ["/metrics", "hidden_metrics", "of upstream's metrics library"],
-  ["/metrics", "registered_metrics", "of upstream's metrics library"],
+  ["/metrics", "rest_client_transport_", "belongs to the transport cache of Go's client"],
+  ["/metrics", "kubelet_pleg_discard_events", "`rxlet_dropped_total` counts dropped hints; a relist makes up for them"],
+  ["/metrics", "kubelet_imagemanager_inmemory_", "pull records have no cache of limited size"],
+  ["/metrics", "kubelet_pod_watch_events_dropped_total", "belongs to the gRPC API for pods, which is not there yet"],
+  ["/metrics", "cardinality_", "belongs to upstream's metrics library"],
+  ["/metrics", "disabled_metrics", "belongs to upstream's metrics library"],
+  ["/metrics", "hidden_metrics", "belongs to upstream's metrics library"],
+  ["/metrics", "registered_metrics", "belongs to upstream's metrics library"],
   ["/metrics", "dra_", "no dynamic resource allocation yet"],
   [
     "/metrics",
     "force_cleaned_failed_volume_",
-    "no volume found at start is given up: each is set up or taken away as usual",
+    "no volume found at start is forced away: each is set up or torn down as usual",
   ],
   ["/metrics", "kubelet_cpu_manager_", "no resource managers yet"],
   ["/metrics", "kubelet_memory_manager_", "no resource managers yet"],
@@ -41,10 +41,10 @@ const REASONS: readonly (readonly [page: string, start: string, reason: string])
   ["/metrics", "", "not yet"],
   ["/metrics/cadvisor", "container_cpu_load_", "upstream's is always 0: the kubelet has the load reader off"],
   ["/metrics/cadvisor", "container_tasks_state", "upstream's is always 0: the kubelet has the load reader off"],
-  ["/metrics/cadvisor", "container_health_state", "of Docker's health checks"],
-  ["/metrics/cadvisor", "machine_cpu_books", "of mainframes"],
-  ["/metrics/cadvisor", "machine_cpu_drawers", "of mainframes"],
-  ["/metrics/cadvisor", "machine_nvm_", "persistent memory is not looked for"],
+  ["/metrics/cadvisor", "container_health_state", "belongs to Docker's health checks"],
+  ["/metrics/cadvisor", "machine_cpu_books", "exists on mainframes only"],
+  ["/metrics/cadvisor", "machine_cpu_drawers", "exists on mainframes only"],
+  ["/metrics/cadvisor", "machine_nvm_", "persistent memory is not detected"],
 ];
 
 /** Reads the metrics that a running upstream kubelet exposes: page, name, type, labels. */
@@ -93,8 +93,8 @@ export function metricsDocument(): string {
     ]);
   return [
     "# Metrics of upstream",
-    "Every metric a running upstream kubelet 1.36 shows, and whether rxlet has it. `npm run docs` writes this page. What rxlet\nhas beside these is in [operations.md](operations.md).",
-    `Of ${metrics.length} metrics ${present} are present; ${ofGo.length} named \`go_*\` are of the Go runtime and not in the table.`,
+    "This page lists every metric of a running upstream kubelet 1.36, and whether rxlet has it. `npm run docs` writes it. All\nmetrics of rxlet are in [operations.md](operations.md#metrics).",
+    `Of ${metrics.length} metrics ${present} are present; ${ofGo.length} named \`go_*\` belong to the Go runtime and are not in the table.`,
     table(["page", "metric", "type", "labels upstream", "here"], rows),
     "",
   ].join("\n\n");

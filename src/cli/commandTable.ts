@@ -126,7 +126,7 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
     {
       args: "POD",
       maxArgs: 1,
-      about: "Print what a container writes from now on, and pass it input",
+      about: "Print new output of a container, and pass it input",
       examples: ["rxlet attach web-laptop"],
       flags: ATTACH_FLAGS,
     },
@@ -202,7 +202,7 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
       args: "",
       maxArgs: 0,
       about: "Run the built-in container runtime (CRI v1), as rxlet dev does",
-      details: "It starts containers as local processes. rxlet dev starts one by itself.",
+      details: "It starts containers as local processes. rxlet dev starts its own.",
       examples: [
         "rxlet runtime --socket=/tmp/runtime.sock --state-dir=/tmp/runtime",
         "rxlet --container-runtime-endpoint=unix:///tmp/runtime.sock --pod-manifest-path=./manifests",

@@ -136,7 +136,7 @@ const RXLET_FLAGS: readonly FlagSpec[] = [
     "bool",
     "false",
     "rxlet",
-    "As upstream, let get on nodes/proxy allow exec, attach and port-forward over WebSockets, not only create",
+    "Allow exec, attach and port-forward over WebSockets with get on nodes/proxy, as upstream; without it they need create",
     { effective: true },
   ),
 ];

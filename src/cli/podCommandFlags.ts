@@ -68,7 +68,7 @@ const STDIN = flag("stdin", "bool", "false", "Pass standard input to the contain
 export const GET_FLAGS: readonly FlagSpec[] = [
   flag("namespace", "string", "default", "Namespace of the pods", "n"),
   flag("all-namespaces", "bool", "false", "Show the pods of every namespace", "A"),
-  flag("watch", "bool", "false", "Go on with each pod that changes", "w"),
+  flag("watch", "bool", "false", "Watch the pods: print each change", "w"),
   flag("output", "string", "", "wide, name, json or yaml; a table when not given", "o"),
   ...TARGET_FLAGS,
 ];
@@ -77,7 +77,7 @@ export const GET_FLAGS: readonly FlagSpec[] = [
 export const LOGS_FLAGS: readonly FlagSpec[] = [
   NAMESPACE,
   CONTAINER,
-  flag("follow", "bool", "false", "Go on with new lines until the container has ended", "f"),
+  flag("follow", "bool", "false", "Print new lines until the container exits", "f"),
   flag("previous", "bool", "false", "Show the log of the container's previous instance", "p"),
   flag("tail", "int64", "-1", "Lines from the end to show; -1 is all"),
   flag("since", "duration", "0s", "Show lines newer than this, such as 5m; 0s is all"),

@@ -47,7 +47,7 @@ export const SIMULATE_FLAGS: readonly FlagSpec[] = [
   flag("faults", "string", "default", "`default` draws rates from the seed, `none`, or a JSON file of rates by fault"),
   flag("nodes", "int32", "1", "Nodes that run at the same time"),
   flag("threads", "int32", "0", "Threads that share the nodes; the result stays the same; 0 is one per core"),
-  flag("runs", "int32", "1", "Simulations one after the other, the seed counting up; 0 goes on until one fails"),
+  flag("runs", "int32", "1", "Simulations in sequence, counting up the seed; 0 runs until one fails"),
   flag("trace", "string", "", "Write the run as a Chrome trace (JSON), one track per pod"),
   flag("replay", "string", "", "Repeat the run of this file exactly"),
   flag("save-replay", "string", "", "Write a failing run to this file, shrunk"),

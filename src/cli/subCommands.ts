@@ -12,7 +12,7 @@ export interface DevOptions {
   readonly nodeName?: string;
   /** Port of the read-only server; 0 turns it off. */
   readonly readOnlyPort: number;
-  /** Log verbosity; higher says more. */
+  /** Log verbosity; higher logs more. */
   readonly logLevel: number;
 }
 
@@ -48,7 +48,7 @@ export const DEV_FLAGS: readonly FlagSpec[] = [
   flag("root-dir", "string", "", "Directory of the node's state; a temporary one when not given"),
   flag("node-name", "string", "", "Name of the node; the host name when not given"),
   flag("read-only-port", "int32", "10255", "Port of the read-only server on loopback; 0 turns it off"),
-  flag("log-level", "Level", "0", "Log verbosity; higher says more"),
+  flag("log-level", "Level", "0", "Log verbosity; higher logs more"),
 ];
 
 /** Flags of `rxlet runtime`. */

@@ -33,8 +33,8 @@ const text = (name: string, about: string): FlagSpec => ({
 
 /** The flags. */
 export const TARGET_FLAGS: readonly FlagSpec[] = [
-  text("dev", "Directory of manifests of the rxlet dev to ask, where several run"),
-  text("server", `URL of the server of another kubelet to ask, such as ${AUTHENTICATED}`),
+  text("dev", "Manifest directory of the rxlet dev to query, when several run"),
+  text("server", `URL of the server of another kubelet to query, such as ${AUTHENTICATED}`),
   ...ACCESS_FLAGS,
 ];
 

@@ -142,7 +142,7 @@ function withKubeconfig(
   ).pipe(
     ignoreElements(),
     catchError((error: unknown) => {
-      log.error("The kubeconfig cannot be written; the next start asks for a certificate again", { error });
+      log.error("The kubeconfig cannot be written; the next start requests a certificate again", { error });
       return EMPTY;
     }),
   );

@@ -34,7 +34,7 @@ export function createMemoryNet(): MemoryNet {
         const line = paceLine(pace, clock.monotonicMs(), PACE);
         pace = line.pace;
         if (!line.isWritten) return;
-        telemetry.log.warn("Memory runs out; the kubelet sheds what it can have again", {
+        telemetry.log.warn("Memory is low; the kubelet frees what it can rebuild", {
           memory: of,
           usedBytes,
           limitBytes,

@@ -21,7 +21,7 @@ export function surviveUnhandled({ log, metrics }: Telemetry, clock: Clock): Obs
       pace = line.pace;
       if (!line.isWritten) return;
       const more = line.suppressed === 0 ? {} : { suppressed: line.suppressed };
-      log.error("An error that no code handles; the kubelet goes on", { kind, error, ...more });
+      log.error("An error that no code handles; the kubelet keeps running", { kind, error, ...more });
     }),
     ignoreElements(),
   );

@@ -96,7 +96,7 @@ describe("a process", () => {
   ])("survives %s that no code handles, logs it with its stack and counts it", async (what, kind, error) => {
     const { code, out, said } = await run(what);
     expect([code, out]).toEqual([0, `rxlet_unhandled_errors_total{kind="${kind}"} 1`]);
-    expect(said).toContain(`"An error that no code handles; the kubelet goes on" kind="${kind}"`);
+    expect(said).toContain(`"An error that no code handles; the kubelet keeps running" kind="${kind}"`);
     expect(said).toContain(`\t${error}`);
     expect(said).toMatch(/^\t {4}at /m);
   });

@@ -5,7 +5,7 @@ import { marbles } from "../../support/marbles.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
 const reading = (percent: number): MemoryReading => ({ of: "heap", usedBytes: percent, limitBytes: 100 });
-const LINE = "Memory runs out; the kubelet sheds what it can have again";
+const LINE = "Memory is low; the kubelet frees what it can rebuild";
 
 it(
   "caches go first, requests and watchers later; each shedding is logged with its figures and counted",

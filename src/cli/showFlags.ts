@@ -36,7 +36,7 @@ export const EXPLAIN_FLAGS: readonly FlagSpec[] = [
     name: "port",
     type: "int32",
     default: String(READ_ONLY_PORT),
-    about: "Read-only port on this machine to query; by default that of a running rxlet dev",
+    about: "Read-only port on this machine; a running rxlet dev takes precedence over the default",
   },
   ...TARGET_FLAGS,
   { ...base, name: "output", short: "o", type: "string", default: "text", about: "text or json" },

@@ -11,7 +11,7 @@ import { containerGraceSeconds, remainingGraceSeconds } from "./gracePeriod.ts";
 import { killOf } from "./killOf.ts";
 import type { ContainerKill } from "./podActionsTypes.ts";
 import { stoppingMessage } from "./podEvents.ts";
-import { allNamed, findNamed } from "../findNamed.ts";
+import { allNamed } from "../findNamed.ts";
 
 /** A container to stop and its grace period. */
 export interface ContainerStop extends ContainerKill {
@@ -34,8 +34,8 @@ const mayRun = ({ state }: RuntimeContainer): boolean => state === "running" || 
 export function planPodKill(pod: Pod, runtime: PodRuntimeStatus, graceSeconds: number | undefined): PodKillPlan {
   const initSpecs = pod.spec.initContainers ?? [];
   const stopOf = (container: RuntimeContainer): ContainerStop => {
-    const spec = findNamed(initSpecs, container.name) ?? findNamed(pod.spec.containers, container.name);
-    const grace = containerGraceSeconds(pod, spec, "PodShouldStop", graceSeconds);
+    // The specs of containers have grace periods only for failed probes.
+    const grace = containerGraceSeconds(pod, undefined, "PodShouldStop", graceSeconds);
     const kill = killOf(container, stoppingMessage(container.name), "PodShouldStop");
     return { ...kill, graceSeconds: remainingGraceSeconds(grace, 0) };
   };

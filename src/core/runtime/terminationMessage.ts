@@ -39,6 +39,6 @@ export const joinedMessage = (ofRuntime: string, ofContainer: string): string =>
 function lastBytes(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);
   let start = Math.max(0, bytes.length - maxBytes);
-  while (start > 0 && start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
   return new TextDecoder().decode(bytes.subarray(start));
 }

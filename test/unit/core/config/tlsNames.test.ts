@@ -10,6 +10,46 @@ import {
 
 const TLS13 = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
+it("the cipher suites are those of upstream", () => {
+  const both = ["ECDSA", "RSA"].flatMap((key) =>
+    [
+      "AES_128_CBC_SHA",
+      "AES_128_CBC_SHA256",
+      "AES_128_GCM_SHA256",
+      "AES_256_CBC_SHA",
+      "AES_256_GCM_SHA384",
+      "CHACHA20_POLY1305",
+      "CHACHA20_POLY1305_SHA256",
+      "RC4_128_SHA",
+    ].map((suite) => `TLS_ECDHE_${key}_WITH_${suite}`),
+  );
+  const others = [
+    "TLS_AES_128_GCM_SHA256",
+    "TLS_AES_256_GCM_SHA384",
+    "TLS_CHACHA20_POLY1305_SHA256",
+    "TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA",
+    "TLS_RSA_WITH_3DES_EDE_CBC_SHA",
+    "TLS_RSA_WITH_AES_128_CBC_SHA",
+    "TLS_RSA_WITH_AES_128_CBC_SHA256",
+    "TLS_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_RSA_WITH_AES_256_CBC_SHA",
+    "TLS_RSA_WITH_AES_256_GCM_SHA384",
+    "TLS_RSA_WITH_RC4_128_SHA",
+  ];
+  expect([...TLS_CIPHER_SUITES].sort()).toEqual([...both, ...others].sort());
+});
+
+it.each([
+  ["VersionTLS10", "TLSv1"],
+  ["VersionTLS11", "TLSv1.1"],
+  ["VersionTLS12", "TLSv1.2"],
+  ["VersionTLS13", "TLSv1.3"],
+  ["", "TLSv1.2"],
+])("the version %j is %s in OpenSSL's notation", (name, version) => {
+  expect(opensslVersion(name)).toBe(version);
+  expect(TLS_VERSIONS.includes(name)).toBe(name !== "");
+});
+
 describe("TLS names in OpenSSL's notation", () => {
   it.each([
     ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", ":ECDHE-RSA-AES128-GCM-SHA256"],

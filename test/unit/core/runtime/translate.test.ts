@@ -255,6 +255,10 @@ describe("translatePodStatus", () => {
     const status = containerStatus({ annotations });
     expect(containerOf({ containers: [{ listed: listed(), status }] })?.restartCount).toBe(count);
   });
+  it("the restart count is zero without annotation and metadata", () => {
+    const status = containerStatus({ annotations: {}, metadata: undefined });
+    expect(containerOf({ containers: [{ listed: listed(), status }] })?.restartCount).toBe(0);
+  });
   it("the image is the runtime's name for it without a user-specified one", () => {
     const status = containerStatus({ image: { image: "docker.io/library/web:1" }, imageId: "" });
     const { image, imageId } = containerOf({ containers: [{ listed: listed(), status }] }) ?? instance("web");

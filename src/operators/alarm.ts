@@ -3,6 +3,7 @@
  * platform's timers fire at once beyond 2^31 - 1 ms (24.8 days).
  */
 import type { SchedulerAction, Subscription } from "rxjs";
+import { invariant } from "../core/invariant.ts";
 import type { Clock } from "../ports/clock.ts";
 import { inStage, ownerStage, type Stage } from "./loopStage.ts";
 
@@ -30,6 +31,7 @@ export class Alarm {
    * never rings.
    */
   set(ms: number): void {
+    invariant(!Number.isNaN(ms), "a timer is set to NaN");
     this.pending?.unsubscribe();
     this.dueAt = this.clock.monotonicMs() + Math.max(0, ms);
     const hopMs = this.hop();

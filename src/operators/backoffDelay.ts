@@ -1,4 +1,5 @@
 /** The delays of a doubling backoff. */
+import { invariant } from "../core/invariant.ts";
 import type { Rng } from "../ports/random.ts";
 
 /** First delay, its cap, and by which fraction a delay may be longer than the curve. */
@@ -12,5 +13,7 @@ export interface BackoffCurve {
 /** The delay before attempt `failures` + 1, in milliseconds: doubling from `initialMs`, at most `maxMs` plus jitter. */
 export function backoffDelay(curve: BackoffCurve, failures: number, rng: Rng): number {
   const delayMs = Math.min(curve.maxMs, curve.initialMs * 2 ** Math.max(0, failures - 1));
-  return Math.round(delayMs * (1 + (curve.jitter ?? 0) * rng.next()));
+  const jitteredMs = Math.round(delayMs * (1 + (curve.jitter ?? 0) * rng.next()));
+  invariant(jitteredMs >= 0 && Number.isFinite(jitteredMs), `backoff of ${jitteredMs} ms`);
+  return jitteredMs;
 }

@@ -1,5 +1,6 @@
 /** Effects that all must happen, so many at a time. State: the operator's queue. */
 import { Observable, type OperatorFunction } from "rxjs";
+import { invariant } from "../core/invariant.ts";
 import { createFifo } from "./fifo.ts";
 import { subscribeInner } from "./subscribeInner.ts";
 import { trampoline } from "./trampoline.ts";
@@ -30,6 +31,7 @@ export function boundedMergeMap<T, R>(
   project: (value: T) => Observable<R>,
   { limit, queueLimit, overflow = "dropNewest", onDrop }: BoundedMergeMapOptions<T>,
 ): OperatorFunction<T, R> {
+  invariant(limit >= 1 && queueLimit >= 0, `boundedMergeMap with limit ${limit} and queue limit ${queueLimit}`);
   return (source$) =>
     new Observable<R>((destination) => {
       const waiting = createFifo<T>();
@@ -48,6 +50,7 @@ export function boundedMergeMap<T, R>(
           next: (result) => destination.next(result),
           ended: () => {
             running -= 1;
+            invariant(running >= 0, "boundedMergeMap ended an inner twice");
             advance();
           },
         });
@@ -62,6 +65,7 @@ export function boundedMergeMap<T, R>(
           }
           waiting.push(value);
           if (full) onDrop?.(waiting.shift() as T);
+          invariant(waiting.size <= queueLimit || running < limit, "the queue of boundedMergeMap is above its bound");
           advance();
         },
         ended: () => {

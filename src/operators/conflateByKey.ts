@@ -1,5 +1,6 @@
 /** Per key at most one effect at a time, newest wins, and a bound over all keys. State: the operator's. */
 import { Observable, type OperatorFunction } from "rxjs";
+import { invariant } from "../core/invariant.ts";
 import { subscribeInner } from "./subscribeInner.ts";
 import { trampoline } from "./trampoline.ts";
 
@@ -27,6 +28,7 @@ export function conflateByKey<T, K, R>(
   project: (value: T) => Observable<R>,
   { key: keyOf, limit, onDepth }: ConflateByKeyOptions<T, K>,
 ): OperatorFunction<T, R> {
+  invariant(limit >= 1, `conflateByKey with limit ${limit}`);
   return (source$) =>
     new Observable<R>((destination) => {
       const waiting = new Map<K, T>();
@@ -49,7 +51,7 @@ export function conflateByKey<T, K, R>(
         subscribeInner(destination, () => project(value), {
           next: (result) => destination.next(result),
           ended: () => {
-            running.delete(key);
+            invariant(running.delete(key), `conflateByKey ended the projection of ${String(key)} twice`);
             advance();
           },
         });

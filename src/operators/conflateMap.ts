@@ -3,6 +3,7 @@
  * Upstream counterpart: the pod worker's one pending update.
  */
 import { Observable, type OperatorFunction, type Subscriber } from "rxjs";
+import { invariant } from "../core/invariant.ts";
 import { type InnerObserver, subscribeInner } from "./subscribeInner.ts";
 import { trampoline } from "./trampoline.ts";
 
@@ -66,6 +67,7 @@ class Conflation<T, R> implements InnerObserver<T> {
     subscribeInner(this.destination, () => this.project(value), {
       next: (result) => this.destination.next(result),
       ended: () => {
+        invariant(this.isRunning, "an inner of conflateMap ended twice");
         this.isRunning = false;
         this.advance();
       },

@@ -3,7 +3,7 @@
  * Owned by whoever makes it; bounded by `bound`.
  */
 import { Observable, type Subscriber, type Subscription } from "rxjs";
-import { InvariantError } from "../core/invariant.ts";
+import { invariant, InvariantError } from "../core/invariant.ts";
 import type { Clock } from "../ports/clock.ts";
 import { createFifo } from "./fifo.ts";
 
@@ -39,6 +39,7 @@ export interface QueueOptions<T> {
  * InvariantError. Bound: `bound` waiting values, the oldest dropped, counted and shown to `onDrop`.
  */
 export function createQueue<T>(name: string, { bound, clock, onDrop }: QueueOptions<T>): Queue<T> {
+  invariant(bound >= 1, `queue ${name} with bound ${bound}`);
   const waiting = createFifo<T>();
   let dropped = 0;
   let consumer: Subscriber<T> | undefined;
@@ -69,6 +70,7 @@ export function createQueue<T>(name: string, { bound, clock, onDrop }: QueueOpti
         dropped += 1;
         onDrop?.(waiting.shift() as T);
       }
+      invariant(waiting.size <= bound, `queue ${name} is above its bound`);
       arm();
     },
     values$: new Observable<T>((subscriber) => {

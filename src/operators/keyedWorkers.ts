@@ -3,7 +3,7 @@
  * key whose group consumer ended. Owns one lane per live key. Upstream: the map of pod_workers.go.
  */
 import { Observable, type OperatorFunction, type Subscriber } from "rxjs";
-import { InvariantError } from "../core/invariant.ts";
+import { invariant, InvariantError } from "../core/invariant.ts";
 import { createFifo, type Fifo } from "./fifo.ts";
 import { subscribeInner } from "./subscribeInner.ts";
 import { trampoline } from "./trampoline.ts";
@@ -62,6 +62,7 @@ export function keyedWorkers<T, K, R>(options: KeyedWorkersOptions<T, K, R>): Op
             if (lane.worker === "none" && lane.queue.size === 0) {
               // Forgotten already when a second look comes after the last.
               if (lanes.get(key) !== lane) return false;
+              invariant(lane.listener === undefined, `the lane of ${String(key)} closes while its worker listens`);
               lanes.delete(key);
               options.onLive?.(lanes.size);
               completeWhenIdle();
@@ -130,6 +131,7 @@ function startWorker<T, K, R>(
     });
     lane.advance();
   });
+  invariant(lane.worker === "none", `key ${String(key)} gets a second worker`);
   lane.worker = "running";
   subscribeInner(destination, () => options.worker(key, values$), {
     next: (result) => destination.next(result),

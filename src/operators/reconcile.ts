@@ -1,5 +1,6 @@
 /** The level-triggered loop of a pod worker: look, act, look again when told or when it is time. */
 import { Observable } from "rxjs";
+import { invariant } from "../core/invariant.ts";
 import type { Clock } from "../ports/clock.ts";
 import { Alarm } from "./alarm.ts";
 import { type InnerObserver, subscribeInner } from "./subscribeInner.ts";
@@ -39,6 +40,7 @@ export function reconcile<R>({ triggers$, run, wakeAfterMs, clock }: ReconcileOp
     const runner: InnerObserver<R> = {
       next: (value) => destination.next(value),
       ended: () => {
+        invariant(running, "a run of reconcile ended twice");
         running = false;
         advance();
       },

@@ -1,5 +1,6 @@
 /** A bound on how many Calls of one kind run at once; the rest wait first come, first served. Owns its waiters. */
 import { Observable, type Subscriber } from "rxjs";
+import { invariant } from "../core/invariant.ts";
 import type { Call } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
 import { longTimer } from "./longTimer.ts";
@@ -43,6 +44,7 @@ class Gate implements Semaphore {
   running = 0;
 
   constructor(limit: number, patience: SemaphorePatience | undefined) {
+    invariant(limit >= 1, `semaphore with limit ${limit}`);
     this.limit = limit;
     this.patience = patience;
   }
@@ -77,6 +79,7 @@ class Gate implements Semaphore {
       if (!hasRoom) return;
       hasRoom = false;
       this.running -= 1;
+      invariant(this.running >= 0, "more calls left a semaphore than entered it");
       this.advance();
     };
     if (this.patience !== undefined) {

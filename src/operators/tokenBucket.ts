@@ -1,5 +1,6 @@
 /** A token bucket as a gate that many callers share, first come, first served. Owns its queue of waiters. */
 import { Observable, type Subscriber, type Subscription } from "rxjs";
+import { invariant } from "../core/invariant.ts";
 import type { Call } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
 import { longTimer } from "./longTimer.ts";
@@ -35,6 +36,7 @@ const ROUNDING_MS = 1e-6;
  * (its place in the queue) / qps.
  */
 export function tokenBucket({ qps, burst, clock }: TokenBucketOptions): TokenBucket {
+  invariant(!Number.isNaN(qps) && !Number.isNaN(burst), "token bucket without a rate or a depth");
   const tokenMs = 1000 / qps;
   const depthMs = (Math.max(1, burst) - 1) * tokenMs;
   const waiters = new Set<Subscriber<void>>();

@@ -6,7 +6,7 @@
 import { connect, map, merge, type Observable, tap } from "rxjs";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import { type PodUid, podUid } from "../core/ids.ts";
-import { unreachable } from "../core/invariant.ts";
+import { invariant, unreachable } from "../core/invariant.ts";
 import {
   advanceRegistry,
   type PodCommand,
@@ -62,6 +62,7 @@ export function podLifecycle(
       runtimePods,
       now: ports.clock.monotonicMs(),
     });
+    checkCommands(step);
     registry.set(step.registry);
     count(input, step, ports.telemetry.metrics);
     return step;
@@ -96,6 +97,15 @@ const statusNode = ({ nodeIps }: NodeContext, { runtimeState }: State): PodStatu
   hostIPs: nodeIps,
   runtimeName: runtimeState.value.runtimeName,
 });
+
+/** The last command of a step fits the record: two opinions on a pod's phase would start what is being stopped. */
+function checkCommands({ commands, registry: { records } }: RegistryStep): void {
+  for (const [uid, { phase }] of new Map(commands.map((command) => [command.identity.uid, command]))) {
+    const state = records.get(uid)?.state;
+    const isRight = phase === "sync" ? state === "syncing" : state === "terminating" || state === "terminated";
+    invariant(isRight, `pod ${uid} is ${state ?? "unknown"} in the registry and gets the command ${phase}`);
+  }
+}
 
 /** Logs a line per change of phase; an update of a running pod logs none. */
 function report(command: PodCommand, log: Logger): void {

@@ -3,6 +3,7 @@
  * emitting the event that announces the change.
  */
 import { BehaviorSubject, type Observable, ReplaySubject } from "rxjs";
+import { invariant } from "../core/invariant.ts";
 
 /** Read side of a cell. */
 export interface ReadonlyCell<T> {
@@ -19,6 +20,7 @@ export interface Cell<T> extends ReadonlyCell<T> {
 /** Its methods are the class's: a pod has a dozen cells. */
 class ValueCell<T> implements Cell<T> {
   private readonly subject: BehaviorSubject<T>;
+  private isAnnouncing = false;
   readonly changes$: Observable<T>;
 
   constructor(initial: T) {
@@ -31,7 +33,15 @@ class ValueCell<T> implements Cell<T> {
   }
 
   set(value: T): void {
-    if (value !== this.subject.value) this.subject.next(value);
+    if (value === this.subject.value) return;
+    // A change inside the announcement of another would reach later subscribers first: old after new.
+    invariant(!this.isAnnouncing, "a cell is set while it announces a value");
+    this.isAnnouncing = true;
+    try {
+      this.subject.next(value);
+    } finally {
+      this.isAnnouncing = false;
+    }
   }
 }
 

@@ -21,7 +21,7 @@ import {
 } from "rxjs";
 import { objectsReadBy } from "../../core/configObjects.ts";
 import type { PodUid } from "../../core/ids.ts";
-import { unreachable } from "../../core/invariant.ts";
+import { invariant, unreachable } from "../../core/invariant.ts";
 import { perObject } from "../../core/perObject.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { PodCommand, PodIdentity } from "../../core/pod/podRegistry.ts";
@@ -49,6 +49,9 @@ import { terminatePod } from "./podTerminate.ts";
 import { keepVerdicts, restoreVerdicts } from "../probes/probeJournalFile.ts";
 import { podProbes } from "../probes/probes.ts";
 
+/** The phases of a worker in their only order. */
+const PHASES: readonly PodCommand["phase"][] = ["sync", "terminating", "terminated"];
+
 /** Runs one pod until it is removed. Never errors but for a broken invariant. */
 export function podWorker(
   uid: PodUid,
@@ -69,6 +72,9 @@ export function podWorker(
     );
     const phases$ = commands$.pipe(
       tap((command) => {
+        const before = latest.value?.phase ?? "sync";
+        const isForward = PHASES.indexOf(command.phase) >= PHASES.indexOf(before);
+        invariant(isForward, `the worker of pod ${uid} goes back from ${before} to ${command.phase}`);
         noteAllocation(memory.allocation, command, config.resizableParts);
         latest.set(command);
       }),

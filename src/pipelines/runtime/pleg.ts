@@ -20,6 +20,7 @@ import {
 } from "rxjs";
 import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
 import type { MonotonicMs, PodUid } from "../../core/ids.ts";
+import { invariant } from "../../core/invariant.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import { changedPods, inspectedPrints, listingOf, type RuntimeListing } from "../../core/runtime/runtimeListing.ts";
@@ -244,7 +245,7 @@ function inspect(uid: PodUid, ports: Ports, config: Config, cells: PlegCells): O
         }));
         if (isEmpty(status)) unlist(uid, listing);
         if (isEmpty(status) && !hasRecord(uid)) statuses.delete(uid);
-        else statuses.set(uid, status);
+        else keep(status, statuses);
         return { uid, status };
       }),
       catchError((thrown: unknown) => {
@@ -255,6 +256,13 @@ function inspect(uid: PodUid, ports: Ports, config: Config, cells: PlegCells): O
       }),
     );
   });
+}
+
+/** Readers take a higher sequence for a later look: an older one would hide the effects of a pod's worker from it. */
+function keep(status: PodRuntimeStatus, statuses: PlegCells["runtimeStatuses"]): void {
+  const before = statuses.get(status.podUid)?.sequence ?? 0;
+  invariant(status.sequence > before, `an inspection of pod ${status.podUid} is older than the one before`);
+  statuses.set(status.podUid, status);
 }
 
 const isEmpty = (status: PodRuntimeStatus): boolean => status.sandboxes.length + status.containers.length === 0;

@@ -1,5 +1,6 @@
 import { take } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { InvariantError } from "../../../src/core/invariant.ts";
 import { createCell } from "../../../src/state/cell.ts";
 import { createKeyedCell } from "../../../src/state/keyedCell.ts";
 import { createSequence } from "../../../src/state/sequence.ts";
@@ -24,6 +25,25 @@ describe("createCell", () => {
       [1, 1],
       [2, 2],
     ]);
+  });
+});
+
+describe("a cell that is set by a subscriber of its own changes", () => {
+  it("is a broken invariant, because later subscribers would receive the old value last", () => {
+    const cell = createCell(1);
+    let broken: unknown;
+    cell.changes$.subscribe((value) => {
+      if (value !== 2) return;
+      try {
+        cell.set(3);
+      } catch (thrown) {
+        broken = thrown;
+      }
+    });
+    cell.set(2);
+    expect([broken, cell.value]).toEqual([expect.any(InvariantError), 2]);
+    cell.set(4);
+    expect(cell.value).toBe(4);
   });
 });
 

@@ -1,4 +1,5 @@
 import {
+  catchError,
   defer,
   ignoreElements,
   map,
@@ -23,6 +24,7 @@ import type { RuntimeSignal } from "../../../../src/ports/kubeletPorts.ts";
 import { createSimFiles } from "../../../../src/sim/host/simFiles.ts";
 import { createSimLogFiles } from "../../../../src/sim/host/simLogFiles.ts";
 import { createNodeState } from "../../../../src/state/nodeState.ts";
+import type { Sequence } from "../../../../src/state/sequence.ts";
 import { type Marbles, marbles } from "../../../support/marbles.ts";
 import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
 
@@ -96,7 +98,7 @@ const CONFIG = { relistPeriodMs: 1_000, resyncPeriodMs: 30_000, inspectionDeadli
 function follow(
   m: Marbles,
   signals$: Observable<RuntimeSignal>,
-  { latencyMs = 2, statusMs = 0, records = [] as readonly string[] } = {},
+  { latencyMs = 2, statusMs = 0, records = [] as readonly string[], sequence = undefined as Sequence | undefined } = {},
 ) {
   const fake = fakeRuntime(m, latencyMs, statusMs);
   const state = createNodeState();
@@ -107,6 +109,7 @@ function follow(
   const known = new Set(records);
   const output$ = pleg({ signals$, requests$: requests.pipe(observeOn(m.scheduler)) }, ports, CONFIG, {
     ...state,
+    ...(sequence && { sequence }),
     hasRecord: (uid) => known.has(uid),
   }).pipe(
     tap((output) => {
@@ -151,6 +154,22 @@ describe("runtimeStatus: looks", () => {
       m.flush();
       expect(fake.looks).toEqual(["0 all", "2 a", "2 b", "10 a"]);
       expect(state.relistedAt.value).toBe(2);
+    }),
+  );
+
+  it(
+    "ends with a broken invariant when an inspection is not newer than the one before",
+    marbles((m) => {
+      const signals$ = m.hot("s---------h---", { s: streaming, h: hint("a") });
+      const { fake, output$ } = follow(m, signals$, { sequence: { next: () => 1 } });
+      fake.pods.set("a", [CONTAINER_RUNNING]);
+      const ended$ = output$.pipe(
+        ignoreElements(),
+        catchError((thrown: unknown) => of((thrown as Error).message)),
+      );
+      m.expectObservable(ended$).toBe("------------(a|)", {
+        a: "an inspection of pod a is older than the one before",
+      });
     }),
   );
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { podUid } from "../../../src/core/ids.ts";
-import { emptyRuntimeStatus, type PodRuntimeStatus } from "../../../src/core/runtime/podRuntimeStatus.ts";
-import { createMissedHints } from "../../../src/pipelines/runtime/missedHints.ts";
-import { createSequence } from "../../../src/state/sequence.ts";
+import { podUid } from "../../../../src/core/ids.ts";
+import { emptyRuntimeStatus, type PodRuntimeStatus } from "../../../../src/core/runtime/podRuntimeStatus.ts";
+import { createMissedHints } from "../../../../src/pipelines/runtime/missedHints.ts";
+import { createSequence } from "../../../../src/state/sequence.ts";
 
 const statusAt = (sequence: number, containers: readonly string[], sandboxes: readonly string[] = []) =>
   ({

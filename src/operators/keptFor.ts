@@ -1,4 +1,7 @@
-/** Shares an answer among subscribers that come within a short time. */
+/**
+ * Shares an answer among subscribers that come within a short time. `share` with a timer as `resetOnComplete` would leave a
+ * timer behind that belongs to no subscriber.
+ */
 import { defer, of, tap } from "rxjs";
 import type { MonotonicMs } from "../core/ids.ts";
 import type { Call } from "../ports/call.ts";

@@ -1,4 +1,8 @@
-/** Periodic work that never piles up. Its user gives the period's jitter, if any. */
+/**
+ * Runs periodic work that never piles up. Its caller adds jitter to the period, if any. `repeat({ delay })` would create each
+ * timer on behalf of the code that ends the poll; here every timer belongs to the stage that started the polling, which a
+ * report of a stalled event loop names.
+ */
 import { Observable } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
 import { Alarm } from "./alarm.ts";

@@ -1,6 +1,7 @@
 /**
  * Shares one run per key among all subscribers, such as an image pull among the pods that wait for the image. Owns the
- * live runs; the number of subscribed keys bounds them.
+ * live runs; the number of subscribed keys bounds them. RxJS's `share` gives the value to every waiter before it completes
+ * any, and before the run is torn down; here each waiter gets value and end together, after the teardown.
  */
 import { Observable, type Subscriber, type Subscription } from "rxjs";
 import type { Call } from "../ports/call.ts";

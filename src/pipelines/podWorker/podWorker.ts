@@ -13,7 +13,6 @@ import {
   filter,
   finalize,
   map,
-  merge,
   type Observable,
   takeUntil,
   takeWhile,
@@ -30,6 +29,7 @@ import { NO_VOLUMES, volumeStage } from "../../core/volume/podVolumes.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import { aborted } from "../../operators/aborted.ts";
 import { type Stage, staged } from "../../operators/loopStage.ts";
+import { inParallel } from "../../operators/inParallel.ts";
 import { reconcile } from "../../operators/reconcile.ts";
 import { switchAndJoin } from "../../operators/switchAndJoin.ts";
 import { whenever } from "../../operators/whenever.ts";
@@ -101,12 +101,14 @@ export function podWorker(
     // Once it is being stopped the directory may go at any time.
     const stopping$ = commanded$.pipe(filter(({ phase }) => phase !== "sync"));
     const keepers = [keepGrants(contextOf, commanded$), keepVerdicts(journal)];
-    const kept$ = merge(...keepers).pipe(takeUntil(stopping$));
+    const kept$ = inParallel<Observable<PodOutput>, PodOutput>(keepers, (keeper$) => keeper$).pipe(
+      takeUntil(stopping$),
+    );
     const objects$ = followObjects(commanded$, services.objects, memory.objects);
     const volumes$ = services.volumes.run(uid, commanded$, memory);
     const facts$ = memory.timeline.facts.pipe(map((fact): PodOutput => ({ kind: "fact", uid, fact })));
     const parts = [facts$, objects$, volumes$, phases$, statuses$, probes$, kept$];
-    const running$ = merge(...parts);
+    const running$ = inParallel(parts, (part$) => part$);
     return (restored$ === EMPTY ? running$ : concat(restored$, running$)).pipe(
       takeWhile((output) => output.kind !== "removed", true),
       finalize(() => memory.effects.over.abort()),

@@ -46,7 +46,7 @@ export function readApiPod(object: unknown, seenAt: EpochMs): ApiPodReading {
  * each status write. Returns undefined when that status cannot be read.
  */
 export function withApiStatus(pod: Pod, { metadata, status }: ApiObject): Pod | undefined {
-  const { value, problems } = decodeObject<PodStatus>("PodStatus", status ?? {}, "status");
+  const { value, problems } = decodeObject<PodStatus>("PodStatus", status ?? {});
   if (problems.length > 0) return undefined;
   const { status: _before, ...rest } = pod;
   const version = metadata?.resourceVersion;

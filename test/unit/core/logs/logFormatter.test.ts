@@ -117,12 +117,46 @@ describe("createLogFormatter", () => {
     expect(format([piece, piece, `\n${LOG}`])).toBe("one\ntwo\n\nthree\n");
   });
 
-  it("ends an unfinished entry with its file", () => {
-    const formatter = createLogFormatter(ALL);
+  /** A formatter that is given one text after the other. */
+  const formatting = (more: Partial<LogFormat> = {}) => {
+    const formatter = createLogFormatter({ ...ALL, ...more });
     const run = (text: string): string => {
       const buffer = Buffer.concat([Buffer.alloc(roomFor(text.length)), Buffer.from(text)]);
       return buffer.subarray(0, formatter.format(buffer, roomFor(text.length), buffer.length)).toString();
     };
+    return { formatter, run };
+  };
+
+  it("writes no time within a line that the file before left unfinished", () => {
+    const { formatter, run } = formatting({ timestamps: true });
+    expect(run(`${T1} stdout F ab`)).toBe(`${T1} ab`);
+    formatter.startFile();
+    expect(run(LOG)).toBe(`one\n${T1} two\n${T2} \n${T2} three\n`);
+  });
+
+  it("knows whether it is between entries and full", () => {
+    const { formatter, run } = formatting({ limitBytes: 3 });
+    const state = () => [formatter.isBetweenEntries, formatter.isFull];
+    expect(state()).toEqual([true, false]);
+    run(T1.slice(0, 5));
+    expect(state()).toEqual([false, false]);
+    run(`${T1.slice(5)} stdout F ab`);
+    expect(state()).toEqual([false, false]);
+    run("\n");
+    expect(state()).toEqual([true, true]);
+  });
+
+  it("counts malformed entries, and forgets a cut header with its file", () => {
+    const { formatter, run } = formatting();
+    run("garbage\n\n");
+    run(T1);
+    expect([formatter.isBetweenEntries, formatter.isFull, formatter.malformed]).toEqual([false, false, 2]);
+    formatter.startFile();
+    expect([formatter.isBetweenEntries, formatter.isFull, formatter.malformed]).toEqual([true, false, 2]);
+  });
+
+  it("ends an unfinished entry with its file", () => {
+    const { formatter, run } = formatting();
     expect(run(`${T1} stdout F ab`)).toBe("ab");
     formatter.startFile();
     expect(run(LOG)).toBe("one\ntwo\n\nthree\n");

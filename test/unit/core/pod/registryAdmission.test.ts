@@ -323,6 +323,24 @@ describe("resizes beside waiting pods", () => {
     expect([refused(node, "a"), node.behind("a")]).toEqual([undefined, []]);
   });
 
+  it("are tried again by a resync, and a resync that has nothing to try again changes nothing", () => {
+    const node = registryNode().tell(add("a", "1"), add("b", "3"), resized("a", "2"));
+    expect(refused(node, "a")).toBe("Deferred");
+    const { admit } = node.context;
+    node.context = {
+      ...node.context,
+      admit: (pod, others) =>
+        admit(
+          pod,
+          others.filter(({ metadata }) => metadata.uid !== "b"),
+        ),
+    };
+    expect(refused(node.tell(AUDIT), "a")).toBeUndefined();
+    const { registry } = node.step();
+    expect(node.tell(AUDIT).step()).toMatchObject({ commands: [], resizes: [] });
+    expect(node.step().registry).toBe(registry);
+  });
+
   it("lose a promise that cannot be kept, and one for another size", () => {
     const node = registryNode().tell(add("a", "1"), add("old", "3"), resized("a", "4"), gone("old"), overdue("old"));
     expect([refused(node, "a"), node.behind("a")]).toEqual(["Deferred", []]);

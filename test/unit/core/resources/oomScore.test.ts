@@ -39,6 +39,40 @@ describe("oomScoreAdjust", () => {
       800,
     ],
     [
+      "an init container keeps its own score",
+      { containers: [asking("1Gi")], initContainers: [{ ...sidecar("1Mi"), restartPolicy: undefined }] },
+      "side",
+      999,
+    ],
+    [
+      "a container that is always restarted keeps its own score",
+      { containers: [asking("1Gi"), sidecar("2Gi")] },
+      "side",
+      800,
+    ],
+    [
+      "a small container that is always restarted keeps its own score",
+      { containers: [{ ...asking("1Mi"), restartPolicy: "Always" }, asking("1Gi", "other")] },
+      "main",
+      999,
+    ],
+    [
+      "a sidecar scores like the smallest of several containers",
+      { containers: [asking("3Gi"), asking("2Gi", "b"), asking("4Gi", "c")], initContainers: [sidecar("1Mi")] },
+      "side",
+      800,
+    ],
+    [
+      "pod-level memory is shared with init containers",
+      {
+        containers: [asking("1Gi")],
+        initContainers: [asking("1Gi", "init")],
+        resources: { requests: { memory: "3Gi" } },
+      },
+      "main",
+      800,
+    ],
+    [
       "pod-level memory no container asked for is shared out",
       { containers: [asking("1Gi"), asking("1Gi", "other")], resources: { requests: { memory: "4Gi" } } },
       "main",

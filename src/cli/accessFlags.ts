@@ -1,4 +1,4 @@
-/** Flags of commands that ask a kubelet's server: as whom, and what to trust. */
+/** Flags of commands that query a kubelet's server: credentials and trusted authorities. */
 import type { KubeletAccess } from "../core/auth/kubeletAccess.ts";
 import type { FlagSpec } from "./flagSpec.ts";
 import type { ParsedFlags } from "./parseKubeletFlags.ts";

@@ -21,7 +21,7 @@ export interface KubeletOptions {
   readonly flagConfig: KubeletConfiguration;
   /** Every known gate. */
   readonly featureGates: ReadonlyMap<string, boolean>;
-  /** From the kubeconfig; undefined: a node of no cluster. */
+  /** Client of the kubeconfig; undefined for a standalone node. */
   readonly client: ClientConfig | undefined;
   /**
    * From the bootstrap kubeconfig; undefined: there is none. A client without identity gets its certificate with it.

@@ -43,8 +43,9 @@ export interface ApiAccessSetup extends Omit<ClientCertificateSetup, "own" | "op
 }
 
 /**
- * Emits the lanes once, and keeps them open until it is unsubscribed; they move to each new client certificate. Without
- * one, requests wait until the node got its first. Waits for nothing itself: a server that is away holds up nobody.
+ * Emits the lanes once, and keeps them open until unsubscribed; they switch to each new client certificate. Without a
+ * certificate, requests wait until the node has its first. Never waits itself: an unreachable server delays no
+ * caller.
  */
 export const apiAccess = (setup: ApiAccessSetup): Observable<ApiLanes> =>
   using(
@@ -115,7 +116,7 @@ interface OpenAccess {
   unsubscribe(): void;
 }
 
-/** A request of nobody is not worth sending. */
+/** Holds requests back while the node has no identity. */
 const onceIdentified = (inner: ApiAuthorization, hasIdentity: ReadonlyCell<boolean>): ApiAuthorization => ({
   headers: () =>
     hasIdentity.changes$.pipe(

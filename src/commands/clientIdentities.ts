@@ -128,7 +128,7 @@ function renewedCertificates(setup: ClientCertificateSetup): Observable<HeldCert
   });
 }
 
-/** Writes the kubeconfig before the first certificate is told, so that the next start needs no bootstrap. */
+/** Writes the kubeconfig before the first certificate is emitted, so that the next start needs no bootstrap. */
 function withKubeconfig(
   renewed$: Observable<HeldCertificate>,
   { kubeconfig, certDir, log }: ClientCertificateSetup,

@@ -1,6 +1,6 @@
 /**
- * Where a running `rxlet dev` tells other commands of its user that it runs: one directory per instance, with its
- * record and credentials, below a directory that is this user's alone. Bound: MAX_INSTANCES are looked at.
+ * Registers a running `rxlet dev` for other commands of its user: one directory per instance, with its record and
+ * credentials, below a directory that only this user can access. Bound: MAX_INSTANCES are read.
  */
 import { createHash } from "node:crypto";
 import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
@@ -43,7 +43,10 @@ async function sharedDirectory(): Promise<string> {
   return path.join(os.tmpdir(), `rxlet-${ownUid()}`);
 }
 
-/** Whether nobody else can put anything there: what a stranger made could send commands to a server of his. */
+/**
+ * Returns whether only this user can write there: a directory of another user could direct commands to that user's
+ * server.
+ */
 async function isPrivate(directory: string): Promise<boolean> {
   const found = await lstat(directory).catch(() => undefined);
   return found?.isDirectory() === true && found.uid === ownUid() && (found.mode & 0o077) === 0;

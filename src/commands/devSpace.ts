@@ -35,7 +35,7 @@ export interface DevSpace {
   readonly runtime: DevRuntime;
   readonly log: WriteStream;
   readonly logFile: string;
-  /** For whoever wants to change pods through the API. */
+  /** A hint for users who want to change pods through the API. */
   readonly writeHint: string;
   /** The banner as known before the node runs. */
   readonly banner: DevBanner;

@@ -7,7 +7,9 @@ const EXIT_FAILURE = 1;
 /** A bug of ours has a code of its own, so that a supervisor can tell. */
 const EXIT_INVARIANT = 70;
 
-/** Says why and ends the process: at once for a broken invariant, since nothing it knows can be trusted any more. */
+/**
+ * Reports the error and ends the process: at once for a broken invariant, since its state can no longer be trusted.
+ */
 export function fail(error: unknown): void {
   if (error instanceof InvariantError) {
     process.stderr.write(`rxlet: ${error.stack ?? error.message}\n`);
@@ -17,7 +19,7 @@ export function fail(error: unknown): void {
   endProcess(EXIT_FAILURE);
 }
 
-/** From now on a broken invariant ends the process wherever it is thrown, whoever would catch it. */
+/** Makes a broken invariant end the process wherever it is thrown, even if code would catch it. */
 export function failOnBrokenInvariants(): void {
   witnessBrokenInvariants(fail);
 }

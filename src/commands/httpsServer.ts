@@ -47,7 +47,7 @@ export interface HttpsServerSetup {
   readonly localApi?: LocalApiOptions | undefined;
 }
 
-/** Serves while subscribed; see `serve`. A server that could let nobody in stays off, and the log says why. */
+/** Serves while subscribed; see `serve`. A server that could admit no client stays off, and the log says why. */
 export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddress> {
   const { options, queries, ports, log, metrics } = setup;
   const { config, flags, featureGates } = options;
@@ -115,7 +115,7 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
   });
 }
 
-/** undefined: there is nobody to ask. */
+/** Undefined without an authorizer. */
 function authorizeOf({
   options: { config },
   ports: { api, clock },

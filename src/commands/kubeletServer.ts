@@ -28,7 +28,7 @@ const NO_CREDENTIALS: KubeletAccess = {
   tokenFile: "",
 };
 
-/** Finds it. Errors: NotFound and InvalidArgument where the right `rxlet dev` cannot be told. */
+/** Finds the server. Errors: NotFound and InvalidArgument if the right `rxlet dev` is not clear. */
 export const kubeletServer = (target: KubeletTarget): Call<KubeletServer> =>
   fromCall(async () => {
     if (target.kind === "server") return { url: target.url, access: target.access, isGuess: false };

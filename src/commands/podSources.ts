@@ -15,7 +15,9 @@ type SourcePorts = Pick<KubeletPorts, "clock" | "rng" | "telemetry">;
 /** Feature gate WatchListClient, on by default as upstream. */
 export const usesStreams = ({ featureGates }: KubeletOptions): boolean => featureGates.get("WatchListClient") ?? true;
 
-/** Neither errors nor completes. `apiPods$`: what an API server places here; undefined on a node of no cluster. */
+/**
+ * Neither errors nor completes. `apiPods$`: the pods of the API server for this node; undefined on a standalone node.
+ */
 export function podSources(
   options: KubeletOptions,
   nodeName: string,

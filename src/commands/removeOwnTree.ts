@@ -9,8 +9,8 @@ const UMOUNT_MS = 10_000;
 const run = promisify(execFile);
 
 /**
- * Unmounts what is mounted there and removes the rest. A mount that stays keeps the whole directory (rejects with Io):
- * what is behind it belongs to somebody else. A missing directory is fine.
+ * Unmounts everything there and removes the rest. A mount that stays keeps the whole directory (rejects with Io): its
+ * content is not rxlet's. A missing directory is fine.
  */
 export async function removeOwnTree(directory: string): Promise<void> {
   const root = await realpath(directory).catch(() => undefined);

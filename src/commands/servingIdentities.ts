@@ -1,6 +1,7 @@
 /**
- * The certificates of the node's own server, one after the other: signed by the control plane, kept by somebody in files,
- * or self-signed. Upstream: InitializeTLS in cmd/kubelet/app/server.go and NewKubeletServerCertificateManager.
+ * The certificates of the node's own server, one after the other: signed by the control plane, in files of the
+ * administrator, or self-signed. Upstream: InitializeTLS in cmd/kubelet/app/server.go and
+ * NewKubeletServerCertificateManager.
  */
 import path from "node:path";
 import { concat, defer, EMPTY, map, type Observable, retry, take, tap } from "rxjs";
@@ -32,18 +33,18 @@ export interface ServingIdentitySetup {
   readonly addresses$: Observable<readonly NodeAddress[]>;
   /** A certificate may name hosts alone: the gate AllowDNSOnlyNodeCSR. */
   readonly dnsOnly: boolean;
-  /** Files of somebody else are followed as they change: the gate ReloadKubeletServerCertificateFile. */
+  /** Follows changes of the administrator's files: the gate ReloadKubeletServerCertificateFile. */
   readonly reloadsFiles: boolean;
-  /** The API server as the node; absent on a node of no cluster, whose certificate nobody signs. */
+  /** The API server as the node; undefined on a standalone node, whose certificate has no signer. */
   readonly api: ApiServer | undefined;
   readonly log: Logger;
   readonly metrics: MetricsSink;
 }
 
-/** After a self-signed pair could not be made. */
+/** Delay after a failure to create a self-signed pair. */
 const AGAIN_MS = 60_000;
 
-/** Each identity that the server is to use from then on; the first as soon as there is one. Never errors. */
+/** Emits each identity for the server; the first as soon as there is one. Never errors. */
 export function servingIdentities(setup: ServingIdentitySetup): Observable<TlsIdentity> {
   const { config, api, log } = setup;
   const found = servingSource(config, path.resolve(setup.certDir));

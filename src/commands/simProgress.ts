@@ -1,4 +1,4 @@
-/** How far a simulation is: one line that is drawn over on a terminal, a line per tenth in a pipe. */
+/** The progress of a simulation: a line that is redrawn on a terminal, a line per tenth in a pipe. */
 import type { Clock } from "../ports/clock.ts";
 import type { ShrinkProgress, SimProgress } from "../sim/simulateSeed.ts";
 
@@ -7,16 +7,16 @@ export interface SimScreen {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
-  /** Why nothing reaches it any more: whoever read it is gone. */
+  /** Set when the output has lost its reader. */
   readonly errored?: Error | null;
 }
 
-/** The terminal is drawn on at most this often. */
+/** Minimum time between two redraws. */
 const REDRAW_MS = 100;
 const BAR_CELLS = 30;
 const TENTHS = 10;
 
-/** Makes the display of one simulation. */
+/** Creates the display of one simulation. */
 export function createSimProgress(screen: SimScreen, clock: Clock, seed: string) {
   const startedAt = clock.monotonicMs();
   let drawnAt = -Infinity;
@@ -46,7 +46,7 @@ export function createSimProgress(screen: SimScreen, clock: Clock, seed: string)
       const line = `seed ${seed} failed; making it small: try ${tries} of about ${maxTries}, with ${pods} pods`;
       screen.write(`\r\u001b[K${line.slice(0, (screen.columns ?? 80) - 1)}`);
     },
-    /** The line goes. */
+    /** Clears the line. */
     end(): void {
       if (onTerminal) screen.write("\r\u001b[K");
     },

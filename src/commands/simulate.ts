@@ -1,7 +1,7 @@
 /**
- * `rxlet simulate`: whole nodes in virtual time from a seed. Tells how far it is, then what happened; of a broken rule
- * the seed, what is left of the workload, and the last lines. The nodes of a fleet are dealt to threads; a single one runs
- * in this thread, to its end, without giving way to anything else.
+ * `rxlet simulate`: whole nodes in virtual time from a seed. Prints its progress, then the result; for a broken rule
+ * the seed, the rest of the workload, and the last lines. Threads run the nodes of a fleet; a single node runs in
+ * this thread, to its end, without yielding.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -32,8 +32,8 @@ export interface OtherKubelet {
 }
 
 /**
- * Simulates and answers the exit code; ends with the run under way when nobody reads what it writes. Rejects with a
- * KubeletError when a file cannot be read or written, or a thread is gone.
+ * Simulates and returns the exit code; ends with the current run when the output has lost its reader. Rejects with a
+ * KubeletError if a file cannot be read or written, or a thread is gone.
  */
 export async function simulate(flags: SimulateFlags, screen: SimScreen, other?: OtherKubelet): Promise<number> {
   tuneHeap(flags.nodes);
@@ -45,7 +45,7 @@ export async function simulate(flags: SimulateFlags, screen: SimScreen, other?: 
     for (let run = 0; flags.runs === 0 || run < flags.runs; run += 1) {
       const which = { seed: seedOf(first, run), faults, replay, createKubelet: other?.createKubelet };
       const result = await simulateOne(flags, which, screen, threads);
-      // Known at once, while the event that tells of it would wait for the end of all runs.
+      // Known at once, while the event would wait for the end of all runs.
       if (isGone(screen)) break;
       if (result.outcome === "ok") continue;
       if (flags.saveReplay !== "") {
@@ -61,8 +61,8 @@ export async function simulate(flags: SimulateFlags, screen: SimScreen, other?: 
 }
 
 /**
- * Threads for the nodes of a fleet; none where one thread is all there is to use, which is this one: a replay is a single
- * node, and a trace is told in the order of what happens on all nodes. Shrinking is here too: each try depends on the last.
+ * Creates threads for the nodes of a fleet; none if one thread is enough, which is this one: a replay has a single
+ * node, and a trace has the events of all nodes in order. Shrinking runs here too: each attempt depends on the last.
  */
 function threadsFor(
   { nodes, threads, trace, replay }: SimulateFlags,

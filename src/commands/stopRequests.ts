@@ -2,12 +2,12 @@
 import { connect, delay, merge, type Observable, takeUntil } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
 
-/** How long pods get to stop once nobody reads the output any more. */
+/** Time for pods to stop once the reader of the output is gone. */
 export const UNREAD_GRACE_MS = 5_000;
 
 /**
- * Each signal is a request. An output that nobody reads is one too, and a second one after the grace. Behind a signal it
- * is the second alone: Ctrl-C also ends the reader of `rxlet dev | cat`.
+ * Each signal is a request. The loss of the output's reader is one too, and a second one after the grace. After a
+ * signal it is only the second: Ctrl-C also ends the reader of `rxlet dev | cat`.
  *
  *     signals$        ----------s--|        --s---------
  *     outputGone$     --g-----------        ----g-------

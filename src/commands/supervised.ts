@@ -1,4 +1,4 @@
-/** Sources under supervision: reopened with backoff when they fail, told in log and metrics. */
+/** Supervised sources: restarted with backoff when they fail, with a log line and a metric. */
 import type { Observable } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
 import type { Rng } from "../ports/random.ts";
@@ -7,7 +7,7 @@ import { supervise } from "../operators/supervise.ts";
 
 const BACKOFF = { initialMs: 200, maxMs: 30_000, jitter: 0.2, resetAfterMs: 60_000 };
 
-/** A source that neither errors nor completes, but for a broken invariant. */
+/** Returns a source that neither errors nor completes, except for a broken invariant. */
 export function supervised<T>(
   name: string,
   source$: Observable<T>,

@@ -8,7 +8,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
 import { unhandledErrors } from "../sources/unhandledErrors.ts";
 
-/** An error that comes back with every turn of the event loop is told ten times a minute. */
+/** Limit of log lines: an error may repeat with every turn of the event loop. */
 const PACE = { periodMs: 60_000, lines: 10 };
 
 /** Logs each with its stack and counts it. Errors: a broken invariant. */

@@ -1,6 +1,6 @@
 /**
- * A timer of any length, also of work that comes again and again: setting it anew after it rang allocates nothing. The
- * platform's timers fire at once beyond 2^31 - 1 ms (24.8 days).
+ * A timer of any length, also for repeated work: setting it again after it fired allocates nothing. The platform's
+ * timers fire at once beyond 2^31 - 1 ms (24.8 days).
  */
 import type { SchedulerAction, Subscription } from "rxjs";
 import { invariant } from "../core/invariant.ts";
@@ -10,7 +10,7 @@ import { inStage, ownerStage, type Stage } from "./loopStage.ts";
 /** The longest single hop, in milliseconds. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Rings once after each `set`, unless it is stopped before. Bound: one pending action of the scheduler. */
+/** Fires once after each `set`, unless it is stopped before. Bound: one pending action of the scheduler. */
 export class Alarm {
   private readonly clock: Clock;
   private readonly ring: () => void;
@@ -27,8 +27,8 @@ export class Alarm {
   }
 
   /**
-   * Rings `ms` from now, however long that is, and not when it was to ring before. Below 0 counts as 0, at Infinity it
-   * never rings.
+   * Fires `ms` from now, for any length, instead of at the earlier time. Below 0 counts as 0, at Infinity it never
+   * fires.
    */
   set(ms: number): void {
     invariant(!Number.isNaN(ms), "a timer is set to NaN");
@@ -39,13 +39,13 @@ export class Alarm {
     this.spent = undefined;
   }
 
-  /** It does not ring until it is set again. */
+  /** Cancels the alarm until it is set again. */
   stop(): void {
     this.pending?.unsubscribe();
     this.pending = undefined;
   }
 
-  /** Where the timer has come to its end, or to a hop of a long way. */
+  /** Called at the end of the timer, or at the end of a hop of a long one. */
   arrived(action: SchedulerAction<Alarm>): void {
     const left = this.hop();
     if (left > 0) {

@@ -1,4 +1,4 @@
-/** Effects that all must happen, so many at a time. State: the operator's queue. */
+/** Runs every effect, with a bound on concurrent ones. State: the operator's queue. */
 import { Observable, type OperatorFunction } from "rxjs";
 import { invariant } from "../core/invariant.ts";
 import { createFifo } from "./fifo.ts";
@@ -7,25 +7,25 @@ import { trampoline } from "./trampoline.ts";
 
 /** The bounds. */
 export interface BoundedMergeMapOptions<T> {
-  /** Inners running at once, at least 1. */
+  /** Maximum number of inners running at once, at least 1. */
   readonly limit: number;
-  /** Values waiting for their turn. */
+  /** Maximum number of waiting values. */
   readonly queueLimit: number;
-  /** Which value gives way when the queue is full: the one arriving (default), or the one waiting longest. */
+  /** The value to drop from a full queue: the new one (default), or the oldest. */
   readonly overflow?: "dropNewest" | "dropOldest";
   onDrop?(dropped: T): void;
 }
 
 /**
  * Runs up to `limit` inners at a time and queues the rest in order. `mergeMap(f, n)` recurses through queued
- * synchronous inners and dies of a few hundred; this loops.
+ * synchronous inners and overflows the stack at a few hundred; this operator loops.
  *
  *     source                   (abc)----------|
  *     inner                    ---(x|)
  *     boundedMergeMap(2, 10)   ---(xx)--x-----|      c waits for a or b to end
  *
  * Cancels: everything with the stream; no inner otherwise. Errors: of source, project and inner pass through. Bound:
- * `limit` running and `queueLimit` waiting; what gives way goes to `onDrop`.
+ * `limit` running and `queueLimit` waiting; dropped values go to `onDrop`.
  */
 export function boundedMergeMap<T, R>(
   project: (value: T) => Observable<R>,

@@ -19,12 +19,12 @@ import { trampoline } from "./trampoline.ts";
 export interface ByPriorityOptions<K> {
   /** A piece of work, decided from current state. Must not error; emits at most once. */
   readonly work: (key: K) => Observable<WorkOutcome>;
-  /** Pieces under way at once. */
+  /** Maximum number of concurrent pieces of work. */
   readonly limit: number;
   /** Completes when another piece may begin; the key is chosen only then. Default: at once. */
   readonly turn?: () => Observable<unknown>;
   readonly backoff: BackoffCurve;
-  /** Emits when the other side is there again: keys that wait for it are tried at once. Default: never. */
+  /** Emits when the other side is available again: keys that wait for it are tried at once. Default: never. */
   readonly returns$?: Observable<unknown>;
   readonly clock: Clock;
   readonly rng: Rng;

@@ -7,7 +7,7 @@ import { trampoline } from "./trampoline.ts";
 /** Options of conflateByKey. */
 export interface ConflateByKeyOptions<T, K> {
   readonly key: (value: T) => K;
-  /** How many projections run at once over all keys. */
+  /** Maximum number of projections running at once over all keys. */
   readonly limit: number;
   /** Called with the number of waiting keys whenever it changes. */
   readonly onDepth?: (waiting: number) => void;

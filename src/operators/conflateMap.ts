@@ -1,6 +1,6 @@
 /**
- * Effects of which only the newest matters: never two at once, never one cancelled half-way. State: the operator's.
- * Upstream counterpart: the pod worker's one pending update.
+ * Effects for which only the newest value matters: never two at once, never one cancelled half-way. State: the
+ * operator's. Upstream: the pod worker's single pending update.
  */
 import { Observable, type OperatorFunction, type Subscriber } from "rxjs";
 import { invariant } from "../core/invariant.ts";

@@ -1,42 +1,43 @@
 /**
- * The one way to close a feedback loop: what is pushed comes out later, from the scheduler, never from inside `push`.
- * Owned by whoever makes it; bounded by `bound`.
+ * The only way to close a feedback loop: pushed values are emitted later, by the scheduler, never from inside `push`.
+ * Owned by its creator; bounded by `bound`.
  */
 import { Observable, type Subscriber, type Subscription } from "rxjs";
 import { invariant, InvariantError } from "../core/invariant.ts";
 import type { Clock } from "../ports/clock.ts";
 import { createFifo } from "./fifo.ts";
 
-/** A queue of values on their way back to an earlier stage. */
+/** A queue of values for an earlier stage. */
 export interface Queue<T> {
   readonly name: string;
-  /** Values waiting now. */
+  /** Number of waiting values. */
   readonly size: number;
-  /** Values dropped so far because the queue was full. */
+  /** Number of values dropped so far because the queue was full. */
   readonly dropped: number;
-  /** Takes a value; never emits before it returns. */
+  /** Adds a value; emits nothing before it returns. */
   push(value: T): void;
-  /** The values in order, to one subscriber at a time. Never completes, never errors. */
+  /** Emits the values in order, to one subscriber at a time. Never completes, never errors. */
   readonly values$: Observable<T>;
 }
 
 /** Bound and clock of a queue. */
 export interface QueueOptions<T> {
-  /** Values that may wait; when one more comes the oldest is dropped. */
+  /** Maximum number of waiting values; one more drops the oldest. */
   readonly bound: number;
   readonly clock: Clock;
   onDrop?(dropped: T): void;
 }
 
 /**
- * Makes a queue. Each action of the scheduler hands out what was waiting when it began; what is pushed meanwhile comes
- * with the next action, so a loop that feeds itself never starves the rest of the node. Without a subscriber values wait.
+ * Creates a queue. Each action of the scheduler emits the values that waited when it began; values pushed meanwhile
+ * are emitted by the next action, so that a loop that feeds itself never starves the rest of the node. Values wait
+ * while there is no subscriber.
  *
  *     push       a(bc)-----d
  *     values$    -a(bc)-----d
  *
- * Cancels: unsubscribing stops the pending action; values not handed out stay. Errors: a second subscriber gets an
- * InvariantError. Bound: `bound` waiting values, the oldest dropped, counted and shown to `onDrop`.
+ * Cancels: unsubscribing stops the pending action; values not yet emitted stay. Errors: a second subscriber gets an
+ * InvariantError. Bound: `bound` waiting values, the oldest dropped, counted and passed to `onDrop`.
  */
 export function createQueue<T>(name: string, { bound, clock, onDrop }: QueueOptions<T>): Queue<T> {
   invariant(bound >= 1, `queue ${name} with bound ${bound}`);

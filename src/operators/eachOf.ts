@@ -6,14 +6,14 @@ import { Observable, type OperatorFunction, type Subscriber } from "rxjs";
 import { type InnerObserver, subscribeInner } from "./subscribeInner.ts";
 
 /**
- * Emits the items of what `project` makes of each value, in order. A value that comes while items are being told is
- * projected at once, and its items follow those.
+ * Emits the items of each list that `project` returns, in order. A value that arrives during these emissions is
+ * projected at once, and its items follow.
  *
  *     source     1--------2-----|
  *     project    [a, b]   []
  *     eachOf     (ab)-----------|
  *
- * Cancels: the source. Errors: the source's, and what `project` throws. Bound: the lists whose turn has not come.
+ * Cancels: the source. Errors: the source's, and those `project` throws. Bound: the waiting lists.
  */
 export const eachOf =
   <T, R>(project: (value: T) => readonly R[]): OperatorFunction<T, R> =>
@@ -48,7 +48,7 @@ class Spread<T, R> implements InnerObserver<T> {
   private tell(first: readonly R[]): void {
     this.isTelling = true;
     for (const item of first) this.destination.next(item);
-    // An array's iterator also visits what is added while it runs.
+    // An array's iterator also visits items added during the iteration.
     for (const items of this.waiting) for (const item of items) this.destination.next(item);
     this.waiting = [];
     this.isTelling = false;

@@ -4,15 +4,15 @@ import type { TokenBucket } from "./tokenBucket.ts";
 import { trampoline } from "./trampoline.ts";
 
 /**
- * Makes `groups` gates that share the tokens of `bucket`.
+ * Creates `groups` gates that share the tokens of `bucket`.
  *
  *     qps 1, burst 1
  *     first group    (abc)
  *     second group   -d
  *     emits          a 999ms b 999ms d 999ms c      one of each in turn while both wait
  *
- * Cancels: a waiter that leaves takes no token. Errors: none. Bound: the callers' number; a group that is alone has all
- * tokens, of n that wait each has one in n.
+ * Cancels: a waiter that leaves takes no token. Errors: none. Bound: the number of callers; a single waiting group
+ * has all tokens, each of n waiting groups one in n.
  */
 export function fairBuckets(bucket: TokenBucket, groups: number): readonly TokenBucket[] {
   const waiters = Array.from({ length: groups }, () => new Set<Subscriber<void>>());

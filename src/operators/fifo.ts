@@ -1,20 +1,20 @@
-/** A first-in-first-out buffer with cheap ends; the bound is its user's. */
+/** A first-in-first-out buffer with cheap operations on both ends; its user bounds it. */
 
 export interface Fifo<T> {
   readonly size: number;
   push(value: T): void;
-  /** Takes the oldest; undefined when empty. */
+  /** Removes and returns the oldest value; undefined if empty. */
   shift(): T | undefined;
 }
 
-/** Makes an empty buffer. */
+/** Creates an empty buffer. */
 export const createFifo = <T>(): Fifo<T> => new ListFifo<T>();
 
-/** How many taken values the list may carry along. */
+/** Maximum number of removed values that the list still contains. */
 const MAX_TAKEN = 32;
 const NOTHING: readonly never[] = [];
 
-/** An emptied buffer holds no list: most of a node's are empty most of the time. */
+/** An empty buffer holds no list: most buffers of a node are empty most of the time. */
 class ListFifo<T> implements Fifo<T> {
   private items: (T | undefined)[] | undefined;
   private head = 0;

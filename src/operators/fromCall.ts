@@ -1,6 +1,4 @@
-/**
- * Wraps a Promise API as a Call, in sources and sinks only: no Promise stands between a source and a sink.
- */
+/** Wraps a Promise API as a Call, only in sources and sinks: no Promise stands between a source and a sink. */
 import { Observable } from "rxjs";
 import { asFailure } from "../core/errors.ts";
 import type { Call } from "../ports/call.ts";
@@ -18,7 +16,7 @@ export function fromCall<T>(run: (signal: AbortSignal) => Promise<T>): Call<T> {
   return new Observable<T>((subscriber) => {
     const abort = new AbortController();
     let isSettled = false;
-    // Inside an async function a throw before the first promise is a rejection like any other.
+    // In an async function a throw before the first promise is an ordinary rejection.
     const started = async () => run(abort.signal);
     started().then(
       (value) => {
@@ -32,7 +30,7 @@ export function fromCall<T>(run: (signal: AbortSignal) => Promise<T>): Call<T> {
       },
     );
     return () => {
-      // An abort makes an error with a stack and tears down what listens: too dear for a call that is over.
+      // An abort creates an error with a stack and notifies listeners: too expensive for a settled call.
       if (!isSettled) abort.abort();
     };
   });

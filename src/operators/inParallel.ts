@@ -13,7 +13,8 @@ import { type InnerObserver, subscribeInner } from "./subscribeInner.ts";
  *     b        ----B1|
  *     output   --A1B1--A2|
  *
- * Cancels: all of them. Errors: the first one ends it. Bound: the length of the list; meant for the parts of one pod.
+ * Cancels: all of them. Errors: the first one ends the stream. Bound: the length of the list; meant for the parts of
+ * one pod.
  */
 export function inParallel<T, R>(items: readonly T[], project: (item: T) => Observable<R>): Observable<R> {
   if (items.length === 0) return EMPTY;
@@ -23,7 +24,7 @@ export function inParallel<T, R>(items: readonly T[], project: (item: T) => Obse
   });
 }
 
-/** An object, as closures would keep the items. */
+/** An object, since closures would keep the items. */
 class Parts<R> implements InnerObserver<R> {
   private readonly destination: Subscriber<R>;
   private left: number;

@@ -1,4 +1,4 @@
-/** Lists of effects, one after the other. */
+/** Runs lists of effects one after the other. */
 import { EMPTY, Observable } from "rxjs";
 import { subscribeInner } from "./subscribeInner.ts";
 import { trampoline } from "./trampoline.ts";

@@ -1,17 +1,17 @@
-/** Long synchronous work beside everything else the event loop has to do. */
+/** Splits long synchronous work, so that the event loop can run other work. */
 import { Observable } from "rxjs";
 import { asFailure } from "../core/errors.ts";
 import type { Call } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
 
 /**
- * Runs a generator for `sliceMs` at a time, and lets others have the event loop between two slices. Between two `yield`s
- * it cannot be interrupted.
+ * Runs a generator for `sliceMs` at a time, and yields to the event loop between two slices. The generator cannot be
+ * interrupted between two `yield`s.
  *
  *     work        |yyy     |yyy     |y return v
  *     inSlices    ---------------------(v|)
  *
- * Cancels: the work, which is told by `return()`. Errors: what the work throws, by asFailure. Bound: one slice at a time.
+ * Cancels: the work, by `return()`. Errors: those of the work, by asFailure. Bound: one slice at a time.
  */
 export function inSlices<T>(work: () => Generator<unknown, T>, sliceMs: number, clock: Clock): Call<T> {
   return new Observable<T>((subscriber) => {

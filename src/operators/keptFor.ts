@@ -9,7 +9,7 @@ import type { Clock } from "../ports/clock.ts";
 import { shareByKey } from "./shareByKey.ts";
 
 /**
- * Shares one run of `call` among all who ask meanwhile, and its value with all who ask within `ms` after it.
+ * Shares one run of `call` among all concurrent subscribers, and its value with all subscribers within `ms` after it.
  *
  *     call              ---(v|)
  *     asked at 0        ---(v|)
@@ -17,8 +17,8 @@ import { shareByKey } from "./shareByKey.ts";
  *     asked at 3 + ms - 1         (v|)    kept
  *     asked at 3 + ms              ---(w|)    a new run
  *
- * Cancels: the run, when the last who waits unsubscribes. Errors: to all who wait, and are not kept. Bound: one run, one
- * value.
+ * Cancels: the run, when its last subscriber unsubscribes. Errors: passed to all waiting subscribers, and not kept.
+ * Bound: one run, one value.
  */
 export function keptFor<T>(ms: number, clock: Clock, call: () => Call<T>): Call<T> {
   let kept: { readonly value: T; readonly at: MonotonicMs } | undefined;

@@ -8,14 +8,17 @@ import { createFifo, type Fifo } from "./fifo.ts";
 import { subscribeInner } from "./subscribeInner.ts";
 import { trampoline } from "./trampoline.ts";
 
-/** How values are spread over workers. */
+/** Assigns values to workers. */
 export interface KeyedWorkersOptions<T, K, R> {
   key(value: T): K;
-  /** `values$` is the key's queue; it completes when the source did and all values were taken. */
+  /**
+   * Runs a worker. `values$` is the key's queue; it completes when the source has completed and all values were
+   * taken.
+   */
   worker(key: K, values$: Observable<T>): Observable<R>;
   /** Called with the number of live keys whenever it changes. */
   onLive?(liveKeys: number): void;
-  /** Values a key may have waiting while its worker does not listen; beyond it the oldest is dropped. Default 1024. */
+  /** Maximum number of waiting values of a key; beyond it the oldest is dropped. Default 1024. */
   readonly queueLimit?: number;
   onDrop?(key: K, dropped: T): void;
 }
@@ -23,7 +26,7 @@ export interface KeyedWorkersOptions<T, K, R> {
 interface Lane<T> {
   readonly queue: Fifo<T>;
   readonly advance: () => void;
-  /** The worker now subscribed to the lane's values$. */
+  /** The worker that is subscribed to the lane's values$. */
   listener: Subscriber<T> | undefined;
   worker: "none" | "running" | "completing";
 }
@@ -99,7 +102,7 @@ export function keyedWorkers<T, K, R>(options: KeyedWorkersOptions<T, K, R>): Op
     });
 }
 
-/** Gives the next value, or the end, to a worker that listens; false when there is nothing to do. */
+/** Passes the next value, or the completion, to a subscribed worker; false if there is nothing to pass. */
 function handOver<T>(lane: Lane<T>, sourceEnded: boolean): boolean {
   const { listener } = lane;
   if (lane.worker !== "running" || listener === undefined) return false;

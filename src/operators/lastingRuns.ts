@@ -1,10 +1,10 @@
-/** Runs that go on when nobody waits for them any more, for as long as their owner runs. */
+/** Runs that continue after their last subscriber is gone, while their owner runs. */
 import { AsyncSubject, defer, Observable, type Subscriber } from "rxjs";
 
 export interface LastingRuns<Key, T> {
-  /** Owns the runs while it is subscribed, once. Never emits. */
+  /** Owns the runs while subscribed, once. Never emits. */
   readonly run$: Observable<never>;
-  /** The run of a key: the one under way, or a new one. */
+  /** Joins the current run of a key, or starts one. */
   join(key: Key): Observable<T>;
   isRunning(key: Key): boolean;
 }
@@ -17,8 +17,8 @@ export interface LastingRuns<Key, T> {
  *     left at 2      --          the run goes on
  *     joined at 3       --(v|)   the same run
  *
- * Cancels: all runs with `run$`; without it a run ends with whoever joined it. Errors: to all who wait. Bound: one run for
- * each key.
+ * Cancels: all runs with `run$`; without it a run ends with its last subscriber. Errors: passed to all waiting
+ * subscribers. Bound: one run for each key.
  */
 export function createLastingRuns<Key, T>(start: (key: Key) => Observable<T>): LastingRuns<Key, T> {
   const running = new Map<Key, AsyncSubject<T>>();

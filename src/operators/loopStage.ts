@@ -1,15 +1,18 @@
 /**
- * Names the synchronous work that runs now, so that a stall of the event loop can be put down to it. The event loop is
- * one per process, and so is its watch; without one (simulations, tests, short commands) everything here calls through.
+ * Names the current synchronous work, so that a stall of the event loop can be attributed to it. A process has one
+ * event loop, and so one watch; without a watch (simulations, tests, short commands) all functions call through.
  */
 import { EMPTY, type MonoTypeOperatorFunction, Observable } from "rxjs";
 import type { StageKind } from "../core/telemetry/loopStalls.ts";
 
-/** A stretch of work. `kind` is a label of a metric, from a closed set; `text` may name a pod or a file. */
+/** A span of synchronous work. `kind` is a label of a metric, from a closed set; `text` may name a pod or a file. */
 export interface Stage {
   readonly kind: StageKind;
   readonly text: string;
-  /** On whose behalf it runs: an answer of the runtime for a pod worker. Timers it sets belong to the owner. */
+  /**
+   * The owner of the work, such as a pod worker for an answer of the runtime. Timers that it sets belong to the
+   * owner.
+   */
   readonly owner?: Stage | undefined;
 }
 
@@ -23,7 +26,7 @@ export interface StageWatch {
 
 let watch: StageWatch | undefined;
 
-/** Gives the stages of this process to `next`, instead of the watch before it; the result undoes that. */
+/** Reports the stages of this process to `next`, instead of the previous watch; the result undoes that. */
 export function watchStages(next: StageWatch): () => void {
   const before = watch;
   watch = next;
@@ -32,7 +35,7 @@ export function watchStages(next: StageWatch): () => void {
   };
 }
 
-/** Runs `work` as a stage. Costs two looks at the clock while a watch is set. */
+/** Runs `work` as a stage. Costs two clock reads while a watch is set. */
 export function inStage<T>(stage: Stage | undefined, work: () => T): T {
   if (watch === undefined || stage === undefined) return work();
   const watching = watch;
@@ -51,7 +54,7 @@ export function ownerStage(): Stage | undefined {
 }
 
 /**
- * Subscribes to the source in a stage: what begins then, and the timers and calls it leaves behind, belong to it.
+ * Subscribes to the source in a stage: its synchronous work, and the timers and calls it starts, belong to the stage.
  *
  *     source           --a--b|
  *     staged(stage)    --a--b|

@@ -1,9 +1,9 @@
-/** Another value where a failure does not matter. */
+/** Replaces a failure that does not matter by another value. */
 import { catchError, type ObservableInput, type OperatorFunction } from "rxjs";
 import { rethrowInvariant } from "../core/invariant.ts";
 
 /**
- * Goes on with `fallback` when the source fails, whatever the failure.
+ * Continues with `fallback` when the source errors, whatever the error is.
  *
  *     source        --a--#
  *     fallback           b|

@@ -9,14 +9,14 @@ import { Alarm } from "./alarm.ts";
 import { type InnerObserver, subscribeInner } from "./subscribeInner.ts";
 
 /**
- * Polls again and again; the next period starts when the last poll ended.
+ * Polls repeatedly; the next period starts when the last poll ended.
  *
  *     poll                  x----y|    x--|
  *     pollAfter             x----y-----x--------      immediately
  *                                 ^---^   ^---^       periodMs
  *
- * Cancels: the running poll, or the wait. Errors: a poll's error ends it (make it a Result inside poll). Bound: one
- * poll at a time. `periodMs` as a function is asked before every wait.
+ * Cancels: the running poll, or the wait. Errors: a poll's error ends the stream (make it a Result inside poll).
+ * Bound: one poll at a time. A function `periodMs` is evaluated before every wait.
  */
 export function pollAfter<T>(
   clock: Clock,

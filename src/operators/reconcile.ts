@@ -1,4 +1,4 @@
-/** The level-triggered loop of a pod worker: look, act, look again when told or when it is time. */
+/** The level-triggered loop of a pod worker: observes, acts, and runs again after a trigger or at a due time. */
 import { Observable } from "rxjs";
 import { invariant } from "../core/invariant.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -8,11 +8,14 @@ import { trampoline } from "./trampoline.ts";
 
 /** Options of reconcile. */
 export interface ReconcileOptions<R> {
-  /** Each emission asks for one more run; emissions during a run ask for one more after it. */
+  /** Each emission requests one more run; emissions during a run request one more after it. */
   readonly triggers$: Observable<unknown>;
   /** A run. It decides from current state, not from the trigger. Must not error. */
   readonly run: () => Observable<R>;
-  /** Milliseconds until the next run without a trigger, asked after each run; undefined waits for triggers alone. */
+  /**
+   * Returns the milliseconds until the next run without a trigger, evaluated after each run; undefined waits for
+   * triggers only.
+   */
   readonly wakeAfterMs: () => number | undefined;
   readonly clock: Clock;
 }

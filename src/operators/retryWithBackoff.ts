@@ -1,4 +1,4 @@
-/** Retries a failed source after growing delays, for as long as it fails. */
+/** Resubscribes to a failed source after growing delays, until it succeeds. */
 import { type MonoTypeOperatorFunction, retry } from "rxjs";
 import { type KubeletError, toKubeletError } from "../core/errors.ts";
 import type { Clock } from "../ports/clock.ts";

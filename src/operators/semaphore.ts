@@ -1,4 +1,4 @@
-/** A bound on how many Calls of one kind run at once; the rest wait first come, first served. Owns its waiters. */
+/** Bounds the number of concurrent Calls of one kind; the rest wait, first come, first served. Owns its waiters. */
 import { Observable, type Subscriber } from "rxjs";
 import { invariant } from "../core/invariant.ts";
 import type { Call } from "../ports/call.ts";
@@ -9,33 +9,33 @@ import { trampoline } from "./trampoline.ts";
 
 /** The gate. */
 export interface Semaphore {
-  /** The call, started once there is room. */
+  /** Starts the call once a slot is free. */
   run<T>(call: Call<T>): Call<T>;
-  /** Calls that take up room. */
+  /** Number of calls that hold a slot. */
   readonly running: number;
-  /** Calls waiting for room. */
+  /** Number of calls that wait for a slot. */
   readonly waiting: number;
 }
 
-/** How long a call may take up room; after that it runs on beside the others. */
+/** Maximum time for which a call holds a slot; after that it continues without one. */
 export interface SemaphorePatience {
   readonly ms: number;
   readonly clock: Clock;
 }
 
 /**
- * Makes a gate for `limit` calls.
+ * Creates a gate for `limit` calls.
  *
  *     limit 1
  *     run(a)   [----a]
  *     run(b)         [---b]     started when a ended, or when its patience with a did
  *
- * Cancels: a waiting call gives up its place, a running one its room, once its teardown ran. Errors: the call's own.
- * Bound: `limit` running, not counting those that outlasted the patience; as many wait as there are callers.
+ * Cancels: a waiting call gives up its place, a running one its slot, once its teardown ran. Errors: the call's own.
+ * Bound: `limit` running, not counting those that outlasted the patience; all callers may wait.
  */
 export const createSemaphore = (limit: number, patience?: SemaphorePatience): Semaphore => new Gate(limit, patience);
 
-/** An object, as most gates of a node's pods are never passed. */
+/** An object, since most gates of a node's pods are never used. */
 class Gate implements Semaphore {
   private readonly limit: number;
   private readonly patience: SemaphorePatience | undefined;
@@ -89,7 +89,7 @@ class Gate implements Semaphore {
       next: (value) => subscriber.next(value),
       ended: () => subscriber.complete(),
     });
-    // Added after the call: the next one starts when nothing of this one is left.
+    // Added after the call: the next one starts after the teardown of this one.
     subscriber.add(leaveRoom);
   }
 }

@@ -9,9 +9,9 @@ import { subscribeInner } from "./subscribeInner.ts";
 
 /** Joins callers of one key into one run. */
 export interface SharedRuns<K, T> {
-  /** The shared run as a Call of one's own: unsubscribing leaves it, the last to leave cancels it. */
+  /** Returns the shared run as a Call: unsubscribing leaves it, the last to leave cancels it. */
   join(key: K): Call<T>;
-  /** Keys with a run under way. */
+  /** Number of keys with a current run. */
   readonly liveKeys: number;
 }
 
@@ -21,15 +21,15 @@ interface Run<T> {
 }
 
 /**
- * Makes a table of shared runs.
+ * Creates a table of shared runs.
  *
  *     start(k)       -----------(v|)
  *     join(k) by 1   -----------(v|)
  *     join(k) by 2      --------(v|)    late, same run
  *     join(k) after                 -----------(w|)    settled keys are forgotten: a new run
  *
- * Cancels: the run, when its last waiter unsubscribes. Errors: a run's error goes to all its waiters. Bound: one run
- * per key. The value is held until the run completes, so that every waiter gets it, however late it joined.
+ * Cancels: the run, when its last subscriber unsubscribes. Errors: a run's error goes to all its subscribers. Bound:
+ * one run per key. The value is held until the run completes, so that late subscribers get it too.
  */
 export function shareByKey<K, T>(options: { start(key: K): Call<T> }): SharedRuns<K, T> {
   const runs = new Map<K, Run<T>>();

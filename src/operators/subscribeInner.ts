@@ -1,17 +1,18 @@
 /**
- * The one way operators here subscribe: the inner belongs to the destination before it emits, so a synchronous inner
- * can be stopped half-way, and "ended" means released: its teardown ran before the next one starts.
+ * The only way in which operators here subscribe to an inner Observable. The inner belongs to the destination before
+ * it emits, so that a synchronous inner can be stopped half-way, and `ended` means released: its teardown ran before
+ * the next inner starts.
  */
 import { EMPTY, Observable, type Observer, type Subscriber, Subscription, throwError } from "rxjs";
 
 /** The observer of an inner Observable. Errors that these functions throw go to the destination. */
 export interface InnerObserver<R> {
   next(value: R): void;
-  /** It said it is complete; it still holds what it holds. */
+  /** The inner completed; its resources are not released yet. */
   complete?(): void;
-  /** It completed and its teardown ran. Not called when it was unsubscribed or failed. */
+  /** The inner completed and its teardown ran. Not called after an unsubscription or an error. */
   ended(): void;
-  /** It failed and its teardown ran. Without this function the destination gets the error, and ends. */
+  /** The inner errored and its teardown ran. Without this function the error goes to the destination. */
   failed?(thrown: unknown): void;
 }
 
@@ -81,7 +82,7 @@ class Inner<R> implements Observer<R> {
   }
 }
 
-/** Subscribes to what `inner` returns on behalf of `destination`. `EMPTY` costs nothing: it is over at once. */
+/** Subscribes to the result of `inner` on behalf of `destination`. `EMPTY` costs nothing: it ends at once. */
 export function subscribeInner<R>(
   destination: Subscriber<never> | Subscriber<unknown>,
   inner: () => Observable<R>,

@@ -1,6 +1,6 @@
 /**
- * Keeps a source alive: sources neither error nor complete while the kubelet runs. Owns the count of failures in a row.
- * Bounded by one subscription and one timer.
+ * Keeps a source running: sources neither error nor complete while the kubelet runs. Owns the count of consecutive
+ * failures. Bound: one subscription and one timer.
  */
 import { Observable } from "rxjs";
 import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.ts";
@@ -10,30 +10,32 @@ import { type BackoffCurve, backoffDelay } from "./backoffDelay.ts";
 import { longTimer } from "./longTimer.ts";
 import { subscribeInner } from "./subscribeInner.ts";
 
-/** A source that went away and will be started again. */
+/** A source that ended and will be restarted. */
 export interface SourceRestart {
   readonly name: string;
-  /** Times it went away since the kubelet started, this one included. */
+  /** Number of ends since the kubelet started, including this one. */
   readonly restarts: number;
-  /** Why: its error, or one saying that it ended. */
+  /** The error of the source, or one that says that it completed. */
   readonly error: KubeletError;
-  /** How long until it is started again. */
+  /** Delay until the restart. */
   readonly delayMs: number;
 }
 
-/** How a source is kept alive. */
+/** Options of a supervised source. */
 export interface SuperviseOptions {
-  /** `resetAfterMs`: a run at least this long starts the curve anew. */
+  /** `resetAfterMs`: a run at least this long resets the backoff. */
   readonly backoff: BackoffCurve & { readonly resetAfterMs: number };
   readonly clock: Clock;
   readonly rng: Rng;
   onRestart?(restart: SourceRestart): void;
-  /** Health as a value: why the source is gone; undefined once it gave a value again, or ran for `resetAfterMs`. */
+  /**
+   * Reports health as a value: why the source is down; undefined once it emitted again, or ran for `resetAfterMs`.
+   */
   onHealth?(problem: KubeletError | undefined): void;
 }
 
 /**
- * Runs the source a factory makes, again after every end, with a doubling delay.
+ * Runs the source that a factory creates, again after every end, with a doubling delay.
  *
  *     first run     --a--#
  *     second run             b--|

@@ -1,6 +1,7 @@
 /**
- * `switchMap` that joins: the running phase is told to stop and is waited for, so two phases never overlap. Owns the
- * running phase and its AbortController. Upstream counterpart: the pod worker's cancel context and phase change.
+ * `switchMap` that joins: it signals the running phase to stop and waits for its end, so that two phases never
+ * overlap. Owns the running phase and its AbortController. Upstream: the pod worker's cancel context and phase
+ * change.
  */
 import { Observable, type OperatorFunction, type Subscription } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
@@ -8,15 +9,13 @@ import { longTimer } from "./longTimer.ts";
 import { subscribeInner } from "./subscribeInner.ts";
 import { trampoline } from "./trampoline.ts";
 
-/** Defines a phase and how it runs. */
+/** Defines a phase and its work. */
 export interface SwitchAndJoinOptions<P, R> {
-  /**
-   * Values with the key (===) of the newest phase so far change nothing. Default: every value is a phase of its own.
-   */
+  /** Values with the same key (===) as the newest phase change nothing. Default: every value is a new phase. */
   key?(phase: P): unknown;
   /** Runs a phase; completes soon after `stop` is aborted. */
   run(phase: P, stop: AbortSignal): Observable<R>;
-  /** How long an aborted phase may take to complete before it is unsubscribed and counted as leaked. */
+  /** Maximum time for an aborted phase to complete; then it is unsubscribed and counted as leaked. */
   readonly joinDeadlineMs: number;
   readonly clock: Clock;
   /** Called with a phase that did not end in time; its calls may still take effect. */
@@ -110,7 +109,7 @@ export function switchAndJoin<P, R>(options: SwitchAndJoinOptions<P, R>): Operat
     });
 }
 
-/** Whether a phase has another key than the phase before it. Without `key` every phase is new. */
+/** Returns whether a phase has another key than the previous phase. Without `key` every phase is new. */
 function phaseChanges<P, R>(options: SwitchAndJoinOptions<P, R>): (phase: P) => boolean {
   let newest: { readonly key: unknown } | undefined;
   return (phase) => {

@@ -5,22 +5,23 @@
 import { Observable, type OperatorFunction, type Subscriber, type Subscription } from "rxjs";
 import { type InnerObserver, subscribeInner } from "./subscribeInner.ts";
 
-/** Selects the relevant part of a value, and what runs for it. */
+/** Selects the relevant part of a value, and the work for it. */
 export interface SwitchOnNewsOptions<T, S, R> {
-  /** undefined: the value is of no concern, and what runs goes on. */
+  /** Undefined: the value is irrelevant, and the current work continues. */
   select(value: T): S | undefined;
   same(before: S, now: S): boolean;
   run(selected: S): Observable<R>;
 }
 
 /**
- * Runs for the newest selection, as long as another that is not the same has not come.
+ * Runs the work of the newest selection, until a different selection arrives.
  *
  *     source          a----a'---x---b----|       x is of no concern, a' the same as a
  *     run             1--2--3--4    5-6--7|
  *     switchOnNews    1--2--3--4----5-6--7|
  *
- * Cancels: what runs, by the next one and with the stream. Errors: of all of them pass through. Bound: one at a time.
+ * Cancels: the current work, by the next one and with the stream. Errors: of source, functions and work pass through.
+ * Bound: one at a time.
  */
 export const switchOnNews =
   <T, S, R>(options: SwitchOnNewsOptions<T, S, R>): OperatorFunction<T, R> =>

@@ -9,7 +9,7 @@ import { longTimer } from "./longTimer.ts";
 export interface TokenBucketOptions {
   /** Tokens per second; 0 or less: no limit. */
   readonly qps: number;
-  /** Tokens a full bucket holds; it starts full. */
+  /** Number of tokens in a full bucket; it starts full. */
   readonly burst: number;
   readonly clock: Clock;
 }
@@ -18,7 +18,7 @@ export interface TokenBucketOptions {
 export interface TokenBucket {
   /** Waits for a token: emits once, then completes. */
   acquire(): Call<void>;
-  /** Callers waiting now. */
+  /** Number of waiting callers. */
   readonly waiting: number;
 }
 
@@ -26,21 +26,22 @@ export interface TokenBucket {
 const ROUNDING_MS = 1e-6;
 
 /**
- * Makes a bucket, full.
+ * Creates a full bucket.
  *
  *     qps 1, burst 2
  *     acquire      (abc)--------d
  *     emits        (ab) 1s c 1s d
  *
- * Cancels: a waiter that leaves takes no token. Errors: none. Bound: the callers' number; each waits at most
- * (its place in the queue) / qps.
+ * Cancels: a waiter that leaves takes no token. Errors: none. Bound: the number of callers; each waits at most (its
+ * place in the queue) / qps.
  */
 export function tokenBucket({ qps, burst, clock }: TokenBucketOptions): TokenBucket {
   invariant(!Number.isNaN(qps) && !Number.isNaN(burst), "token bucket without a rate or a depth");
   const tokenMs = 1000 / qps;
   const depthMs = (Math.max(1, burst) - 1) * tokenMs;
   const waiters = new Set<Subscriber<void>>();
-  // When the bucket will be full again, plus one token; a token is free once this is no further away than its depth.
+  // Time when the bucket will be full again, plus one token; a token is free once this is no further away than its
+  // depth.
   let fullAt: number = clock.monotonicMs();
   let timer: Subscription | undefined;
 
@@ -54,7 +55,7 @@ export function tokenBucket({ qps, burst, clock }: TokenBucketOptions): TokenBuc
     for (const waiter of waiters) {
       if (waitMs() > ROUNDING_MS) break;
       waiters.delete(waiter);
-      // From the instant the token was due, not from now: what rounding or a late timer took is given back.
+      // Count from the instant the token was due, not from now, to compensate for rounding and late timers.
       fullAt += tokenMs;
       grant(waiter);
     }

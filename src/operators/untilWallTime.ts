@@ -1,11 +1,11 @@
-/** Waits for an instant of the wall clock, which may step while it does. */
+/** Waits for an instant of the wall clock, which may step meanwhile. */
 import { filter, type Observable, take } from "rxjs";
 import type { EpochMs } from "../core/ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import { longTimer } from "./longTimer.ts";
 import { pollAfter } from "./pollAfter.ts";
 
-/** After a step of the clock the end comes at most this late. */
+/** Maximum delay of the end after a step of the clock. */
 const LOOK_MS = 60_000;
 
 /**
@@ -14,8 +14,8 @@ const LOOK_MS = 60_000;
  *     wall clock            12:00--12:01--(step)--12:30
  *     untilWallTime(12:20)  --------------------(0|)
  *
- * Cancels: the pending timer. Errors: none. Bound: one timer, one look per millisecond. An instant of the past ends it in
- * the next turn.
+ * Cancels: the pending timer. Errors: none. Bound: one timer, one clock check per millisecond. A past instant ends it
+ * in the next turn.
  */
 export const untilWallTime = (clock: Clock, at: EpochMs): Observable<0> =>
   // Whole milliseconds: a fraction left on the wall clock may be too short to move the clock of the timer.

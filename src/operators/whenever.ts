@@ -1,4 +1,7 @@
-/** Emits whenever one of several sources does. `merge` would carry their values, and take a tree of subscribers per pod. */
+/**
+ * Emits whenever one of several sources does. `merge` would pass their values, and need a tree of subscribers per
+ * pod.
+ */
 import { Observable, type Subscriber } from "rxjs";
 import { type InnerObserver, subscribeInner } from "./subscribeInner.ts";
 
@@ -11,12 +14,12 @@ import { type InnerObserver, subscribeInner } from "./subscribeInner.ts";
  *     b           -----3--4-|
  *     whenever    x----xx-x---|
  *
- * Cancels: all of them. Errors: the first one ends it. Bound: nothing is kept.
+ * Cancels: all of them. Errors: the first one ends the stream. Bound: keeps nothing.
  */
 export const whenever = (...sources: readonly Observable<unknown>[]): Observable<void> =>
   new Observable<void>((destination) => new Whenever(destination).follow(sources));
 
-/** An object, as closures would keep the sources: a pod has a handful of these. */
+/** An object, since closures would keep the sources: a pod has a handful of these. */
 class Whenever implements InnerObserver<unknown> {
   private readonly destination: Subscriber<void>;
   private left = 0;

@@ -68,7 +68,7 @@ function overdueOutputs(next: NextOverdue, { records }: Registry, { telemetry }:
   const record = next.uid === undefined ? undefined : records.get(next.uid);
   if (record === undefined) {
     telemetry.log.warn(
-      "Sources have not told in time which pods they want: pods wait no longer for what they may leave",
+      "Sources have not reported their pods in time: pods no longer wait for resources that these may free",
     );
     return [word];
   }

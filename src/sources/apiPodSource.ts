@@ -1,7 +1,7 @@
 /**
- * The pods the API server has placed on this node, as snapshots. Says nothing before the server has told them once, so
- * that nothing is cleaned up by a source that does not know. Bounds: those of the reflector; one reading per object.
- * Upstream: NewSourceApiserver of pkg/kubelet/config/apiserver.go.
+ * The pods the API server has bound to this node, as snapshots. Emits nothing before the server's first answer, so
+ * that housekeeping does not act on a source that is not ready. Bounds: those of the reflector; each object is parsed
+ * once. Upstream: NewSourceApiserver of pkg/kubelet/config/apiserver.go.
  */
 import { distinctUntilChanged, filter, map, type Observable, scan, tap } from "rxjs";
 import { NO_API_POD_OBJECTS, type ApiPodObjects } from "../core/api/apiPodObjects.ts";
@@ -12,18 +12,18 @@ import { reflect, type ReflectorOptions } from "./reflector.ts";
 
 export interface ApiPodSourceOptions extends Omit<ReflectorOptions<"pods">, "resource" | "selection"> {
   readonly nodeName: string;
-  /** Health as a value: why the server cannot be followed; undefined once it can be. */
+  /** Reports health as a value: why the server cannot be followed; undefined once it can be. */
   readonly onHealth?: (problem: KubeletError | undefined) => void;
 }
 
 /**
- * Everything the API server wants of this node, whenever that changed.
+ * Emits the API pods of this node, whenever they change.
  *
  *     reflected   ?!-----{a}--{a}!--{ab}--{b}--      ! with a problem, ? not known yet
  *     snapshots   -------a----------ab----b----
  *
- * Mirror pods are no pods to run: they are pictures of the pods of other sources, and are only among what was told. Cancels: the reflector. Errors: only
- * InvariantError; it never completes. Bound: that of the reflector.
+ * Mirror pods are not run: they represent pods of other sources, and are only among the objects of the API. Cancels:
+ * the reflector. Errors: only InvariantError; it never completes. Bound: that of the reflector.
  */
 export function apiPodSource({ nodeName, onHealth, ...options }: ApiPodSourceOptions): Observable<SourceSnapshot> {
   const { clock } = options;

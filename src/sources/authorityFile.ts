@@ -1,6 +1,6 @@
 /**
- * The certificates of authorities in a file, again whenever they changed. Bounds: one look at a time. Upstream:
- * apiserver's dynamic CA file, which also looks at each hint of the file system.
+ * The certificate authorities in a file, again after each change. Bounds: one check at a time. Upstream: apiserver's
+ * dynamic CA file, which also checks at each hint of the file system.
  */
 import { X509Certificate } from "node:crypto";
 import { catchError, distinctUntilChanged, EMPTY, type Observable } from "rxjs";
@@ -29,13 +29,13 @@ async function read(path: string): Promise<string> {
 }
 
 /**
- * The authorities, at once and whenever they changed.
+ * Emits the authorities at once, and after each change.
  *
  *     file          a------b--#--c
  *     authorities   a------b-----c
  *
- * Cancels: the look under way. Errors: never, nor does it complete; a file that cannot be used is told to `onProblem`
- * and keeps the last ones. Bound: one look at a time.
+ * Cancels: the current check. Errors: never, nor does it complete; an unusable file is reported to `onProblem` and
+ * keeps the last authorities. Bound: one check at a time.
  */
 export function authorityFile(
   path: string,

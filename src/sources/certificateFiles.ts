@@ -1,6 +1,6 @@
 /**
- * A certificate with its key from their files, again whenever they changed. Bounds: one look at a time, two files. Upstream:
- * client-go's dynamicClientCert, which looks at each handshake and every five minutes.
+ * A certificate and its key from their files, again after each change. Bounds: one check at a time, two files.
+ * Upstream: client-go's dynamicClientCert, which checks at each handshake and every five minutes.
  */
 import { createSecureContext } from "node:tls";
 import { catchError, distinctUntilChanged, EMPTY, type Observable } from "rxjs";
@@ -14,7 +14,7 @@ import type { Clock } from "../ports/clock.ts";
 
 const LOOK_MS = 60_000;
 
-/** Both files, if they fit: in the middle of a rotation they do not. */
+/** Reads both files; errors if they do not match, as in the middle of a rotation. */
 async function read({ certificate, key }: CertificateSource): Promise<TlsIdentity> {
   const identity = { certificate: await textOf(certificate), key: await textOf(key) };
   try {
@@ -34,13 +34,13 @@ async function textOf(source: TextSource): Promise<string> {
 }
 
 /**
- * The identity, at once and whenever it changed.
+ * Emits the identity at once, and after each change.
  *
  *     files      a------b--#--c
  *     identity   a------b-----c
  *
- * Cancels: the look under way. Errors: never, nor does it complete; files that cannot be used are told to `onProblem`
- * and keep the last identity. Bound: one look at a time.
+ * Cancels: the current check. Errors: never, nor does it complete; unusable files are reported to `onProblem` and
+ * keep the last identity. Bound: one check at a time.
  */
 export function certificateFiles(
   source: CertificateSource,

@@ -1,6 +1,7 @@
 /**
- * Everything a node follows at its API server: itself, its pods, services, RuntimeClasses, CSIDrivers. Bounds: one reflector each,
- * the node's shared. Upstream: the listers of pkg/kubelet, its runtimeclass manager, and makePodSourceConfig.
+ * Everything a node follows at its API server: its Node, its pods, services, RuntimeClasses, CSIDrivers. Bounds: one
+ * reflector each, the node's shared. Upstream: the listers of pkg/kubelet, its runtimeclass manager, and
+ * makePodSourceConfig.
  */
 import {
   concat,
@@ -31,20 +32,23 @@ import { reflect, type ReflectorOptions } from "./reflector.ts";
 
 export interface ClusterSourcesOptions extends Omit<ReflectorOptions<ApiResourceName>, "resource" | "selection"> {
   readonly nodeName: string;
-  /** Health as a value: why a resource cannot be followed; undefined once it can be, or nobody wants it any more. */
+  /**
+   * Reports health as a value: why a resource cannot be followed; undefined once it can be, or has no subscribers any
+   * more.
+   */
   readonly onHealth?: (resource: ApiResourceName, problem: KubeletError | undefined) => void;
 }
 
-/** The port, and what goes into other ports. */
+/** The port, and the inputs of other ports. */
 export interface ClusterSources extends ClusterObjects {
-  /** The pods placed on this node, once the node is known, by whose labels and taints they are admitted. */
+  /** The pods bound to this node, once the node is known, whose labels and taints admission needs. */
   readonly pods$: Observable<SourceSnapshot>;
   readonly runtimeClasses$: Observable<RuntimeClasses>;
-  /** This node as it was told last, by whoever follows `node$`. */
+  /** Returns the last known Node of a subscriber of `node$`. */
   lastNode(): Node | undefined;
 }
 
-/** Follows each while somebody subscribes to it. Errors: only InvariantError. */
+/** Follows each resource while it has subscribers. Errors: only InvariantError. */
 export function clusterSources({ nodeName, onHealth, ...options }: ClusterSourcesOptions): ClusterSources {
   const objects = <R extends ApiResourceName>(
     resource: R,
@@ -69,7 +73,7 @@ export function clusterSources({ nodeName, onHealth, ...options }: ClusterSource
     node$,
     lastNode: () => lastNode,
     pods$: concat(node$.pipe(take(1), ignoreElements()), pods$),
-    // No pod is told of headless services.
+    // The environment of pods excludes headless services.
     services$: objects("services", { fieldSelector: "spec.clusterIP!=None" }).pipe(
       map((services) => [...services.values()]),
     ),

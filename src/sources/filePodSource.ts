@@ -70,7 +70,7 @@ const MAX_FILES = 10_000;
 const CALL_DEADLINE_MS = 10_000;
 
 /**
- * Everything the manifests want, whenever that or its problems changed.
+ * Emits the pods of the manifests, whenever they or their problems change.
  *
  *     changes     ------x----x(bad)----------x(deleted)--
  *     snapshots   s-----s---------200ms s-----20ms s------
@@ -128,7 +128,7 @@ export function filePodSource(options: FilePodSourceOptions): Observable<SourceS
 const watchWarning = (problem: KubeletError, resyncPeriodMs: number): string =>
   `cannot be watched (${problem.message}); it is read every ${resyncPeriodMs / 1000} s instead`;
 
-/** Starts a watch that ended or failed anew after `periodMs`, with a hint of its own, since changes went unseen. */
+/** Restarts an ended or failed watch after `periodMs`, with a hint, since changes may have been missed. */
 function watchAgain<T>(clock: Clock, periodMs: number, onLost: (problem: KubeletError) => void) {
   return (watch$: Observable<T>): Observable<unknown> => {
     const lost$ = new Subject<void>();

@@ -1,6 +1,6 @@
 /**
  * The manifest directory on a real file system: chokidar for hints, stat for versions. Owns its watcher while
- * `changes$` is subscribed, and what that said of files being removed and made anew. Bounds: `maxBytes` per file, MAX_ENTRIES entries.
+ * `changes$` is subscribed, and the reports of recreated files. Bounds: `maxBytes` per file, MAX_ENTRIES entries.
  * Upstream: pkg/kubelet/config/file_linux.go.
  */
 import { type BigIntStats, statSync } from "node:fs";
@@ -23,7 +23,7 @@ import { createRemakes, type Remakes, withRemakes } from "./manifestRemakes.ts";
  * one would stop everything else for seconds.
  */
 export const MAX_MANIFEST_BYTES = 1024 * 1024;
-/** More entries than this in the directory are not looked at. */
+/** Maximum number of directory entries to examine. */
 const MAX_ENTRIES = 10_000;
 /** Files examined at once. */
 const STATS_AT_ONCE = 16;
@@ -36,7 +36,7 @@ const ioError = (what: string, thrown: unknown): KubeletError =>
 type Sighting = (identity: string) => void;
 const NO_DIRECTORY = "none";
 
-/** The manifests at `path`, a directory or one file; either may come and go. */
+/** Follows the manifests at `path`, a directory or one file; either may come and go. */
 export function manifestDirectory(
   path: string,
   clock: Pick<Clock, "monotonicMs">,
@@ -58,10 +58,11 @@ export function manifestDirectory(
 }
 
 /**
- * Raw events too: chokidar drops changes that follow each other within 50 ms, and here each is only a hint. A file, or
- * a place that is missing, is watched through the closest directory above it, since a watch of its own is lost when it
- * is replaced. A watch of a directory is lost with it, silently when another takes its place; so whenever a listing
- * finds another directory than the watched one, or one where none was, the watch starts anew.
+ * Subscribes to raw events too: chokidar drops changes that follow each other within 50 ms, and here each is only a
+ * hint. A file, or a missing path, is watched through the closest directory above it, since a watch of the file is
+ * lost when the file is replaced. A watch of a directory is lost with the directory, silently when another one takes
+ * its place; so whenever a listing finds another directory than the watched one, or one where none was, the watch
+ * restarts.
  */
 function changesAt(place: string, watches: Set<Sighting>, remakes: Remakes): Observable<unknown> {
   return new Observable<unknown>((subscriber) => {
@@ -81,7 +82,7 @@ function changesAt(place: string, watches: Set<Sighting>, remakes: Remakes): Obs
       });
       watcher.on("raw", (event, name, details) => {
         const parent = isDirectory ? place : dirname(place);
-        // The watch of a file itself also tells when it is replaced, which is one change of its name.
+        // The watch of a file itself also reports its replacement, which is one change of its name.
         if (event === "rename" && watchedOf(details) === parent) remakes.told(join(parent, name));
         if (isDirectory || name === basename(place)) subscriber.next(event);
         if (!isDirectory && watcher === current?.watcher && isStale(place, watched)) start();
@@ -108,11 +109,11 @@ function changesAt(place: string, watches: Set<Sighting>, remakes: Remakes): Obs
   });
 }
 
-/** A link among the entries that leads back to itself is for the listing to report; the watch goes on. */
+/** A link among the entries that leads back to itself is for the listing to report; the watch continues. */
 const isLoopingEntry = (thrown: unknown, target: string): boolean =>
   errnoOf(thrown) === "ELOOP" && (thrown as { readonly path?: string }).path !== target;
 
-/** Which watch tells. */
+/** Returns the watch that reports the event. */
 const watchedOf = (details: unknown): string | undefined =>
   (details as { readonly watchedPath?: string } | undefined)?.watchedPath;
 
@@ -148,7 +149,7 @@ function closestAbove(path: string): string {
   return above;
 }
 
-/** Whether a watch of a directory above the place is not, or no longer, that of the closest one. */
+/** Returns whether the watch of a directory above the path is not, or no longer, that of the closest one. */
 const isStale = (place: string, { target, targetIdentity }: PlaceWatch): boolean =>
   closestAbove(place) !== target || directoryNow(target) !== targetIdentity;
 
@@ -193,7 +194,7 @@ async function list(place: string): Promise<Listed> {
   }
 }
 
-/** undefined: it is gone since the directory was listed. */
+/** Returns undefined if the file was removed since the directory was listed. */
 async function examine(path: string): Promise<ManifestEntry | undefined> {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs, ...stats } = await stat(path, { bigint: true });
@@ -211,10 +212,10 @@ function unreadableReason(thrown: unknown): string {
   return errnoOf(thrown) === "ELOOP" ? pathFault(thrown) : `cannot be examined: ${pathFault(thrown)}`;
 }
 
-/** True when not even a link that leads nowhere is there. */
+/** Returns true if not even a dangling link exists. */
 const isGone = (path: string): Promise<boolean> => lstat(path).then(() => false, isMissing);
 
-/** From the type bits of a file's mode. */
+/** Returns the kind from the type bits of a file's mode. */
 function kindOf(mode: number): ManifestEntry["kind"] {
   const type = mode & 0o170000;
   if (type === 0o100000) return "file";

@@ -1,22 +1,22 @@
 /**
- * Files of the manifest directory that were removed and made anew before anybody looked: their directory tells of the
- * name twice, where a file that is replaced in one step is told of once. Owns what it was told.
+ * Detects files of the manifest directory that were removed and created again between two listings: the watch of
+ * their directory reports the name twice, and a file that is replaced in one step only once. Owns the reported names.
  */
 import type { ManifestListing } from "../core/pod/manifest/manifestFiles.ts";
 import type { Clock } from "../ports/clock.ts";
 
-/** Within this time two changes of a name are seen as one: it went and came. Longer than a removal is in doubt. */
+/** Two changes of a name within this time count as removal and creation. Longer than the settle time of a removal. */
 const REMAKE_MS = 100;
 
 /** Tracks names in directories that were removed and created again. */
 export interface Remakes {
-  /** A directory says that the name came, went, or is another file's now; which of these cannot be had from Node. */
+  /** Reports that the name was created, removed, or replaced by another file; Node does not distinguish these. */
   told(path: string): void;
   /** Returns the names that were recreated since the last call. */
   take(): ReadonlySet<string>;
 }
 
-/** Bound: the names told of within REMAKE_MS before the last listing. */
+/** Creates the tracker. Bound: the names reported within REMAKE_MS before the last listing. */
 export function createRemakes(clock: Pick<Clock, "monotonicMs">): Remakes {
   const toldAt = new Map<string, number>();
   const remade = new Set<string>();
@@ -36,7 +36,7 @@ export function createRemakes(clock: Pick<Clock, "monotonicMs">): Remakes {
   };
 }
 
-/** The listing with what became of its files. */
+/** Returns the listing with its recreated files marked. */
 export function withRemakes(listing: ManifestListing, remade: ReadonlySet<string>): ManifestListing {
   if (listing.kind !== "found" || remade.size === 0) return listing;
   const entries = listing.entries.map((entry) =>

@@ -69,7 +69,7 @@ async function openBelow(directory: string, below: string): Promise<NodeLogEntry
   };
 }
 
-/** Closes the file at the end, or when nobody wants the rest. */
+/** Closes the file at the end, or when the client stops reading. */
 const bytesOf = (handle: FileHandle): LogBytes => Readable.toWeb(handle.createReadStream());
 
 async function* ofService(

@@ -12,9 +12,9 @@ export interface ObjectCacheOptions extends Omit<WatchedObjectsOptions, "idleMs"
   readonly nodeTtlMs?: () => number | undefined;
 }
 
-/** For how long an answer is good when the node does not say. */
+/** Time for which an answer is valid if the node does not report one. */
 const DEFAULT_TTL_MS = 60_000;
-/** A watch nobody needs is given up after so many syncs of a pod, and not before a minute. */
+/** An unused watch ends after this many sync periods of a pod, but not before a minute. */
 const IDLE_SYNCS = 5;
 const SHORTEST_IDLE_MS = 60_000;
 

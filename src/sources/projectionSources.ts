@@ -1,4 +1,4 @@
-/** Objects that projected volumes are made of, each kind behind one reflector that runs while somebody follows it. */
+/** Sources of projected volumes, each kind behind one reflector that runs while it has subscribers. */
 import { distinctUntilChanged, filter, map, type Observable, ReplaySubject, share, tap, timer } from "rxjs";
 import type { ApiObjects, ApiResourceName } from "../core/api/apiResources.ts";
 import type { KubeletError } from "../core/errors.ts";
@@ -16,7 +16,7 @@ export interface ProjectionSourcesOptions
   readonly gates: { readonly trustBundles: boolean; readonly podCertificates: boolean };
 }
 
-/** Makes those whose gate is on; nothing is asked before the first follower. */
+/** Creates the sources whose gate is on; requests nothing before the first subscriber. */
 export function createProjections({ gates, keys, nodeName, ...options }: ProjectionSourcesOptions): Projections {
   const selection = { fieldSelector: `spec.nodeName=${nodeName}` };
   return {
@@ -54,7 +54,8 @@ function followed<R extends ApiResourceName>({
 }
 
 /**
- * A server that cannot be reached tells nothing; one that does not know the resource may do so after its next start.
+ * Returns undefined while the server cannot be reached, and `not served` if it does not know the resource, which its
+ * next restart may change.
  */
 function followedOf<T>({ objects, problem }: Reflected<T>): Followed<T> | undefined {
   return objects ?? (problem?.code === "NotFound" ? "not served" : undefined);

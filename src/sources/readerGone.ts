@@ -1,8 +1,8 @@
 /**
- * Whether anybody still reads the pipe that a file descriptor of this process writes to. A write would tell, but a
- * program that has nothing to write would run on for ever behind a reader that ended, as in `rxlet dev | head -1`. Node
- * cannot poll the writing end of a pipe, so the reading end is looked up in /proc.
- * Bound: MAX_PROCESSES are looked at, then only the readers found.
+ * Detects that the pipe on a file descriptor of this process has lost its last reader. A write would fail, but a
+ * program with nothing to write would run forever after its reader ended, as in `rxlet dev | head -1`. Node cannot poll
+ * the writing end of a pipe, so the reading end is looked up in /proc.
+ * Bound: MAX_PROCESSES are examined, then only the readers found.
  */
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { defer, filter, map, type Observable, switchMap, take } from "rxjs";
@@ -20,13 +20,14 @@ const WRITE_ONLY = 0o1;
 type Readers = readonly string[];
 
 /**
- * Emits once when the last reader has gone, then completes. Never emits where that cannot be told: for what is no
- * anonymous pipe, without /proc, and while no reader was seen yet, which may be another user's or outside of a container.
+ * Emits once when the last reader is gone, then completes. Never emits where that is unknown: for descriptors other than
+ * anonymous pipes, without /proc, and before a reader was found, which may belong to another user or be outside of a
+ * container.
  *
  *     readers   2---1----0
  *     output    ---------(g|)
  *
- * Cancels: the look under way. Errors: none. Bound: one look at a time.
+ * Cancels: the current check. Errors: none. Bound: one check at a time.
  */
 export const readerGone = (fd: number, clock: Clock): Observable<void> =>
   defer(() => fromCall(() => targetOf(`/proc/self/fd/${fd}`))).pipe(

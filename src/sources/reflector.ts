@@ -45,13 +45,13 @@ import type { Rng } from "../ports/random.ts";
 export interface ReflectorOptions<R extends ApiResourceName> {
   readonly api: Pick<ApiServer, "list" | "watch">;
   readonly resource: R;
-  /** Default: all there are. */
+  /** Default: all objects. */
   readonly selection?: ApiSelection;
   readonly clock: Clock;
   readonly rng: Rng;
-  /** Feature gate WatchListClient: the state as the beginning of the watch, not as a list; on by default. */
+  /** Feature gate WatchListClient: the initial state comes from the watch instead of a list; on by default. */
   readonly usesStreams?: boolean;
-  /** The server was found to be there again: no pause goes on. Default: nobody tells. */
+  /** Emits when the server is reachable again, which ends any pause. Default: never. */
   readonly returns$?: Observable<unknown>;
   /** A watch lasts one to two times this, in seconds, so that not all end at once. Default: upstream's 5 minutes. */
   readonly watchTimeoutS?: number;
@@ -59,42 +59,43 @@ export interface ReflectorOptions<R extends ApiResourceName> {
 
 /** The known objects of a resource. */
 export interface Reflected<T> {
-  /** By `namespace/name`, or name; undefined before the server has told them once. */
+  /** Objects by `namespace/name`, or name; undefined before the server's first answer. */
   readonly objects: ObjectsByKey<T> | undefined;
   /** Everything up to this version is in `objects`; empty before the first state. */
   readonly version: string;
-  /** Why the server cannot be followed now; `objects` may be old then. */
+  /** Why the server cannot be followed now; `objects` may be stale then. */
   readonly problem: KubeletError | undefined;
 }
 
-/** Upstream's: the pause doubles until it is 30 to 60 s, and starts anew after two minutes without one. */
+/** As upstream: the pause doubles until it is 30 to 60 s, and resets after two minutes without one. */
 const BACKOFF: BackoffCurve & { readonly resetAfterMs: number } = {
   initialMs: 800,
   maxMs: 30_000,
   jitter: 1,
   resetAfterMs: 120_000,
 };
-/** After the server has come back its nodes do not ask all at once. */
+/** Spreads the requests of nodes after the server has returned. */
 const RETURN_SPREAD_MS = 1_000;
-/** A pause the server asks for is at most this long. */
+/** Upper bound on a pause that the server asks for. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 const WATCH_TIMEOUT_S = 300;
-/** How much later than asked the end of a watch may come. */
+/** Tolerated delay of the end of a watch. */
 const LATE_END_MS = 30_000;
-/** Bookmarks come about once a minute: a watch silent for longer has lost its connection without being told. */
+/** Bookmarks arrive about once a minute: a watch silent for longer has lost its connection unnoticed. */
 const SILENCE_MS = 150_000;
-/** A stream that has not told the whole state by then is given up for a list. */
+/** Deadline of the initial state of a stream; after it a list replaces the stream. */
 const INITIAL_EVENTS_MS = 60_000;
 const BRIEF_MS = 1_000;
 
 /**
- * The objects and the health of a resource, whenever either changed.
+ * Emits the objects and the health of a resource, whenever either changes.
  *
  *     requests    stream(a)----b----#  800 ms  watch--a'--
  *     reflected   -----{a}----{ab}--{ab}!-----------{a'b}-      ! with a problem
  *
- * Changes of one object keep their order; of those that come at once only the last state is told. Cancels: the request
- * or pause under way. Errors: only InvariantError; it never completes. Bound: one request; a copy of the map per change.
+ * Changes of one object keep their order; of simultaneous ones only the last state is emitted. Cancels: the current
+ * request or pause. Errors: only InvariantError; it never completes. Bound: one request; a copy of the map per
+ * change.
  */
 export function reflect<R extends ApiResourceName>(options: ReflectorOptions<R>): Observable<Reflected<ApiObjects[R]>> {
   const { usesStreams = true, clock } = options;
@@ -113,16 +114,14 @@ export function reflect<R extends ApiResourceName>(options: ReflectorOptions<R>)
       map((input) => (reflection = stepReflection(reflection, input))),
       filter(({ objects, problem }) => objects !== undefined || problem !== undefined),
       distinctUntilChanged((before, now) => before.objects === now.objects && before.problem === now.problem),
-      // A watch that is resumed tells what it missed all at once.
+      // A resumed watch reports all missed changes at once.
       auditTime(0, clock.scheduler),
       map(({ objects, version, problem }) => ({ objects, version, problem })),
     );
   });
 }
 
-/**
- * The pauses of one reflector, each about twice as long as the one before, unless the server is back before its end.
- */
+/** The pauses of a reflector, each about twice as long as the last, unless the server returns earlier. */
 function createPauses({
   clock,
   rng,

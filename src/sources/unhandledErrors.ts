@@ -1,6 +1,6 @@
 /**
- * Exceptions and rejections of this process that no code handles. While somebody listens they no longer end the process,
- * which is Node's default. Bound: none of its own; whoever listens paces what it says.
+ * Exceptions and rejections of this process that no code handles. While subscribed they no longer end the process,
+ * which is Node's default. Bound: none of its own; the subscriber limits its log lines.
  */
 import { Observable } from "rxjs";
 import { InvariantError } from "../core/invariant.ts";

@@ -1,7 +1,7 @@
 /**
- * ConfigMaps and Secrets followed by a watch each, for as long as a pod names them: the strategy `Watch`. Owns one
- * reflector per object followed. Bounds: it ends with the last follower, once the object is immutable, or when nobody
- * asked for it in a while. Upstream: watch_based_manager.go.
+ * ConfigMaps and Secrets followed by a watch each, while a pod refers to them: the strategy `Watch`. Owns one
+ * reflector per object followed. Bounds: it ends with the last subscriber, once the object is immutable, or without a
+ * request for a while. Upstream: watch_based_manager.go.
  */
 import {
   BehaviorSubject,
@@ -39,28 +39,28 @@ import { reflect, type ReflectorOptions } from "./reflector.ts";
 
 export interface WatchedObjectsOptions
   extends Pick<ReflectorOptions<"secrets">, "api" | "clock" | "rng" | "usesStreams" | "returns$"> {
-  /** An object nobody asked for in this time is no longer watched, until somebody does. */
+  /** Time without a request after which an object is no longer watched, until the next request. */
   readonly idleMs: number;
   readonly log: Logger;
   readonly shedding?: Shedding | undefined;
 }
 
-/** How long a reader waits for an object that was not told yet. */
+/** Maximum wait of a reader for an object that is not known yet. */
 const SYNC_MS = 1_000;
 /** Timeout of a watch, as upstream: a node has many of them, and each restart costs a request. */
 const WATCH_TIMEOUT_S = 1_800;
 
 interface Item {
-  /** undefined: not told since the watch began. */
+  /** Undefined before the first answer of the watch. */
   readonly known: BehaviorSubject<ConfigLookup | undefined>;
   readonly asked$: Subject<void>;
-  /** Ends the watch, until somebody asks for the object. */
+  /** Ends the watch, until the next request for the object. */
   readonly dropped$: Subject<void>;
-  /** The watch, shared by all who follow the object. */
+  /** The watch, shared by all subscribers of the object. */
   readonly run$: Observable<never>;
 }
 
-/** Makes the cache. Nothing is asked before an object is followed. */
+/** Creates the cache. Requests nothing before an object is followed. */
 export function createWatchedObjects(options: WatchedObjectsOptions): ObjectCache {
   const items = new Map<ManifestObjectKey, Item>();
   options.shedding?.register({
@@ -113,7 +113,7 @@ function createItem(ref: ConfigObjectRef, options: WatchedObjectsOptions, gone: 
   const known = new BehaviorSubject<ConfigLookup | undefined>(undefined);
   const asked$ = new Subject<void>();
   const dropped$ = new Subject<void>();
-  // A watch that has not told anything yet is not given up: the server would have worked for nothing.
+  // A watch without an answer so far is not stopped: the server would have worked for nothing.
   const idle$ = concat(
     merge(longTimer(clock, idleMs), dropped$).pipe(take(1), ignoreElements()),
     told({ known }).pipe(map(() => false)),

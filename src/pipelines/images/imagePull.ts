@@ -75,7 +75,7 @@ export type ImageStep =
   | { readonly kind: "failed"; readonly error: KubeletError; readonly retryAt: MonotonicMs | undefined };
 
 export interface ImagePulls {
-  /** Unsubscribing gives up the wait, and the pull itself when nobody else waits for it. Never errors. */
+  /** Unsubscribing ends the wait, and also the pull if no other pod waits for it. Never errors. */
   ensure(request: ImageRequest): Observable<ImageStep>;
   /** Forgets the backoffs of a pod: its next pulls are not held back. */
   forget(uid: PodUid): void;
@@ -175,7 +175,7 @@ const credentialsFailed = (
 ): Observable<ImageStep> =>
   of(eventStep(pullFailedEvent(container.image ?? "", error)), failedStep(pullFailure(container.image ?? "", error)));
 
-/** A secret that is missing is told and the pull tried all the same; one that is broken fails it. */
+/** A missing secret causes an event, and the pull is attempted nevertheless; a broken one fails the pull. */
 const withCredentials = (
   { container, credentials }: ImageRequest,
   pull: (credentials: readonly RegistryCredential[]) => Observable<ImageStep>,

@@ -1,7 +1,7 @@
 /**
- * Ends a pod that has been active for longer than its activeDeadlineSeconds, in time and whatever else its worker is
- * busy with. It counts by the wall clock, as the start time does, unless that was set back. Bound: one timer. Upstream:
- * active_deadline.go, asked there every second.
+ * Ends a pod that has been active for longer than its activeDeadlineSeconds, in time and independently of the other
+ * work of its worker. The wall clock measures the time, as for the start time, unless it was set back. Bound: one
+ * timer. Upstream: active_deadline.go, which checks every second.
  */
 import {
   concatAll,
@@ -23,10 +23,10 @@ import { longTimer } from "../../operators/longTimer.ts";
 import type { PodContext } from "../podContext.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 
-/** A step of the wall clock is noticed within this time. */
+/** Maximum delay until a step of the wall clock is noticed. */
 const WALL_LOOK_MS = 10_000;
 
-/** Milliseconds the pod may still be active; undefined without a deadline. */
+/** Returns the milliseconds for which the pod may still be active; undefined without a deadline. */
 export function deadlineLeftMs({ memory, ports, runtimeStatus }: PodContext, pod: Pod): number | undefined {
   const { clock } = ports;
   return activeDeadlineLeftMs({
@@ -38,7 +38,7 @@ export function deadlineLeftMs({ memory, ports, runtimeStatus }: PodContext, pod
   });
 }
 
-/** Says once that the time of the pod is over; `looked$` emits when its start time may have become known. */
+/** Emits once at the deadline of the pod; `looked$` emits when its start time may have become known. */
 export function activeDeadline(
   context: PodContext,
   command: PodCommand,

@@ -1,4 +1,4 @@
-/** The files a container needs on the host before it is made: log directory, termination log, /etc/hosts. */
+/** The files a container needs on the host before its creation: log directory, termination log, /etc/hosts. */
 import {
   catchError,
   concat,
@@ -34,13 +34,13 @@ export interface ContainerFilesTask {
   readonly environment: ReadonlyMap<string, string>;
 }
 
-/** Anyone in the container may write its termination message. */
+/** Every user in the container may write its termination message. */
 const TERMINATION_LOG_MODE = 0o666;
 const HOSTS_MODE = 0o644;
 const NODE_HOSTS_FILE = "/etc/hosts";
 const MAX_HOSTS_BYTES = 1 << 20;
 
-/** Makes them all; emits once, never errors. */
+/** Creates all files; emits once, never errors. */
 export function prepareContainerFiles(context: PodContext, task: ContainerFilesTask): Observable<Result<undefined>> {
   const { files } = context.ports;
   const { directories } = context.config;
@@ -75,7 +75,7 @@ function bindSubPaths(context: PodContext, task: ContainerFilesTask): Observable
   }).pipe(ignoreElements());
 }
 
-/** The same failure, told as upstream does. */
+/** Passes on the failure with upstream's message. */
 const told = <T>(what: string): MonoTypeOperatorFunction<T> =>
   catchError((thrown: unknown) => {
     const error = toKubeletError(thrown);

@@ -1,6 +1,6 @@
 /**
- * Reads the files that variables of a container come from, before its config is built. Counterpart: ParseEnv's
- * callers.
+ * Reads the files that variables of a container refer to, before its config is built. Upstream: the callers of
+ * ParseEnv.
  */
 import { catchError, defer, from, map, type Observable, of, reduce, tap } from "rxjs";
 import type { Container } from "../../core/api.ts";

@@ -1,6 +1,6 @@
 /**
- * Syncs that have nothing to decide. A sync decides from what it is given alone: given the very same objects as one that
- * found nothing to do, it finds nothing again. Differs from upstream, where every resync works it all out anew.
+ * Skips syncs without work. A sync decides only from its inputs: with the same objects as a sync that found nothing
+ * to do, it finds nothing again. Differs from upstream, where every resync computes the actions again.
  */
 import { sameItems } from "../../core/sameValue.ts";
 import type { PodActions } from "../../core/pod/podActionsTypes.ts";
@@ -8,8 +8,8 @@ import type { PodCommand } from "../../core/pod/podRegistry.ts";
 import { type PodContext, seesOwnEffects } from "../podContext.ts";
 
 /**
- * All that a sync of now would decide from and that may change. Each of it is replaced, never edited. Volumes, services
- * and the node's addresses are not among it: they matter to what is to be started, and whoever starts is not idle.
+ * Returns the changeable inputs of a sync's decision. Each is replaced, never mutated. Volumes, services and the
+ * node's addresses are excluded: only starts use them, and a sync with starts is not idle.
  */
 export function syncBasis(
   { memory, state: { runtimeState, runtimeClasses }, runtimeStatus }: PodContext,
@@ -22,7 +22,7 @@ export function syncBasis(
   return [...pod, ...size, runtimeState.value, runtimeClasses.value];
 }
 
-/** Nothing was to be done, nothing waits for a time to come. */
+/** Returns whether there is nothing to do and no time to wait for. */
 export const isIdle = (actions: PodActions): boolean =>
   !actions.killPod &&
   !actions.createSandbox &&
@@ -33,7 +33,7 @@ export const isIdle = (actions: PodActions): boolean =>
   actions.ephemeralContainersToStart.length === 0 &&
   actions.containersToStart.length === 0;
 
-/** Whether a sync would find what the last one found: nothing. */
+/** Returns whether a sync would find nothing to do, like the last one. */
 export function isStillIdle(context: PodContext, command: PodCommand): boolean {
   const { idleBasis, wakeAt, done } = context.memory.rounds;
   if (idleBasis === undefined || wakeAt !== undefined || done === undefined || !seesOwnEffects(context)) return false;

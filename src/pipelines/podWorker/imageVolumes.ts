@@ -1,6 +1,6 @@
 /**
- * The images a container mounts as volumes: pulled as its own is, with the same credentials, pace and backoff. Keeps
- * nothing. Counterpart: getImageVolumes of kuberuntime.
+ * The images a container mounts as volumes: pulled like its own image, with the same credentials, pace and backoff.
+ * Stateless. Upstream: getImageVolumes of kuberuntime.
  */
 import { defer, EMPTY, type Observable, of, switchMap, takeUntil } from "rxjs";
 import type { Container, Pod } from "../../core/api.ts";
@@ -12,20 +12,20 @@ import { type PodContext, volumesOf } from "../podContext.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** Whose images, and what follows. */
+/** The container and pod of the images, and the continuations. */
 export interface VolumeImagesTask {
   readonly context: PodContext;
   readonly pod: Pod;
   readonly container: Container;
   readonly sandbox: Sandbox;
   readonly stop: AbortSignal;
-  /** One could not be pulled. */
+  /** Called when an image could not be pulled. */
   readonly failed: (error: KubeletError, retryAt?: MonotonicMs) => Observable<PodOutput>;
-  /** All are there: their references in the runtime by the name of the volume. */
+  /** Called with all references in the runtime by the name of the volume. */
   readonly ready: (images: ReadonlyMap<string, string>) => Observable<PodOutput>;
 }
 
-/** Pulls them one after the other. Never errors. */
+/** Pulls the images one after the other. Never errors. */
 export function withVolumeImages(task: VolumeImagesTask): Observable<PodOutput> {
   const { context, pod, container, sandbox, stop, failed, ready } = task;
   const { metrics } = context.ports.telemetry;

@@ -1,6 +1,6 @@
 /**
- * The allocation of a pod, over the worker's life and on disk: noted when a command brings another one, written before
- * anything is done about it. One small file in the pod's directory, gone with it.
+ * The allocation of a pod, in the worker's memory and on disk: noted when a command has another one, written before
+ * any action uses it. One small file in the pod's directory, removed with it.
  */
 import { catchError, concat, defer, EMPTY, filter, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
 import { sizesOf } from "../../core/allocation/actualSizes.ts";
@@ -21,10 +21,10 @@ import type { AllocationMemory } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
 
 const ALLOCATION_MODE = 0o600;
-/** A write that failed is repeated after this; a sync may do it earlier. */
+/** Delay before a failed write is repeated; a sync may repeat it earlier. */
 const WRITE_AGAIN_MS = 10_000;
 
-/** Takes notice of the allocation a command brings: another one than before is a resize to carry out. */
+/** Notes the allocation of a command: a change is a resize to actuate. */
 export function noteAllocation(allocation: AllocationMemory, command: PodCommand, parts: ResizableParts): void {
   if (command.phase !== "sync") return;
   const { pod, restoredSize } = command;
@@ -38,7 +38,7 @@ export function noteAllocation(allocation: AllocationMemory, command: PodCommand
   if (!sameAllocation(before, allocationOf(pod))) allocation.resizing.set({ generation: pod.metadata.generation });
 }
 
-/** Whether the file has the newest allocation, nobody writes it, and there is no resize to tell of. */
+/** Returns whether the file has the newest allocation, no write is in progress, and no resize has to be reported. */
 export function isAllocationKept({ memory }: PodContext): boolean {
   const { allocated, resizing, file, checkpoint } = memory.allocation;
   if (allocated === undefined) return true;
@@ -47,8 +47,8 @@ export function isAllocationKept({ memory }: PodContext): boolean {
 }
 
 /**
- * Writes the newest allocation if the file has another one, and says when a resized one is there. What goes wrong is
- * added to `errors`.
+ * Writes the newest allocation if the file has another one, and reports when a resized one is written. Adds failures
+ * to `errors`.
  */
 export function keepAllocation(context: PodContext, errors: KubeletError[]): Observable<PodOutput> {
   const { memory, ports, config, identity } = context;
@@ -86,7 +86,7 @@ export function keepAllocation(context: PodContext, errors: KubeletError[]): Obs
   );
 }
 
-/** Writes each size a running pod is granted at once: what its worker is busy with may take its time. */
+/** Writes each new allocation of a running pod at once: the current work of its worker may take long. */
 export function keepGrants(
   contextOf: (identity: PodIdentity) => PodContext,
   commands$: Observable<PodCommand>,

@@ -1,7 +1,7 @@
 /**
  * Stops containers and sandboxes: all preStop hooks at once, then regular containers, then sidecars one by one in
- * reverse, then sandboxes. Every stop is bounded by its grace period, in which hook and turn are counted, plus the
- * runtime's own deadline. Counterpart: kuberuntime killPod, termination_order.go.
+ * reverse, then sandboxes. Every stop is bounded by its grace period, which includes hook and turn, plus the
+ * runtime's own deadline. Upstream: kuberuntime killPod, termination_order.go.
  */
 import { concat, defer, EMPTY, ignoreElements, NEVER, type Observable, of, switchMap, take, takeUntil } from "rxjs";
 import type { Pod } from "../../core/api.ts";
@@ -33,15 +33,15 @@ export interface KillOptions {
   /** Completes when this container may be sent its signal; waited for within the grace period. */
   readonly turn$?: Observable<never>;
   /**
-   * The plan has changed: hook or stop is cut off, and whoever comes next stops the container, in no more time than
-   * was left.
+   * Aborted when the plan has changed: hook or stop is cut off, and the next stop of the container has no more than
+   * the remaining time.
    */
   readonly stop?: AbortSignal;
 }
 
 /**
- * Stops one container: preStop hook, its turn, then the signal with what is left of its grace period. A failure is
- * added to `errors`.
+ * Stops one container: preStop hook, its turn, then the signal with the rest of its grace period. Adds a failure to
+ * `errors`.
  */
 export function killContainer(
   context: PodContext,
@@ -92,16 +92,16 @@ export function killContainer(
   });
 }
 
-/** How a whole pod is stopped. */
+/** Options of stopping a whole pod. */
 export interface PodKillOptions {
-  /** Overrides what the pod says. */
+  /** Overrides the grace period of the pod. */
   readonly graceSeconds?: number | undefined;
   readonly stop?: AbortSignal;
-  /** The pod ends for good: a stop that is repeated gives what is left of the first one's grace. */
+  /** Set when the pod terminates for good: a repeated stop has the rest of the first one's grace. */
   readonly keepsDeadlines?: boolean;
 }
 
-/** Stops everything of the pod that runs. Failures are added to `errors`; the next look decides what is left to do. */
+/** Stops everything of the pod that runs. Adds failures to `errors`; the next inspection decides the rest. */
 export function killRunningPod(
   context: PodContext,
   pod: Pod,
@@ -111,7 +111,7 @@ export function killRunningPod(
 ): Observable<PodOutput> {
   return defer(() => {
     const plan = planPodKill(pod, runtime, graceSeconds);
-    /** How many containers of each stage have not ended. */
+    /** Number of containers of each stage that have not ended. */
     const left = plan.stages.map(({ length }) => length);
     /** Stages that may begin: a cell of its own for each, since every sidecar is a stage. */
     const begun = createKeyedCell<number, true>();
@@ -140,7 +140,7 @@ export function killRunningPod(
           }),
         );
       }),
-      // The runtime would kill at once what still runs in it.
+      // The runtime would kill containers that still run in it at once.
       defer(() =>
         errors.length > 0 || stop?.aborted === true
           ? EMPTY
@@ -159,7 +159,7 @@ function noteStop(context: PodContext, containerId: string, graceSeconds: number
   return secondsUntil(noteDeadline(context, containerId, graceSeconds, now), now);
 }
 
-/** Until when an instance may go on that was asked to stop at this time, and maybe before. */
+/** Notes the deadline of an instance that is asked to stop at this time, and maybe was before. */
 function noteDeadline(
   { memory }: PodContext,
   containerId: string,

@@ -23,13 +23,13 @@ export interface HookTask {
   readonly container: Container;
   readonly containerId: string;
   readonly handler: LifecycleHandler;
-  /** undefined while the pod has none. */
+  /** Undefined while the pod has no address. */
   readonly podIp: string | undefined;
 }
 
-/** How a hook ended well. */
+/** The result of a successful hook. */
 export interface HookDone {
-  /** Address that answered in plain HTTP where HTTPS was wanted. */
+  /** Address that answered in plain HTTP instead of HTTPS. */
   readonly fellBackAt?: string;
 }
 
@@ -73,7 +73,7 @@ function runExec(
   );
 }
 
-/** Output of a failed command that the status tells, in bytes of each stream. */
+/** Maximum output of a failed command in the status, in bytes of each stream. */
 const MAX_OUTPUT_BYTES = 2_048;
 
 function runHttp(

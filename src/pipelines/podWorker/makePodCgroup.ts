@@ -1,11 +1,11 @@
-/** The cgroup of a pod: made before its sandbox, removed after everything in it. */
+/** The cgroup of a pod: created before its sandbox, removed after everything in it. */
 import { defer, EMPTY, finalize, type Observable } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { podCgroupName, podCgroupResources, qosCgroupName } from "../../core/resources/podCgroup.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import type { PodContext } from "../podContext.ts";
 
-/** Makes the pod's cgroup with its limits. */
+/** Creates the pod's cgroup with its limits. */
 export function ensurePodCgroup({ ports, config }: PodContext, pod: Pod): Observable<void> {
   const { cgroups } = ports;
   if (cgroups === undefined || !config.cgroupsPerQos) return EMPTY;
@@ -14,7 +14,7 @@ export function ensurePodCgroup({ ports, config }: PodContext, pod: Pod): Observ
   );
 }
 
-/** Removes the pod's cgroup; of a pod known from the runtime alone, whichever its QoS class had been. */
+/** Removes the pod's cgroup; for a pod known only from the runtime, in every QoS class. */
 export function destroyPodCgroup(context: PodContext, pod: Pod | undefined): Observable<void> {
   const { ports, config, identity } = context;
   const { cgroups } = ports;

@@ -1,6 +1,6 @@
 /**
- * Removes all that is left of a stopped pod: containers, sandboxes, and once the runtime shows none, cgroup, logs and
- * directories. Repeated until everything is gone. Counterpart: SyncTerminatedPod, pod deletor, container and cgroup GC.
+ * Removes everything of a stopped pod: containers, sandboxes, and once the runtime shows none, cgroup, logs and
+ * directories. Repeated until everything is gone. Upstream: SyncTerminatedPod, pod deletor, container and cgroup GC.
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap, takeWhile } from "rxjs";
 import type { Pod } from "../../core/api.ts";
@@ -54,8 +54,8 @@ export function cleanUpPod(
 }
 
 /**
- * A pod that is over keeps its containers and logs, but neither volumes nor cgroup nor user ids. Emits `reclaimed` once they are
- * given back, then completes. Counterpart: SyncTerminatedPod.
+ * Releases volumes, cgroup and user IDs of a terminal pod; its containers and logs stay. Emits `reclaimed` once they
+ * are released, then completes. Upstream: SyncTerminatedPod.
  */
 export function reclaimPod(
   context: PodContext,
@@ -88,11 +88,13 @@ export function reclaimPod(
   );
 }
 
-/** Volumes must go before the cgroup that pays for their memory, and before the directory that holds them. */
+/**
+ * Volumes are removed before the cgroup that is charged for their memory, and before the directory that holds them.
+ */
 const areVolumesGone = ({ state: { volumes }, identity }: PodContext): boolean =>
   isAllUnmounted(volumes.get(identity.uid) ?? NO_VOLUMES);
 
-/** Does something; its failure is added to `errors`. */
+/** Makes a call; adds its failure to `errors`. */
 const attempt = (errors: KubeletError[], call: () => Call<void>): Observable<never> =>
   defer(call).pipe(
     ignoreElements(),
@@ -113,7 +115,7 @@ function removeFromDisk(context: PodContext, pod: Pod | undefined, errors: Kubel
   );
 }
 
-/** Links of containers that somebody else removed; those of our own removals went with them. */
+/** Removes links of containers that another client removed; our own removals remove theirs. */
 function removeLogLinks({ ports: { files }, config: { directories }, identity }: PodContext): Call<void> {
   const { containerLogsDir } = directories;
   return files.list(containerLogsDir).pipe(

@@ -22,7 +22,7 @@ export function measureRun<T>(
   });
 }
 
-/** A sync that had nothing to decide took no time. */
+/** Observes a sync without work, which takes no time. */
 export function observeIdleSync({ ports }: PodContext): void {
   ports.telemetry.metrics.observe("kubelet_pod_worker_duration_seconds", 0, { operation_type: "sync" });
 }
@@ -36,7 +36,7 @@ export function observeWorkerStart({ ports }: PodContext, { metadata }: Pod): vo
   telemetry.metrics.observe("kubelet_pod_worker_start_duration_seconds", seconds);
 }
 
-/** Counts containers that have exited since the last look; what had exited before the first one is history. */
+/** Counts containers that exited since the last inspection; exits before the first one do not count. */
 export function countExits(
   context: PodContext,
   runtime: PodRuntimeStatus,

@@ -1,6 +1,6 @@
 /**
- * Puts the allocated size of a running pod in force, step by step; a step that fails is tried again with the next sync,
- * from where it stands. Bound: one call at a time. Counterpart: doPodResizeAction (kuberuntime_manager.go).
+ * Actuates the allocated size of a running pod, step by step; the next sync retries a failed step. Bound: one call at
+ * a time. Upstream: doPodResizeAction (kuberuntime_manager.go).
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap, tap } from "rxjs";
 import {
@@ -32,9 +32,9 @@ import { effect, inspect, type PodContext, podFields } from "../podContext.ts";
 import type { AllocationMemory } from "../podMemories.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 
-/** A resize to carry out, and where. */
+/** A resize to actuate, and its pod. */
 export interface ResizeTask {
-  /** At its allocated size. */
+  /** The pod at its allocated size. */
   readonly pod: Pod;
   readonly runtime: PodRuntimeStatus;
   readonly sandboxId: SandboxId;
@@ -64,7 +64,7 @@ export function noteSizes(allocation: AllocationMemory, sizes: ActualSizes): voi
   allocation.sizes = sizes;
 }
 
-/** Carries a plan out up to its first failure, which is added to `errors`. Never errors. */
+/** Carries out a plan up to its first failure, which is added to `errors`. Never errors. */
 export function resizePod(context: PodContext, task: ResizeTask, errors: KubeletError[]): Observable<PodOutput> {
   const { plan } = task;
   return defer(() => {
@@ -95,7 +95,7 @@ export function resizePod(context: PodContext, task: ResizeTask, errors: Kubelet
   });
 }
 
-/** Lowering a limit below what is in use would end the container instead of resizing it. */
+/** Lowering a limit below the current usage would end the container instead of resizing it. */
 function checkMemory({ ports }: PodContext, { plan: { decreases }, sandboxId }: ResizeTask): Observable<KubeletError> {
   if (decreases.length === 0) return EMPTY;
   return defer(() => ports.runtime.podSandboxStats({ podSandboxId: sandboxId })).pipe(
@@ -162,7 +162,7 @@ function updateContainer(
   );
 }
 
-/** For runtimes whose sandbox wants to know; others refuse, and nothing depends on it. */
+/** Updates the sandbox for runtimes that support it; others reject the call, which has no consequence. */
 function tellSandbox(context: PodContext, { pod, sandboxId }: ResizeTask): Observable<never> {
   const { ports, node } = context;
   const resources = sandboxResources(pod, node);
@@ -172,7 +172,7 @@ function tellSandbox(context: PodContext, { pod, sandboxId }: ResizeTask): Obser
   ).pipe(ignoreElements());
 }
 
-/** Everything has its size now but for containers that are restarted: they get it when they are made. */
+/** Notes that everything has its size, except restarted containers, which get theirs at their creation. */
 function noteSuccess(context: PodContext, { pod, runtime, plan }: ResizeTask): Observable<PodOutput> {
   const { memory } = context;
   const resized = sizedContainers(pod, runtime, memory.allocation.sizes).filter(
@@ -189,14 +189,17 @@ function noteFailure(context: PodContext, pod: Pod, { message }: KubeletError): 
   const { memory, ports } = context;
   ports.telemetry.log.warn("Pod resize failed", { ...podFields(context), why: message });
   const { resizing } = memory.allocation;
-  // Another size was granted meanwhile: this failure is not about that one.
+  // Another size was allocated meanwhile: this failure does not concern it.
   const isNews = isAllocated(context, pod) && resizing.value?.error !== message;
   if (!isNews) return of(inspect(context));
   resizing.set({ generation: pod.metadata.generation, error: message });
   return of(eventOutput(resizeErrorEvent(pod, message)), inspect(context));
 }
 
-/** Whether the pod has the size that is allocated now. It may be another object: its status comes back meanwhile. */
+/**
+ * Returns whether the pod has the current allocated size. It may be another object, since its status changes
+ * meanwhile.
+ */
 const isAllocated = (
   {
     memory: {
@@ -206,7 +209,7 @@ const isAllocated = (
   pod: Pod,
 ): boolean => allocated !== undefined && sameAllocation(allocationOf(allocated), allocationOf(pod));
 
-/** Says that a resize is over, once, when the pod was seen at its allocated size. */
+/** Reports the end of a resize, once, when the pod was seen at its allocated size. */
 export function concludeResize(context: PodContext, pod: Pod): readonly PodOutput[] {
   const { memory, identity } = context;
   if (memory.allocation.resizing.value === undefined || !isAllocated(context, pod)) return [];

@@ -1,7 +1,7 @@
 /**
- * One round of a pod's phase: decide from an inspection that saw all our own effects, act, and do the same again only
- * after the sync-error delay. An effect that failed, or changed nothing, is followed by an inspection like any other:
- * without that delay a round would repeat itself as fast as the runtime refuses. Counterpart: the pod worker's requeue.
+ * A round of a pod's phase: decides from an inspection that includes all our own effects, acts, and repeats the same
+ * round only after the sync-error delay. An inspection also follows an effect that failed or changed nothing: without
+ * that delay a round would repeat as fast as the runtime rejects it. Upstream: the pod worker's requeue.
  */
 import { catchError, defer, EMPTY, type Observable, tap } from "rxjs";
 import { syncErrorDelayMs } from "../../core/backoff.ts";
@@ -19,18 +19,18 @@ export interface PodRound<P> {
   readonly plan: (runtime: PodRuntimeStatus) => P;
   /** The part of the decision that distinguishes rounds; by default all of it. */
   readonly essence?: (plan: P) => unknown;
-  /** Carries it out. What goes wrong is added to `errors`. */
+  /** Carries out the decision. Adds failures to `errors`. */
   readonly act: (plan: P, runtime: PodRuntimeStatus, errors: KubeletError[]) => Observable<PodOutput>;
   /**
-   * What of the decision failed, after `act`: the next decision, if the runtime shows what was done. That is no other
-   * round, but the same one tried again. undefined, as by default: there is no telling.
+   * Returns the failed part of the decision, after `act`: the next decision, if the runtime shows the rest as done.
+   * That counts as a retry of the same round. Undefined, the default: unknown.
    */
   readonly left?: (plan: P) => P | undefined;
-  /** The phase ends only when the runtime shows that it worked: woken to try again, also without an error. */
+  /** Set if the phase ends only when the runtime shows its success: it wakes up to retry, even without an error. */
   readonly untilShown?: boolean;
 }
 
-/** Runs one round. Never errors but for a broken invariant: whatever else is thrown counts as a failure of this pod. */
+/** Runs a round. Errors only on a broken invariant: any other error counts as a failure of this pod. */
 export function podRound<P>(
   context: PodContext,
   { plan, essence = (planned) => planned, act, left, untilShown }: PodRound<P>,

@@ -1,6 +1,6 @@
 /**
- * The postStart hook of a container that has just started: what comes next in the sync waits for it, and its failure
- * ends the container. Upstream: the last step of kuberuntime's startContainer.
+ * The postStart hook of a container that has just started: the rest of the sync waits for it, and its failure ends
+ * the container. Upstream: the last step of kuberuntime's startContainer.
  */
 import { concat, defer, EMPTY, merge, type Observable, of, repeat, switchMap, takeUntil } from "rxjs";
 import type { Container, Pod } from "../../core/api.ts";
@@ -15,28 +15,28 @@ import { runHook } from "./lifecycleHooks.ts";
 import { type PodContext, podFields } from "../podContext.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 
-/** A started container and what its hook needs to know. */
+/** A started container and the inputs of its hook. */
 export interface PostStartTask {
   readonly context: PodContext;
   readonly pod: Pod;
   readonly container: Container;
   readonly containerId: string;
   readonly podIp: string | undefined;
-  /** Cuts the hook off: the pod is to end. */
+  /** Aborted when the pod terminates, which cuts the hook off. */
   readonly stop: AbortSignal;
   /** Called after the container of a failed hook was stopped. */
   readonly failed: (error: KubeletError) => void;
 }
 
 /**
- * Notes, before it is started, that an instance has a hook to run: until that has succeeded it counts as not started.
+ * Notes, before its start, that an instance has a hook to run: it counts as not started until the hook has succeeded.
  */
 export function notePostStart({ memory }: PodContext, { name, lifecycle }: Container, containerId: string): void {
   if (lifecycle?.postStart === undefined) return;
   memory.hooks.postStarting.set(new Map(memory.hooks.postStarting.value).set(name, idOf(containerId)));
 }
 
-/** The instance counts as started: its hook has run, or nobody knows whether it should. */
+/** Marks the instance as started: its hook has run, or it is unknown whether it should. */
 export function forgetPostStart({ memory }: PodContext, { name }: Container): void {
   memory.hooks.postStarting.set(new Map([...memory.hooks.postStarting.value].filter(([known]) => known !== name)));
 }
@@ -58,7 +58,7 @@ export function postStart(task: PostStartTask): Observable<PodOutput> {
   );
 }
 
-/** A failed stop is repeated after this. */
+/** Delay before a failed stop is repeated. */
 const STOP_AGAIN_MS = 10_000;
 
 function endContainer({ context, pod, container, containerId, stop, failed }: PostStartTask, error: KubeletError) {

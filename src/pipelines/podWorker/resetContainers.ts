@@ -1,4 +1,7 @@
-/** Stops and removes containers so that their pod can start anew in its sandbox. Counterpart: ContainersToReset of kuberuntime's SyncPod. */
+/**
+ * Stops and removes containers so that their pod can restart in its sandbox. Upstream: ContainersToReset of
+ * kuberuntime's SyncPod.
+ */
 import { concat, defer, EMPTY, type Observable } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import type { KubeletError } from "../../core/errors.ts";

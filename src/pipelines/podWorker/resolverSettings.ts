@@ -1,4 +1,6 @@
-/** The node's resolver settings, read for each pod, since the file may change any time. Counterpart: getHostDNSConfig. */
+/**
+ * The node's resolver settings, read for each pod, since the file may change at any time. Upstream: getHostDNSConfig.
+ */
 import { catchError, map, type Observable, of } from "rxjs";
 import { parseResolvConf, type ResolvConf } from "../../core/container/resolvConf.ts";
 import { kubeletError, toKubeletError, withReason } from "../../core/errors.ts";
@@ -8,7 +10,9 @@ import type { PodContext } from "../podContext.ts";
 /** Differs from upstream: 10 MiB there. Settings this long go into requests to the runtime, which take 16 MiB. */
 export const MAX_RESOLV_CONF_BYTES = 1 << 20;
 
-/** Emits once: undefined where pods get none of the node's settings (`resolvConf: ""`), an error naming the file. */
+/**
+ * Emits once: undefined if pods get none of the node's settings (`resolvConf: ""`), or an error that names the file.
+ */
 export function resolverSettings({
   ports,
   config,

@@ -1,6 +1,6 @@
 /**
- * Reads what an earlier kubelet granted to the pods of this node, before anything is admitted. A file that cannot be
- * used is as none: its pod then has the size its spec asks for. Bound: 16 files at once, five seconds altogether.
+ * Reads the allocations that an earlier kubelet made for the pods of this node, before any admission. An unusable
+ * file counts as missing: its pod then has the size of its spec. Bound: 16 files at once, five seconds altogether.
  */
 import { catchError, concat, defer, EMPTY, from, ignoreElements, map, type Observable, of, switchMap } from "rxjs";
 import { type AllocationRecord, decodeAllocation, MAX_ALLOCATION_BYTES } from "../../core/allocation/allocationFile.ts";
@@ -13,14 +13,14 @@ import { deadline } from "../../operators/deadline.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 
 const READS_AT_ONCE = 16;
-/** More pods than this no node has. */
+/** More pods than any node has. */
 const MAX_PODS = 65_536;
-/** A disk that does not answer holds the node back no longer than this. */
+/** Upper bound on the delay of the node's start by a disk without an answer. */
 const READ_DEADLINE_MS = 5_000;
 
 type Ports = Pick<KubeletPorts, "files" | "clock" | "telemetry">;
 
-/** The records by pod, once; never errors. */
+/** Emits the records by pod, once; never errors. */
 export function restoreAllocations(
   { files, clock, telemetry }: Ports,
   { directories }: Pick<KubeletConfig, "directories">,

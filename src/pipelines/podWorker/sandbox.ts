@@ -1,6 +1,6 @@
 /**
- * The sandbox a pod's containers run in: made with its directories and cgroup, or the one that is there.
- * Counterpart: kuberuntime_sandbox.go createPodSandbox.
+ * The sandbox of a pod: created with its directories and cgroup, or the existing one. Upstream:
+ * kuberuntime_sandbox.go createPodSandbox.
  */
 import { catchError, concat, defer, EMPTY, forkJoin, from, last, map, type Observable, of, switchMap, tap } from "rxjs";
 import { allocationOf } from "../../core/allocation/podAllocation.ts";
@@ -34,7 +34,7 @@ export interface Sandbox {
   readonly podIps: readonly string[];
 }
 
-/** The live sandbox of the pod, as a place to start containers in. */
+/** Returns the live sandbox of the pod, in which containers start. */
 export function existingSandbox(
   context: PodContext,
   pod: Pod,
@@ -52,7 +52,7 @@ interface SandboxPlan extends Pick<Sandbox, "config" | "runtimeHandler" | "userN
   readonly dnsWarnings: readonly DnsWarning[];
 }
 
-/** What the sandbox is, or is to be; the pod has its user ids from here on. */
+/** Returns the config of the sandbox; the pod has its user IDs from here on. */
 function sandboxPlan(context: PodContext, pod: Pod, attempt: number): Observable<Result<SandboxPlan>> {
   return defer(() => {
     const handler = runtimeHandlerOf(pod, context.state.runtimeClasses.value);
@@ -73,8 +73,8 @@ function sandboxPlan(context: PodContext, pod: Pod, attempt: number): Observable
 }
 
 /**
- * Makes directories, cgroup and sandbox, and asks for its addresses. Tells the outcome through `made`, if it came so far:
- * nothing is asked of the runtime once `stop` is aborted.
+ * Creates directories, cgroup and sandbox, and asks for its addresses. Reports the result through `made`, if it came
+ * so far: makes no call to the runtime once `stop` is aborted.
  */
 export function createSandbox(
   context: PodContext,

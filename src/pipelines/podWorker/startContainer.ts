@@ -1,6 +1,6 @@
 /**
- * Starts one container: image, files, create, start, log link, postStart hook. A failure is told through `failed` and becomes the
- * container's waiting reason. Counterpart: kuberuntime_container.go startContainer.
+ * Starts one container: image, files, create, start, log link, postStart hook. A failure is reported through `failed`
+ * and becomes the container's waiting reason. Upstream: kuberuntime_container.go startContainer.
  */
 import {
   catchError,
@@ -53,13 +53,13 @@ export interface StartTask {
   readonly container: Container;
   readonly start: ContainerStart;
   readonly sandbox: Sandbox;
-  /** Gives up waiting for the image; what follows is short and is not interrupted. */
+  /** Ends the wait for the image; the other steps are short and are not interrupted. */
   readonly stop: AbortSignal;
   /** Called with the reason why the container did not start, and the time of the next try if it is known. */
   readonly failed: (error: KubeletError, retryAt: MonotonicMs | undefined) => void;
 }
 
-/** Failures whose event says what is wrong; those of images are told by their reason. */
+/** Failures whose event has the error message; those of images have their reason. */
 const TOLD_IN_WORDS: ReadonlySet<string> = new Set([
   "CreateContainerConfigError",
   "CreateContainerError",
@@ -132,7 +132,7 @@ function createAndStart(
       return prepareContainerFiles(context, files).pipe(
         switchMap((prepared) => {
           if (!prepared.ok) return fail(task, prepared.error);
-          // A mount may have taken so long that the pod has begun to end, and may already be told as Failed.
+          // A mount may have taken so long that the pod terminates meanwhile, and may already be reported as Failed.
           return task.stop.aborted ? EMPTY : create(counted, built.value);
         }),
       );
@@ -141,7 +141,8 @@ function createAndStart(
 }
 
 /**
- * Logs remember the attempts of a container that the runtime has lost, or that were removed for a restart of the pod.
+ * The logs record the attempts of a container that the runtime has lost, or that were removed for a restart of the
+ * pod.
  */
 function restartCountOf({ context, pod, container, start }: StartTask): Observable<number> {
   if (start.restartCount > 0) return of(start.restartCount);
@@ -220,7 +221,7 @@ function create(task: StartTask, config: ContainerConfig): Observable<PodOutput>
       const started$ = defer(() => {
         const [error] = errors;
         if (error !== undefined) return fail(task, refusal(error, "RunContainerError"));
-        // The pod began to end meanwhile, and may already be told as Failed.
+        // The pod began to terminate meanwhile, and may already be reported as Failed.
         if (task.stop.aborted) return EMPTY;
         return merge(linkLog(task, containerId), startCreated(task, containerId));
       });
@@ -239,7 +240,7 @@ function startCreated(task: StartTask, containerId: string): Observable<PodOutpu
   ).pipe(
     switchMap((started) => {
       if (!started.ok) {
-        // It may run all the same, and then without a hook, as after a restart of the kubelet.
+        // The container may run nevertheless, and then without a hook, as after a restart of the kubelet.
         forgetPostStart(context, container);
         return concat(fail(task, refusal(started.error, "RunContainerError")), of(inspect(context)));
       }
@@ -275,7 +276,7 @@ function runPostStart(task: StartTask, containerId: string): Observable<PodOutpu
   });
 }
 
-/** The link log shippers look for; without it the pod runs all the same. */
+/** Creates the link that log shippers read; the pod runs even without it. */
 function linkLog({ context, pod, container, start }: StartTask, containerId: string): Observable<never> {
   const { files, telemetry } = context.ports;
   const { directories } = context.config;

@@ -1,4 +1,4 @@
-/** Heeds what a pod's annotations say of its backoffs: at the start of each sync, told once. */
+/** Applies a pod's annotations about its backoffs: at the start of each sync; problems are reported once. */
 import { EMPTY, from, type Observable } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { type BackoffPolicy, NO_BACKOFFS } from "../../core/backoff.ts";
@@ -11,7 +11,7 @@ import type { PodOutput } from "../podOutputs.ts";
 export const steeredPolicy = ({ config }: PodContext, { metadata }: Pod): BackoffPolicy =>
   steerCrashLoop(metadata.annotations, config.containerBackoff).policy;
 
-/** Forgets the pod's backoffs when that is newly asked for, at once, and says what is wrong with its annotations. */
+/** Forgets the pod's backoffs at once on a new request, and reports problems of its annotations. */
 export function steer(context: PodContext, pod: Pod): Observable<PodOutput> {
   const outputs = [...reportProblems(context, pod), ...retryIfAsked(context, pod)];
   return outputs.length === 0 ? EMPTY : from(outputs);

@@ -17,7 +17,7 @@ export interface LogContext {
   readonly isBefore: SinceBound | undefined;
   readonly formatter: LogFormatter;
   readonly pieces: LogPieces;
-  /** Aborted when nobody reads any more. */
+  /** Aborted when the client stops reading. */
   readonly reader: AbortSignal;
   readonly clock: Clock;
   readonly log: Logger;

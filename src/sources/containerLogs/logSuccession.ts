@@ -7,7 +7,7 @@ import { identityOf, listRotated, type LogFile, type LogPlace, nameOf } from "..
 export type Succession =
   /** It is being written, or was moved and the runtime has not opened the next one yet. */
   | { readonly kind: "none" }
-  /** It was cut: what it has now begins anew. */
+  /** The file was truncated: its content restarts at 0. */
   | { readonly kind: "cut" }
   /**
    * The next older than the file being written, if the log was rotated more than once meanwhile. `isAfterGap`: this one

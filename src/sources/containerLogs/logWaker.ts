@@ -1,7 +1,7 @@
 /**
- * Tells a follower to look again: the directory of its log changed, its container ended, its reader left. Events are
- * hints; behind them a resync looks now and then, and takes up the watch again, since a watch goes with its directory
- * without a word. Owns one watch. Bound: hints meanwhile make one more look.
+ * Wakes a follower: the directory of its log changed, its container ended, its reader left. Events are hints; a
+ * periodic resync covers lost ones and renews the watch, which ends silently with its directory. Owns one watch.
+ * Bound: hints meanwhile cause one more wake-up.
  */
 import { type FSWatcher, watch } from "node:fs";
 import type { Clock } from "../../ports/clock.ts";
@@ -19,7 +19,7 @@ export interface LogWaker {
   close(): void;
 }
 
-/** A waker; `signals` are hints that stay: what they say is asked of them. */
+/** Creates a waker; the follower checks the state of `signals` itself. */
 export function createLogWaker(place: LogPlace, clock: Clock, reader: AbortSignal, ended: AbortSignal): LogWaker {
   let watcher: FSWatcher | undefined;
   let isHinted = false;
@@ -28,7 +28,7 @@ export function createLogWaker(place: LogPlace, clock: Clock, reader: AbortSigna
     isHinted = true;
     wake();
   };
-  /** Until somebody calls `wake` or the time is over. */
+  /** Resolves on `wake`, or at the end of the time. */
   const rest = (ms: number): Promise<void> =>
     new Promise((resolve) => {
       const timer = clock.scheduler.schedule(() => wake(), ms);

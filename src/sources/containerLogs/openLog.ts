@@ -25,7 +25,9 @@ export interface OpenLog {
   close(): Promise<void>;
 }
 
-/** Opens the log. Between being rotated and opened anew by the runtime, the newest rotated file is the one written. */
+/**
+ * Opens the log. Between its rotation and its reopening by the runtime, the newest rotated file is the current one.
+ */
 export async function openLog(place: LogPlace): Promise<OpenLog> {
   const latest = await openLogFile(place, place.latest);
   const rotated = (await listRotated(place)).inUse;
@@ -46,7 +48,7 @@ export async function openLog(place: LogPlace): Promise<OpenLog> {
   return opened;
 }
 
-/** Without what was rotated since the file was opened: itself, and younger ones. */
+/** Returns the names without those rotated since the file was opened: the file itself, and newer ones. */
 async function namesBefore(
   place: LogPlace,
   names: readonly string[],

@@ -1,7 +1,7 @@
 /**
- * Objects that live elsewhere, under versions of our own: each look at them is compared with the last one, and the
- * differences become the writes of a store. Owned by its maker. Bound: the objects there are, and WINDOW changes of each
- * resource, after which a watch is told to begin anew.
+ * A mirror of external objects, with versions of its own: each refresh compares them with the last one, and writes
+ * the differences to a store. Owned by its creator. Bound: the existing objects, and WINDOW changes of each resource,
+ * after which a watch has to restart.
  */
 import { type Observable, Subject } from "rxjs";
 import type { ApiResourceName } from "../../core/api/apiResources.ts";

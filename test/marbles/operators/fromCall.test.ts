@@ -3,7 +3,7 @@ import { kubeletError } from "../../../src/core/errors.ts";
 import { fromCall } from "../../../src/operators/fromCall.ts";
 import type { Call } from "../../../src/ports/call.ts";
 
-/** What a call says until its promise has settled. */
+/** Returns the notifications of a call until its promise has settled. */
 async function heard<T>(call: Call<T>, settled: Promise<unknown> = Promise.resolve()): Promise<readonly unknown[]> {
   const log: unknown[] = [];
   call.subscribe({
@@ -21,7 +21,7 @@ describe("fromCall", () => {
     expect(await heard(fromCall(async () => "value"))).toEqual(["value", "complete"]);
   });
 
-  it("asks anew for each subscription and not before", async () => {
+  it("makes a new request for each subscription and none before", async () => {
     let asked = 0;
     const call = fromCall(async () => {
       asked += 1;

@@ -57,7 +57,7 @@ function rule(
 const withA = (directory: VirtualManifests) => directory.write("a.yaml", podYaml("a", "app:1"), { hint: false });
 
 describe("filePodSource", () => {
-  it("tells of an empty directory at once", rule({}, "e", { e: "" }));
+  it("emits an empty directory at once", rule({}, "e", { e: "" }));
   it(
     "tells of a missing path as no pods, with a warning",
     rule(
@@ -305,7 +305,7 @@ describe("filePodSource", () => {
   );
 });
 
-describe("a file that was removed and made anew between two looks", () => {
+describe("a file that was removed and created again between two listings", () => {
   it(
     "ends its pod and begins it, and nobody else's",
     marbles((helpers) => {

@@ -32,18 +32,18 @@ const held = (name: string, lifeS: number, fromS = 0, more: Partial<HeldCertific
 interface Setup {
   /** On disk at each look; the last one stays. */
   readonly disk?: readonly (HeldCertificate | undefined)[];
-  /** What the tries come to, in order: a certificate, or an error. The last one stays. */
+  /** Outcomes of the attempts, in order: a certificate, or an error. The last one stays. */
   readonly tries?: readonly (HeldCertificate | string)[];
   /** A certificate that cannot be kept. */
   readonly unusable?: string;
-  /** Of how many requests the key turns out to be broken. */
+  /** Number of requests with a broken key. */
   readonly brokenKeys?: number;
   readonly random?: number;
   readonly template$?: Observable<CertificateTemplate | undefined>;
   readonly issuer?: RotationOptions["issuer"];
 }
 
-/** A rotation whose tries take 10 ms each; what is told are the names of certificates. */
+/** A rotation whose attempts take 10 ms each; emits the names of certificates. */
 function rotation({ cold, clock }: Marbles, { disk = [undefined], tries = [], random = 0, ...given }: Setup) {
   const [looks, outcomes] = [[...disk], [...tries]];
   let { brokenKeys: broken = 0 } = given;

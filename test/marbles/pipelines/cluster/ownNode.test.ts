@@ -164,7 +164,7 @@ describe("nodeStatus", () => {
     ]);
   });
 
-  it("tells what it could not tell as soon as the server is there again", () => {
+  it("writes a status that failed as soon as the server is reachable again", () => {
     const { writer, state, know, run, at, asked, failing, returns$ } = world();
     know();
     failing.set("patch nodes/status", 5);
@@ -173,7 +173,7 @@ describe("nodeStatus", () => {
     expect(asked.slice(-1)).toEqual(["3050 patch nodes/status"]);
   });
 
-  it("tells at once that the node runs short of something", () => {
+  it("writes node pressure at once", () => {
     const { writer, state, know, run, at, asked, facts } = world();
     know();
     at(20_000, () => {
@@ -184,7 +184,7 @@ describe("nodeStatus", () => {
     expect([asked.slice(-1), reasons.slice(-1)]).toEqual([["20050 patch nodes/status"], ["NodeHasDiskPressure"]]);
   });
 
-  it("tells a change at once, what changes together in one patch, and an unchanged status once in five minutes", () => {
+  it("writes a change at once, simultaneous changes in one patch, and an unchanged status once in five minutes", () => {
     const { writer, state, know, run, at, asked, facts } = world();
     know();
     const change = (problems: readonly string[]): void => {

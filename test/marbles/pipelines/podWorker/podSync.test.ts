@@ -63,7 +63,7 @@ describe("syncPod: the steps", () => {
     check();
   });
 
-  it("replaces a sandbox that died: stops what runs in it, then the sandbox, then starts anew", () => {
+  it("replaces a dead sandbox: stops its containers, then the sandbox, then starts new ones", () => {
     const { node, takeCalls, events, check } = podNode({ pods: [podOf()] });
     node.runFor(1_000);
     takeCalls();
@@ -92,7 +92,7 @@ describe("syncPod: the steps", () => {
     check();
   });
 
-  it("removes attempts nobody needs any more, after it has started the new one", () => {
+  it("removes old attempts after the start of the new one", () => {
     const { node, takeCalls, check } = podNode({ pods: [podOf()] });
     node.runFor(1_000);
     for (const _ of [1, 2]) {

@@ -19,7 +19,7 @@ describe("podWorker: crash loops", () => {
     check();
   });
 
-  it("starts the curve anew after a run of more than ten minutes", () => {
+  it("resets the backoff after a run of more than ten minutes", () => {
     let runMs = 100;
     const { node, calls, check } = podNode({ pods: [podOf()], programs: () => exitsWith(1, runMs) });
     node.runFor(75_000);
@@ -62,7 +62,7 @@ describe("podWorker: crash loops", () => {
     check();
   });
 
-  it("tells of each wait once, not with every look", () => {
+  it("reports each backoff once, not with every inspection", () => {
     const { node, events, check } = podNode({ pods: [podOf()], programs: () => exitsWith(1, 100) });
     node.runFor(69_000);
     expect(events.filter(({ what }) => what === "BackOff plain").length).toBe(3);
@@ -71,7 +71,7 @@ describe("podWorker: crash loops", () => {
 });
 
 describe("podWorker: lives of the kubelet", () => {
-  it("adopts what runs after a restart: nothing is stopped, started or counted anew", () => {
+  it("adopts running containers after a restart: stops, starts and counts none again", () => {
     const { node, takeCalls, check } = podNode({ pods: [podOf()] });
     node.runFor(1_000);
     node.kill("demo/plain/main");
@@ -87,7 +87,7 @@ describe("podWorker: lives of the kubelet", () => {
     check();
   });
 
-  it("ends what nobody wants any more after a restart, also without a spec to go by", () => {
+  it("stops a pod that was removed from its source during a restart, even without its spec", () => {
     const { node, takeCalls, check } = podNode({ pods: [podOf()] });
     node.runFor(1_000);
     node.crashKubelet();

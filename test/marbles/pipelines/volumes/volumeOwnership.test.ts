@@ -1,4 +1,4 @@
-/** What pods are told while their volumes are given to a group: `h` the hint, `a`, `b` how many files were looked at. */
+/** Notices to pods during a change of their volumes' group: `h` the hint, `a`, `b` the number of processed files. */
 import { map, type Observable, of, tap, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { layoutOf, layoutOfOrigin, type VolumeLayout } from "../../../../src/core/volume/volumeLayout.ts";
@@ -20,7 +20,7 @@ const pod = podOf({ spec: { securityContext: { fsGroup: 5 } } });
 const local = layoutOfOrigin(pod, { name: "pv1", local: { path: "/mnt/d" } }, volumeNodeOf());
 const emptyDir = layoutOf(pod, { name: "v", emptyDir: {} }, volumeNodeOf());
 
-/** What is told of a volume that takes so long to give away, a thousand files each 10 s. */
+/** Notices for a change of group of this duration, a thousand files each 10 s. */
 function told({ clock, scheduler }: Marbles, layout: VolumeLayout | undefined, ms: number): Observable<string> {
   if (layout === undefined) throw new Error("no layout");
   const ports = {

@@ -57,7 +57,7 @@ it("shows what pods of the node have and wait for, and what earlier ones left un
   check();
 });
 
-it("says why nobody has tried to remove what is left: the pod may still be wanted", () => {
+it("reports why remains were not removed yet: some source may still want the pod", () => {
   const { node, check } = podNode({ config: { sources: ["api", "http"] }, pageFate: () => ({ kind: "hang" }) });
   node.files.put(`${LEFT}/file`, "data");
   node.runFor(60_000);

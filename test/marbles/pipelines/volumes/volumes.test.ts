@@ -1,5 +1,5 @@
 /**
- * What is done about the volumes of one pod, and when. In the diagrams:
+ * Operations on the volumes of a pod over time. In the diagrams:
  *
  *     commands   s sync, k terminating (containers are stopped), t terminated (none is left)
  *     story      m mount, w write files, u unmount, l unmount lazily, r remove the directory, e an event,
@@ -56,7 +56,7 @@ interface Answers {
   readonly readMs?: number;
 }
 
-/** What takes so many milliseconds. */
+/** Returns an operation of this duration in milliseconds. */
 const after = ({ scheduler }: Marbles, ms: number, end: Observable<undefined> = done): Observable<undefined> =>
   concat(timer(ms, scheduler).pipe(ignoreElements()), end);
 

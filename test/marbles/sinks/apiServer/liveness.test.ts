@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { watchLiveness } from "../../../../src/sinks/apiServer/liveness.ts";
 import { marbles } from "../../../support/marbles.ts";
 
-/** As much of a connection as is looked at. */
+/** The parts of a connection that the watch uses. */
 class FakeConnection extends EventEmitter {
   bytesRead = 0;
   destroyedAt: number | undefined;

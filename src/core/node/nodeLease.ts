@@ -18,14 +18,13 @@ export interface LeaseHolder {
 /** Returns a new lease, or `base` renewed. */
 export function renewedLease(base: Lease | undefined, holder: LeaseHolder, now: EpochMs): Lease {
   const { nodeName, nodeUid, durationSeconds } = holder;
-  const owner = nodeUid === undefined ? [] : [{ apiVersion: "v1", kind: "Node", name: nodeName, uid: nodeUid }];
-  const ownerReferences = owner.length === 0 ? (base?.metadata?.ownerReferences ?? []) : owner;
+  const owner = nodeUid === undefined ? undefined : { apiVersion: "v1", kind: "Node", name: nodeName, uid: nodeUid };
   return {
     apiVersion: "coordination.k8s.io/v1",
     kind: "Lease",
     metadata: {
       ...(base?.metadata ?? { name: nodeName, namespace: LEASE_NAMESPACE }),
-      ...(ownerReferences.length === 0 ? {} : { ownerReferences }),
+      ...(owner === undefined ? {} : { ownerReferences: [owner] }),
     },
     spec: {
       holderIdentity: nodeName,

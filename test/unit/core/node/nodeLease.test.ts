@@ -26,6 +26,10 @@ describe("the lease of a node", () => {
       metadata: { name: "one", resourceVersion: "7", ownerReferences: [OWNER] },
       spec: { holderIdentity: "another", leaseTransitions: 3, leaseDurationSeconds: 10 },
     };
+    expect(renewedLease(base, { ...HOLDER, nodeUid: "new" }, NOW).metadata).toEqual({
+      ...base.metadata,
+      ownerReferences: [{ ...OWNER, uid: "new" }],
+    });
     const { metadata, spec } = renewedLease(base, UNOWNED, NOW);
     expect([metadata, spec]).toEqual([
       base.metadata,

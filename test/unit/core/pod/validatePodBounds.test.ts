@@ -27,6 +27,10 @@ const projected = (...sources: readonly object[]): Partial<PodSpec> => ({
   volumes: [{ name: "v", projected: { sources: sources } }],
 });
 
+const requiring = (term: object): Partial<PodSpec> => ({
+  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } } },
+});
+
 interface Bound {
   readonly of: string;
   readonly fits: readonly unknown[];
@@ -240,6 +244,164 @@ const BOUNDS: readonly Bound[] = [
       resources: { requests: { cpu: "1" } },
       ...inContainer({ resources: { requests: { cpu } } }),
     }),
+  },
+  {
+    of: "field of a variable",
+    fits: [
+      ...["metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName"],
+      ...["status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"],
+      ...["metadata.labels['a/b']", "metadata.annotations['A/b']"],
+    ],
+    fails: ["metadata.labels", "metadata.annotations", "metadata.labels['A b']", "spec.x", ""],
+    spec: (fieldPath: string) => inContainer({ env: [{ name: "E", valueFrom: { fieldRef: { fieldPath } } }] }),
+  },
+  {
+    of: "field of a volume",
+    fits: [
+      ...["metadata.name", "metadata.namespace", "metadata.uid", "metadata.labels", "metadata.annotations"],
+      ...["metadata.labels['a/b']", "metadata.annotations['A/b']"],
+    ],
+    fails: ["status.podIP", "spec.nodeName", "metadata.labels['']", ""],
+    spec: (fieldPath: string) => ({
+      volumes: [{ name: "v", downwardAPI: { items: [{ path: "p", fieldRef: { fieldPath } }] } }],
+    }),
+  },
+  {
+    of: "resource of a variable",
+    fits: ["cpu", "memory", "ephemeral-storage", "hugepages-2Mi"].flatMap((name) => [
+      `limits.${name}`,
+      `requests.${name}`,
+    ]),
+    fails: ["limits.x", "cpu", "limits", ""],
+    spec: (resource: string) => inContainer({ env: [{ name: "E", valueFrom: { resourceFieldRef: { resource } } }] }),
+  },
+  {
+    of: "container of a resource in a volume",
+    fits: ["main"],
+    fails: ["", undefined],
+    spec: (containerName: string) => ({
+      volumes: [
+        {
+          name: "v",
+          downwardAPI: { items: [{ path: "p", resourceFieldRef: { resource: "limits.cpu", containerName } }] },
+        },
+      ],
+    }),
+  },
+  {
+    of: "divisor of memory",
+    fits: ["", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].map((unit) => `1${unit}`),
+    fails: ["2", "1m", "2Mi"],
+    spec: (divisor: string) =>
+      inContainer({ env: [{ name: "E", valueFrom: { resourceFieldRef: { resource: "limits.memory", divisor } } }] }),
+  },
+  {
+    of: "source of a variable",
+    fits: [{ configMapKeyRef: { name: "c", key: "k" } }, { secretKeyRef: { name: "s", key: "k" } }],
+    fails: [
+      {},
+      { configMapKeyRef: { name: "c", key: "" } },
+      { secretKeyRef: { name: "s" } },
+      { secretKeyRef: { name: "S", key: "k" } },
+      { configMapKeyRef: { name: "c", key: "k" }, secretKeyRef: { name: "s", key: "k" } },
+      { fileKeyRef: { volumeName: "v", path: "p", key: "K" } },
+    ],
+    spec: (valueFrom: object) => inContainer({ env: [{ name: "E", valueFrom }] }),
+  },
+  {
+    of: "file of a variable",
+    fits: [{ volumeName: "v", path: "p", key: "K" }],
+    fails: [
+      { volumeName: "", path: "p", key: "K" },
+      { volumeName: "none", path: "p", key: "K" },
+      { volumeName: "host", path: "p", key: "K" },
+      { volumeName: "v", path: "", key: "K" },
+      { volumeName: "v", path: "../p", key: "K" },
+      { volumeName: "v", path: "p", key: "" },
+      { volumeName: "v", path: "p", key: "=" },
+    ],
+    spec: (fileKeyRef: { volumeName: string; path: string; key: string }) => ({
+      ...inContainer({ env: [{ name: "E", valueFrom: { fileKeyRef } }] }),
+      volumes: [
+        { name: "v", emptyDir: {} },
+        { name: "host", hostPath: { path: "/x" } },
+      ],
+    }),
+  },
+  {
+    of: "source of variables",
+    fits: [{ configMapRef: { name: "c" } }, { secretRef: { name: "s" } }, { prefix: "P_", secretRef: { name: "s" } }],
+    fails: [
+      {},
+      { configMapRef: { name: "" } },
+      { secretRef: {} },
+      { secretRef: { name: "S" } },
+      { prefix: "=", secretRef: { name: "s" } },
+      { configMapRef: { name: "c" }, secretRef: { name: "s" } },
+    ],
+    spec: (source: object) => inContainer({ envFrom: [source] }),
+  },
+  {
+    of: "node selector requirement",
+    fits: [
+      { key: "a", operator: "In", values: ["x"] },
+      { key: "a", operator: "NotIn", values: ["x", "y"] },
+      { key: "a", operator: "Exists" },
+      { key: "a", operator: "DoesNotExist" },
+      { key: "a", operator: "Gt", values: ["1"] },
+      { key: "a", operator: "Lt", values: ["1"] },
+    ],
+    fails: [
+      { key: "a", operator: "In" },
+      { key: "a", operator: "NotIn", values: [] },
+      { key: "a", operator: "Exists", values: ["x"] },
+      { key: "a", operator: "DoesNotExist", values: ["x"] },
+      { key: "a", operator: "Gt", values: ["1", "2"] },
+      { key: "a", operator: "Lt", values: [] },
+      { key: "a", operator: "Near", values: ["x"] },
+      { key: "a b", operator: "Exists" },
+      { key: "a", operator: "In", values: ["b c"] },
+    ],
+    spec: (requirement: { key: string; operator: string }) => requiring({ matchExpressions: [requirement] }),
+  },
+  {
+    of: "node field requirement",
+    fits: [
+      { key: "metadata.name", operator: "In", values: ["x"] },
+      { key: "metadata.name", operator: "NotIn", values: ["x"] },
+    ],
+    fails: [
+      { key: "metadata.name", operator: "Exists" },
+      { key: "metadata.name", operator: "In", values: ["x", "y"] },
+      { key: "metadata.name", operator: "NotIn", values: [] },
+      { key: "metadata.uid", operator: "In", values: ["x"] },
+      { key: "metadata.name", operator: "In", values: ["X"] },
+    ],
+    spec: (requirement: { key: string; operator: string }) => requiring({ matchFields: [requirement] }),
+  },
+  {
+    of: "toleration",
+    fits: [
+      { key: "a", operator: "Exists" },
+      { operator: "Exists" },
+      { key: "a", operator: "Equal", value: "x" },
+      { key: "a", value: "x" },
+      { key: "a", effect: "NoSchedule" },
+      { key: "a", effect: "PreferNoSchedule" },
+      { key: "a", effect: "NoExecute", tolerationSeconds: 1 },
+    ],
+    fails: [
+      { operator: "Equal" },
+      {},
+      { key: "a b", operator: "Exists" },
+      { key: "a", operator: "Exists", value: "x" },
+      { key: "a", operator: "Equal", value: "b c" },
+      { key: "a", operator: "Near" },
+      { key: "a", effect: "Never" },
+      { key: "a", effect: "NoSchedule", tolerationSeconds: 1 },
+      { key: "a", tolerationSeconds: 1 },
+    ],
+    spec: (toleration: object) => ({ tolerations: [toleration] }),
   },
   {
     of: "divisor of CPU",

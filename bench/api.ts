@@ -70,7 +70,10 @@ async function floors(api: BenchApiServer, folder: string, ms: number): Promise<
 }
 
 /** Pods whose readiness changes with every probe: from the probe's answer to the PATCH that tells of it. */
-async function idleNode(api: BenchApiServer, folder: string): Promise<Floors & { readonly told: readonly number[] }> {
+async function idleNode(
+  api: BenchApiServer,
+  folder: string,
+): Promise<Floors & { readonly reported: readonly number[] }> {
   const answered = new Map<string, number[]>();
   const target = createServer(({ url = "" }, response) => {
     const name = url.slice(1);
@@ -91,14 +94,14 @@ async function idleNode(api: BenchApiServer, folder: string): Promise<Floors & {
   await pause(SETTLE_MS);
   const startedAt = wallMs();
   const bare = await floors(api, folder, PROBED_MS);
-  const told = await api.readyChanges();
+  const reported = await api.readyChanges();
   await api.remove(names);
   await api.untilGone(names);
   target.close();
   const sinceAnswer = (name: string, at: number): number =>
     at - (answered.get(name)?.findLast((time) => time <= at) ?? Number.NaN);
-  const since = (name: string): readonly number[] => (told.get(name) ?? []).filter((at) => at >= startedAt);
-  return { ...bare, told: names.flatMap((name) => since(name).map((at) => sinceAnswer(name, at))) };
+  const since = (name: string): readonly number[] => (reported.get(name) ?? []).filter((at) => at >= startedAt);
+  return { ...bare, reported: names.flatMap((name) => since(name).map((at) => sinceAnswer(name, at))) };
 }
 
 /** When the daemon itself turned a pod Ready. */
@@ -163,7 +166,7 @@ const api = await startBenchApiServer();
 try {
   await onBenchNode(
     async ({ daemon, folder }) => {
-      const { told: idle, patches: bare, files } = await idleNode(api, folder);
+      const { reported: idle, patches: bare, files } = await idleNode(api, folder);
       const { lateness, tookMs, patches } = await burst(api, daemon);
       printTitle("status change -> PATCH received, ms");
       printRow("floor: PATCH there and back", bare);

@@ -57,9 +57,9 @@ const commands = {
 export type Commands = typeof commands;
 
 /** `[id, command, arguments]`; answered by `[id, answer]`. */
-type Told = readonly [id: number, command: keyof Commands, args: readonly never[]];
+type Reported = readonly [id: number, command: keyof Commands, args: readonly never[]];
 
-process.on("message", ([id, command, args]: Told) => {
+process.on("message", ([id, command, args]: Reported) => {
   void (async () => process.send?.([id, await commands[command](...(args as unknown as [never, never]))]))();
 });
 process.on("disconnect", () => process.exit());

@@ -28,16 +28,16 @@ export function createSimProgress(screen: SimScreen, clock: Clock, seed: string)
       const part = durationMs === 0 ? 1 : Math.min(1, virtualMs / durationMs);
       const phase = part < 1 ? `${Math.floor(part * 100)}%` : "healing";
       const ratio = Math.round(virtualMs / Math.max(1, nowMs - startedAt));
-      const told = `seed ${seed} ${phase}, ${events} events, ${faults} faults, ${ratio} times real time`;
+      const reported = `seed ${seed} ${phase}, ${events} events, ${faults} faults, ${ratio} times real time`;
       if (onTerminal) {
         if (nowMs - drawnAt < REDRAW_MS) return;
         drawnAt = nowMs;
         const full = Math.round(part * BAR_CELLS);
-        const line = `[${"=".repeat(full)}${" ".repeat(BAR_CELLS - full)}] ${told}`;
+        const line = `[${"=".repeat(full)}${" ".repeat(BAR_CELLS - full)}] ${reported}`;
         screen.write(`\r\u001b[K${line.slice(0, (screen.columns ?? 80) - 1)}`);
       } else if (part < 1 && Math.floor(part * TENTHS) > tenth) {
         tenth = Math.floor(part * TENTHS);
-        screen.write(`${told}\n`);
+        screen.write(`${reported}\n`);
       }
     },
     /** Only on a terminal: in a pipe the summary is enough. */

@@ -44,7 +44,7 @@ export function simLine({
 }: SimulateResult): string {
   const total = Object.values(faults).reduce((sum, count) => sum + count, 0);
   const ratio = Math.round(virtualMs / Math.max(1, realMs));
-  const told = [
+  const reported = [
     `seed ${seed} ok`,
     `${formatDuration(Math.round(virtualMs / 1000) * 1000)} in ${(realMs / 1000).toFixed(1)} s (${ratio} times real time)`,
     `${events} events`,
@@ -52,7 +52,7 @@ export function simLine({
     `${total} faults`,
     `trace ${traceHash.slice(0, 16)}`,
   ];
-  return `${told.join(", ")}\n`;
+  return `${reported.join(", ")}\n`;
 }
 
 function failure({ violations, lines, replay }: SimulateResult): readonly string[] {

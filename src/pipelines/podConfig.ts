@@ -49,7 +49,7 @@ function applyConfig(
   telemetry.metrics.gauge("rxlet_manifest_problems", problems.length, { source });
   state.problems.set(new Map(state.problems.value).set(source, problems));
   state.configObjects.set(configObjects);
-  if (snapshot.told !== undefined) state.apiPodObjects.set(snapshot.told);
+  if (snapshot.reported !== undefined) state.apiPodObjects.set(snapshot.reported);
   for (const { op, pods } of updates) {
     const named = () => ({ source, pods: pods.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`) });
     telemetry.log.verbose(VERBOSITY.podUpdates, `SyncLoop ${op}`, named);

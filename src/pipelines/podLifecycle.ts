@@ -134,7 +134,7 @@ function count(input: RegistryInput, { orphans, restarted }: RegistryStep, metri
 
 /** Outputs for pods that never get a worker. */
 function refusals({ rejections, dropped }: RegistryStep, ports: KubeletPorts): readonly PodOutput[] {
-  const told = ({ pod, reason, message }: PodRejection): readonly PodOutput[] => {
+  const reported = ({ pod, reason, message }: PodRejection): readonly PodOutput[] => {
     const { name, namespace, uid } = pod.metadata;
     ports.telemetry.log.warn("Pod was rejected", { pod: `${namespace}/${name}`, podUid: uid, reason, why: message });
     ports.telemetry.metrics.count("kubelet_admission_rejections_total", { reason });
@@ -143,5 +143,5 @@ function refusals({ rejections, dropped }: RegistryStep, ports: KubeletPorts): r
       { kind: "status", uid: podUid(uid), status: rejectedStatus(pod, reason, message, ports.clock.wallTime()) },
     ];
   };
-  return [...rejections.flatMap(told), ...dropped.map((uid): PodOutput => ({ kind: "removed", uid }))];
+  return [...rejections.flatMap(reported), ...dropped.map((uid): PodOutput => ({ kind: "removed", uid }))];
 }

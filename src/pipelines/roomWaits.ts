@@ -41,11 +41,15 @@ export function roomWaits(
       return ring$.pipe(switchMap(() => from(overdueOutputs(next, registry.value, ports))));
     }),
   );
-  const told$ = steps$.pipe(eachOf((step) => step.roomWaits.flatMap((wait) => told(wait, ports, node))));
+  const told$ = steps$.pipe(eachOf((step) => step.roomWaits.flatMap((wait) => reported(wait, ports, node))));
   return merge(told$, overdue$);
 }
 
-function told(wait: RoomWait, { clock, telemetry }: Ports, node: () => PodStatusInput["node"]): readonly PodOutput[] {
+function reported(
+  wait: RoomWait,
+  { clock, telemetry }: Ports,
+  node: () => PodStatusInput["node"],
+): readonly PodOutput[] {
   if (wait.kind === "ended") {
     telemetry.metrics.observe("rxlet_room_wait_duration_seconds", wait.waitedMs / 1000, { outcome: wait.outcome });
     return [];

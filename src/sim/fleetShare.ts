@@ -83,7 +83,7 @@ export function createFleetShare(nodes: readonly FleetNode[], { createKubelet, w
       };
     },
     ends() {
-      const told = all.find(({ run }) => run.outcome !== "ok") ?? all[0];
+      const reported = all.find(({ run }) => run.outcome !== "ok") ?? all[0];
       return all.map((node) => {
         const { outcome, violations, events, dice } = node.run;
         return {
@@ -95,7 +95,7 @@ export function createFleetShare(nodes: readonly FleetNode[], { createKubelet, w
           transitions: node.transitions,
           faults: dice.counts(),
           fingerprint: node.run.node.trace.fingerprint,
-          lines: node === told ? lastLines(node.run) : [],
+          lines: node === reported ? lastLines(node.run) : [],
         };
       });
     },

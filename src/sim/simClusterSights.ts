@@ -7,7 +7,7 @@ import type { SimSight } from "./simObservation.ts";
 
 /** Observes all Node and lease writes, and whether the API server is reachable. */
 export function clusterSights(server: SimApiServer, nodeName: string): Observable<SimSight> {
-  let told: string | undefined;
+  let reported: string | undefined;
   const sightOf = (resource: string, object: object): SimSight | undefined => {
     if (resource === "leases") {
       const { spec } = object as { readonly spec?: { readonly leaseDurationSeconds?: number } };
@@ -15,8 +15,8 @@ export function clusterSights(server: SimApiServer, nodeName: string): Observabl
     }
     const ready = (object as Node).status?.conditions?.find(({ type }) => type === "Ready");
     const word = `${ready?.status} ${ready?.message}`;
-    if (word === told) return undefined;
-    told = word;
+    if (word === reported) return undefined;
+    reported = word;
     return { kind: "nodeReady", status: ready?.status, message: ready?.message ?? "" };
   };
   return merge(

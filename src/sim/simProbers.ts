@@ -78,7 +78,7 @@ function lateText(url: string, timeoutMs: number): string {
 
 /** Creates the probers of a simulated node. */
 export function createSimProbers({ clock, runtime, answers = YES, tell }: SimProbersOptions): Probers {
-  const told = (asked: Omit<SimProbeAnswer, "result">) =>
+  const reported = (asked: Omit<SimProbeAnswer, "result">) =>
     tap<ProbeOutcome>(({ result }) => tell?.({ ...asked, result }));
   const exec = createExecProbe(runtime);
   const ask = (url: string, timeoutMs: number): Observable<ProbeOutcome> =>
@@ -90,13 +90,13 @@ export function createSimProbers({ clock, runtime, answers = YES, tell }: SimPro
     });
   return {
     http: ({ target: { scheme, host, port, path }, timeoutMs }) =>
-      ask(`${scheme}://${host}:${port}${path}`, timeoutMs).pipe(told({ host, asked: `http :${port}${path}` })),
+      ask(`${scheme}://${host}:${port}${path}`, timeoutMs).pipe(reported({ host, asked: `http :${port}${path}` })),
     tcp: ({ host, port, timeoutMs }) =>
-      ask(`tcp://${host}:${port}`, timeoutMs).pipe(told({ host, asked: `tcp :${port}` })),
+      ask(`tcp://${host}:${port}`, timeoutMs).pipe(reported({ host, asked: `tcp :${port}` })),
     grpc: ({ host, port, service, timeoutMs }) =>
-      ask(`grpc://${host}:${port}/${service}`, timeoutMs).pipe(told({ host, asked: `grpc :${port}/${service}` })),
+      ask(`grpc://${host}:${port}/${service}`, timeoutMs).pipe(reported({ host, asked: `grpc :${port}/${service}` })),
     exec: (request) =>
-      exec(request).pipe(told({ containerId: request.containerId, asked: `exec ${request.command.join(" ")}` })),
+      exec(request).pipe(reported({ containerId: request.containerId, asked: `exec ${request.command.join(" ")}` })),
     httpHook: ({ scheme, host, port, path }) =>
       concat(ask(`${scheme}://${host}:${port}${path}`, Infinity).pipe(ignoreElements()), of({ fellBack: false })),
   };

@@ -44,24 +44,29 @@ export function requestDetails(
 
 /** Observes the pod requests of the kubelet to an API server. */
 export function seenPodWrites(api: ApiServer, see: See): ApiServer {
-  const told = (verb: "create" | "patch" | "delete", resource: string, ref: Partial<ObjectRef>, uid?: string): void => {
+  const reported = (
+    verb: "create" | "patch" | "delete",
+    resource: string,
+    ref: Partial<ObjectRef>,
+    uid?: string,
+  ): void => {
     if (resource === "pods") see({ kind: "request", verb, subject: `${ref.namespace}/${ref.name}`, uid });
   };
   return {
     ...api,
     create: (resource, object, options) =>
       defer(() => {
-        told("create", resource, object.metadata ?? {});
+        reported("create", resource, object.metadata ?? {});
         return api.create(resource, object, options);
       }),
     patch: (resource, ref, patch, options) =>
       defer(() => {
-        told("patch", resource, ref);
+        reported("patch", resource, ref);
         return api.patch(resource, ref, patch, options);
       }),
     delete: (resource, ref, options) =>
       defer(() => {
-        told("delete", resource, ref, options?.preconditions?.uid);
+        reported("delete", resource, ref, options?.preconditions?.uid);
         return api.delete(resource, ref, options);
       }),
   };

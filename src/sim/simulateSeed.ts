@@ -168,19 +168,19 @@ function resultOf(
   startedAt: number | undefined,
 ): SimulateResult {
   const ends = ended.toSorted((a, b) => a.index - b.index);
-  const told = ends.find(({ outcome }) => outcome !== "ok") ?? ends[0];
-  const { replay } = nodes[told?.index ?? 0] ?? { replay: replayOf(options, 0) };
+  const reported = ends.find(({ outcome }) => outcome !== "ok") ?? ends[0];
+  const { replay } = nodes[reported?.index ?? 0] ?? { replay: replayOf(options, 0) };
   const result: SimulateResult = {
-    outcome: told?.outcome ?? "ok",
+    outcome: reported?.outcome ?? "ok",
     seed: replay.seed,
-    violations: told?.violations ?? [],
+    violations: reported?.violations ?? [],
     virtualMs: ends.reduce((sum, { virtualMs }) => sum + virtualMs, 0),
     realMs: startedAt === undefined ? undefined : (options.realMs?.() ?? 0) - startedAt,
     events: ends.reduce((sum, { events }) => sum + events, 0),
     transitions: ends.reduce((sum, { transitions }) => sum + transitions, 0),
     faults: sumOf(ends.map(({ faults }) => faults)),
     traceHash: ends.map(({ fingerprint }) => fingerprint).join("-"),
-    lines: told?.lines ?? [],
+    lines: reported?.lines ?? [],
     replay,
   };
   const { shrinkRuns = 0 } = options;

@@ -39,9 +39,9 @@ export function createSystemdCgroups({ systemd, host, files, clock }: SystemdCgr
       defer(() => {
         const path = slicePath(name);
         const { properties, limits } = sliceLimits(resources, host);
-        const told = properties.length === 0 ? EMPTY : systemd.setUnitProperties(sliceUnit(name), properties);
+        const reported = properties.length === 0 ? EMPTY : systemd.setUnitProperties(sliceUnit(name), properties);
         // Without limits nothing is written: systemd is called only for a cgroup that is known to exist.
-        return concat(files.update(path, {}), told, files.update(path, limits)).pipe(ignoreElements());
+        return concat(files.update(path, {}), reported, files.update(path, limits)).pipe(ignoreElements());
       }),
     destroy: (name): Call<void> =>
       defer(() => {

@@ -31,12 +31,12 @@ export function apiPodSource({ nodeName, onHealth, ...options }: ApiPodSourceOpt
   return reflect({ ...options, resource: "pods", selection }).pipe(
     tap(({ problem }) => onHealth?.(problem)),
     map(({ objects, version }): ApiPodObjects | undefined => objects && { byName: objects, version }),
-    filter((told) => told !== undefined),
+    filter((reported) => reported !== undefined),
     distinctUntilChanged((before, now) => before.byName === now.byName),
-    scan(({ pods }, told) => ({ pods: readApiPods(pods, told.byName, clock.wallTime()), told }), {
+    scan(({ pods }, reported) => ({ pods: readApiPods(pods, reported.byName, clock.wallTime()), reported }), {
       pods: NO_API_PODS,
-      told: NO_API_POD_OBJECTS,
+      reported: NO_API_POD_OBJECTS,
     }),
-    map(({ pods, told }) => ({ ...apiSnapshot(pods), told })),
+    map(({ pods, reported }) => ({ ...apiSnapshot(pods), reported })),
   );
 }

@@ -83,7 +83,7 @@ function changesAt(place: string, watches: Set<Sighting>, remakes: Remakes): Obs
       watcher.on("raw", (event, name, details) => {
         const parent = isDirectory ? place : dirname(place);
         // The watch of a file itself also reports its replacement, which is one change of its name.
-        if (event === "rename" && watchedOf(details) === parent) remakes.told(join(parent, name));
+        if (event === "rename" && watchedOf(details) === parent) remakes.reported(join(parent, name));
         if (isDirectory || name === basename(place)) subscriber.next(event);
         if (!isDirectory && watcher === current?.watcher && isStale(place, watched)) start();
       });

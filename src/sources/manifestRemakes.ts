@@ -11,24 +11,24 @@ const REMAKE_MS = 100;
 /** Tracks names in directories that were removed and created again. */
 export interface Remakes {
   /** Reports that the name was created, removed, or replaced by another file; Node does not distinguish these. */
-  told(path: string): void;
+  reported(path: string): void;
   /** Returns the names that were recreated since the last call. */
   take(): ReadonlySet<string>;
 }
 
 /** Creates the tracker. Bound: the names reported within REMAKE_MS before the last listing. */
 export function createRemakes(clock: Pick<Clock, "monotonicMs">): Remakes {
-  const toldAt = new Map<string, number>();
+  const reportedAt = new Map<string, number>();
   const remade = new Set<string>();
   return {
-    told(path) {
+    reported(path) {
       const now = clock.monotonicMs();
-      if (now - (toldAt.get(path) ?? -Infinity) < REMAKE_MS) remade.add(path);
-      toldAt.set(path, now);
+      if (now - (reportedAt.get(path) ?? -Infinity) < REMAKE_MS) remade.add(path);
+      reportedAt.set(path, now);
     },
     take() {
       const now = clock.monotonicMs();
-      for (const [path, at] of toldAt) if (now - at >= REMAKE_MS) toldAt.delete(path);
+      for (const [path, at] of reportedAt) if (now - at >= REMAKE_MS) reportedAt.delete(path);
       const taken = new Set(remade);
       remade.clear();
       return taken;

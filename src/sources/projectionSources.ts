@@ -33,17 +33,17 @@ function followed<R extends ApiResourceName>({
   log,
   ...options
 }: ReflectorOptions<R> & { readonly log: Logger }): Observable<Followed<ApiObjects[R]>> {
-  let toldOf: string | undefined;
+  let reportedOf: string | undefined;
   const tell = (problem: KubeletError | undefined): void => {
-    if (problem !== undefined && problem.message !== toldOf) {
+    if (problem !== undefined && problem.message !== reportedOf) {
       log.warn("Cannot follow objects", { resource: options.resource, error: problem });
     }
-    toldOf = problem?.message;
+    reportedOf = problem?.message;
   };
   return reflect(options).pipe(
     tap(({ problem }) => tell(problem)),
     map(followedOf),
-    filter((told) => told !== undefined),
+    filter((reported) => reported !== undefined),
     distinctUntilChanged(),
     share({
       connector: () => new ReplaySubject(1),

@@ -92,7 +92,7 @@ export function createWatchedObjects(options: WatchedObjectsOptions): ObjectCach
           return of<ConfigLookup>({ kind: "unknown", error: notRegistered(ref.namespace, ref.name) });
         }
         item.asked$.next();
-        return told(item).pipe(
+        return reported(item).pipe(
           deadline(SYNC_MS, options.clock, () => notSynced(ref.kind)),
           catchError((error: unknown) =>
             isKubeletError(error) ? of<ConfigLookup>({ kind: "unknown", error }) : throwError(() => error),
@@ -102,7 +102,7 @@ export function createWatchedObjects(options: WatchedObjectsOptions): ObjectCach
   };
 }
 
-const told = ({ known }: Pick<Item, "known">): Observable<ConfigLookup> =>
+const reported = ({ known }: Pick<Item, "known">): Observable<ConfigLookup> =>
   known.pipe(
     filter((lookup) => lookup !== undefined),
     take(1),
@@ -116,7 +116,7 @@ function createItem(ref: ConfigObjectRef, options: WatchedObjectsOptions, gone: 
   // A watch without an answer so far is not stopped: the server would have worked for nothing.
   const idle$ = concat(
     merge(longTimer(clock, idleMs), dropped$).pipe(take(1), ignoreElements()),
-    told({ known }).pipe(map(() => false)),
+    reported({ known }).pipe(map(() => false)),
   );
   const isWanted$ = asked$.pipe(
     startWith(undefined),
@@ -144,13 +144,13 @@ function createItem(ref: ConfigObjectRef, options: WatchedObjectsOptions, gone: 
 function watchOf({ kind, namespace, name }: ConfigObjectRef, options: WatchedObjectsOptions): Observable<ConfigLookup> {
   const { log, idleMs: _idle, shedding: _shedding, ...reflector } = options;
   const selection = { namespace, fieldSelector: `metadata.name=${name}` };
-  let toldOf: string | undefined;
+  let reportedOf: string | undefined;
   return reflect({ ...reflector, watchTimeoutS: WATCH_TIMEOUT_S, resource: CONFIG_RESOURCES[kind], selection }).pipe(
     tap(({ problem }) => {
-      if (problem !== undefined && problem.message !== toldOf) {
+      if (problem !== undefined && problem.message !== reportedOf) {
         log.warn("Cannot follow an object", { kind, object: `${namespace}/${name}`, error: problem });
       }
-      toldOf = problem?.message;
+      reportedOf = problem?.message;
     }),
     map(({ objects }) => objects),
     filter((objects) => objects !== undefined),

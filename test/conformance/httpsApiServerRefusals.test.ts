@@ -169,8 +169,8 @@ it.each<[string, object, string]>([
     '400 SubjectAccessReview in version "v1" cannot be handled as a SubjectAccessReview: json: cannot unmarshal string into Go struct field SubjectAccessReviewSpec.spec.groups of type []string',
   ],
 ])("a review: %s %j", async (path, spec, message) => {
-  const told = await answer("POST", path, { spec });
-  expect(told.replace(/^422 .* is invalid: /, "422 ")).toBe(message);
+  const reported = await answer("POST", path, { spec });
+  expect(reported.replace(/^422 .* is invalid: /, "422 ")).toBe(message);
 });
 
 it("requests for certificates that are none, or of somebody else", async () => {
@@ -186,7 +186,7 @@ it("requests for certificates that are none, or of somebody else", async () => {
     signerName: "kubernetes.io/kube-apiserver-client-kubelet",
     usages: ["digital signature", "client auth"],
   };
-  const told = async (text: string, more: object = {}): Promise<string> => {
+  const reported = async (text: string, more: object = {}): Promise<string> => {
     const request = text === "***" ? text : Buffer.from(text).toString("base64");
     const said = await answer("POST", REQUESTS, { metadata: { name: "c" }, spec: { ...spec, request, ...more } });
     return said
@@ -194,16 +194,16 @@ it("requests for certificates that are none, or of somebody else", async () => {
       .replace(/"LS0t[^"]*"/, '"..."');
   };
   expect([
-    await told("***"),
-    await told("hello"),
-    await told(await requestOf("n2")),
-    await told(pem),
-    await told(own, { signerName: "nope" }),
-    await told(own, { signerName: "kubernetes.io/legacy-unknown" }),
-    await told(own, { usages: ["client auth", "client auth"] }),
-    (await told(own, { usages: ["flying"] })).split(": supported")[0],
-    await told(own, { expirationSeconds: 10 }),
-    await told(own),
+    await reported("***"),
+    await reported("hello"),
+    await reported(await requestOf("n2")),
+    await reported(pem),
+    await reported(own, { signerName: "nope" }),
+    await reported(own, { signerName: "kubernetes.io/legacy-unknown" }),
+    await reported(own, { usages: ["client auth", "client auth"] }),
+    (await reported(own, { usages: ["flying"] })).split(": supported")[0],
+    await reported(own, { expirationSeconds: 10 }),
+    await reported(own),
   ]).toEqual([
     '400 CertificateSigningRequest in version "v1" cannot be handled as a CertificateSigningRequest: illegal base64 data at input byte 0',
     "403 forbidden: unable to parse csr: PEM block type must be CERTIFICATE REQUEST",

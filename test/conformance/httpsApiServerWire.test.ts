@@ -52,8 +52,8 @@ describe("HTTPS API server", () => {
   }
   const reasonOf = async (path: string, sent: Sent): Promise<unknown> => {
     const { code, json } = await send(path, sent);
-    const { kind, status, reason, code: told } = json() as Record<string, unknown>;
-    expect({ kind, status, told }).toEqual({ kind: "Status", status: "Failure", told: code });
+    const { kind, status, reason, code: reported } = json() as Record<string, unknown>;
+    expect({ kind, status, reported }).toEqual({ kind: "Status", status: "Failure", reported: code });
     return `${code} ${String(reason)}`;
   };
   const pods = "/api/v1/namespaces/default/pods";

@@ -55,8 +55,8 @@ describe("a daemon with a kubeconfig", () => {
     under().sim.put("pods", newPod("bound", { nodeName: NODE, containers: [container] }));
     under().sim.put("pods", newPod("elsewhere", { nodeName: "other", containers: [container] }));
     const pod = await running(of, "bound");
-    const told = () => under().sim.object("pods", { namespace: "default", name: "bound" });
-    await waitFor("the server to be told", () => told()?.status?.phase === "Running", WAIT_MS);
+    const reported = () => under().sim.object("pods", { namespace: "default", name: "bound" });
+    await waitFor("the server to be told", () => reported()?.status?.phase === "Running", WAIT_MS);
     const up = () => of.metric('rxlet_source_up{source="api"}');
 
     await under().network.refuse();
@@ -68,7 +68,7 @@ describe("a daemon with a kubeconfig", () => {
 
     under().sim.delete("pods", { namespace: "default", name: "bound" }, { gracePeriodSeconds: 1 });
     await waitFor("the pod to be gone", async () => (await podOf(of, "bound")) === undefined, WAIT_MS);
-    await waitFor("its object to be gone", () => told() === undefined, WAIT_MS);
+    await waitFor("its object to be gone", () => reported() === undefined, WAIT_MS);
     const refusals = (await of.metrics())
       .split("\n")
       // A lease that is not there yet, and a Node that is: both are asked for all the same.

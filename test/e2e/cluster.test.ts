@@ -48,12 +48,12 @@ describeOnContainerd("a node of a cluster on containerd", (installation) => {
     const volumes = [{ name: "disk", csi: { driver: "d.example" } }];
     const volumeMounts = [{ name: "disk", mountPath: "/disk" }];
     cluster.bind("on-csi", { volumes, containers: [serving("main", "echo here", { volumeMounts })] });
-    const told = await cluster.until("the refusal", () =>
+    const reported = await cluster.until("the refusal", () =>
       sim
         .objects("events")
         .find(({ involvedObject, reason }) => involvedObject.name === "on-csi" && reason === "FailedMount"),
     );
-    expect(told.message).toMatch(/\(CSI driver d\.example is not served; its CSIDriver requires attachRequired\)$/);
+    expect(reported.message).toMatch(/\(CSI driver d\.example is not served; its CSIDriver requires attachRequired\)$/);
     sim.delete("pods", { namespace: "default", name: "on-csi" });
     await cluster.untilGone("on-csi");
   });
@@ -151,9 +151,9 @@ describeOnContainerd("a node of a cluster on containerd", (installation) => {
     cluster.bind("sized", { containers: [serving("main", ":", { resources: resources("100m") })] });
     const first = await cluster.untilTold("sized", isReady, "Ready");
     const ref = { namespace: "default", name: "sized" };
-    const told = cluster.told("sized") ?? first;
-    const containers = told.spec.containers.map((each) => ({ ...each, resources: resources("200m") }));
-    cluster.server.sim.resize(ref, { ...told.spec, containers });
+    const reported = cluster.reported("sized") ?? first;
+    const containers = reported.spec.containers.map((each) => ({ ...each, resources: resources("200m") }));
+    cluster.server.sim.resize(ref, { ...reported.spec, containers });
     const second = await cluster.untilTold(
       "sized",
       ({ status }) => status?.containerStatuses?.[0]?.resources?.limits?.["cpu"] === "200m",

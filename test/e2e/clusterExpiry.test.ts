@@ -29,6 +29,6 @@ describeOnContainerd("a node whose watches expire", (installation) => {
     cluster.bind("after", { containers: [server()] });
     await cluster.untilTold("after", isReady, "Ready");
     api.tamper();
-    expect([await ids(), cluster.told("held")]).toEqual([idsBefore, before]);
+    expect([await ids(), cluster.reported("held")]).toEqual([idsBefore, before]);
   });
 });

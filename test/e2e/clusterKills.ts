@@ -41,7 +41,7 @@ export function killTests(installation: ContainerdInstallation): void {
     for (const name of LASTING) cluster.bind(name, { containers: [server("main", ":", { readinessProbe: probe })] });
     await node.daemon.put("static.json", manifest("static", { containers: [server()] }));
     for (const name of [...LASTING, MIRROR]) await cluster.untilTold(name, isReady, "Ready");
-    const idsBefore = LASTING.map((name) => cluster.told(name)?.status?.containerStatuses?.[0]?.containerID);
+    const idsBefore = LASTING.map((name) => cluster.reported(name)?.status?.containerStatuses?.[0]?.containerID);
 
     for (let round = 0; round < KILLS; round += 1) {
       // Each round adds a pod and deletes another, so that the kill interrupts work in progress.
@@ -60,6 +60,8 @@ export function killTests(installation: ContainerdInstallation): void {
     });
     watch.unsubscribe();
     expect([faults, mirrors.length, renewed.metadata?.uid]).toEqual([[], 1, metadata?.uid]);
-    expect(LASTING.map((name) => cluster.told(name)?.status?.containerStatuses?.[0]?.containerID)).toEqual(idsBefore);
+    expect(LASTING.map((name) => cluster.reported(name)?.status?.containerStatuses?.[0]?.containerID)).toEqual(
+      idsBefore,
+    );
   }, 180_000);
 }

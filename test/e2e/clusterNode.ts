@@ -22,7 +22,7 @@ export interface ClusterNode {
   /** Creates pods that are bound to the node; they end within a second. */
   bind(name: string, spec: Partial<Pod["spec"]>, metadata?: Partial<Pod["metadata"]>): void;
   /** The pod as the API server has it. */
-  told(name: string): Pod | undefined;
+  reported(name: string): Pod | undefined;
   /** Waits for what the API server has of a pod. */
   untilTold(name: string, wanted: (pod: Pod) => boolean, what: string): Promise<Pod>;
   /** Waits until the API server has no object of that name. */
@@ -70,7 +70,7 @@ export function clusterNode(
       up().sim.delete("pods", { namespace, name }, { gracePeriodSeconds: 1 });
     }
   });
-  const told = (name: string) => up().sim.object("pods", { namespace: "default", name }) as Pod | undefined;
+  const reported = (name: string) => up().sim.object("pods", { namespace: "default", name }) as Pod | undefined;
   const until: ClusterNode["until"] = (what, probe) =>
     waitFor(what, probe, WAIT_MS).catch(async (error: unknown) => {
       throw new Error(`${String(error)}\n${(await node.daemon.log()).slice(-6000)}`);
@@ -84,11 +84,11 @@ export function clusterNode(
       const bound = { nodeName: NODE_NAME, terminationGracePeriodSeconds: 1, dnsPolicy: "Default", ...spec };
       up().sim.put("pods", newPod(name, bound, metadata));
     },
-    told,
+    reported,
     untilTold: async (name, wanted, what) => {
       let last: Pod | undefined;
       const check = (): Pod | undefined => {
-        last = told(name);
+        last = reported(name);
         return last !== undefined && wanted(last) ? last : undefined;
       };
       return until(`pod ${name} to be told ${what}`, check).catch((error: unknown) => {
@@ -96,7 +96,7 @@ export function clusterNode(
       });
     },
     untilGone: async (name) => {
-      await until(`the object ${name} to be gone`, () => told(name) === undefined);
+      await until(`the object ${name} to be gone`, () => reported(name) === undefined);
     },
     until,
   };

@@ -56,7 +56,7 @@ export function outageTests(installation: ContainerdInstallation): void {
     for (const name of ["calm", "struck", "leaving"]) cluster.bind(name, { containers: [server()] });
     cluster.bind("probed", { containers: [server("main", ":", { readinessProbe: everySecond })] });
     for (const name of ["calm", "probed", "struck", "leaving"]) await cluster.untilTold(name, isReady, "Ready");
-    const statuses = () => ["calm", "probed"].map((name) => cluster.told(name)?.status);
+    const statuses = () => ["calm", "probed"].map((name) => cluster.reported(name)?.status);
     const before = statuses();
 
     const cutAt = realClock.wallTime();
@@ -75,11 +75,11 @@ export function outageTests(installation: ContainerdInstallation): void {
     await waitFor("the lease to run out", () => leaseAgeMs(api) > GRACE_MS, 2 * GRACE_MS);
     takeForLost(api, ["calm", "probed", "struck"]);
     await waitFor("the end of the outage", () => realClock.wallTime() - cutAt >= OUTAGE_MS, 2 * OUTAGE_MS);
-    expect([leaseAgeMs(api) >= OUTAGE_MS, restartsOf(cluster.told("struck") as Pod), await local("arriving")]).toEqual([
-      true,
-      0,
-      undefined,
-    ]);
+    expect([
+      leaseAgeMs(api) >= OUTAGE_MS,
+      restartsOf(cluster.reported("struck") as Pod),
+      await local("arriving"),
+    ]).toEqual([true, 0, undefined]);
 
     const changes: string[] = [];
     const watch = api.sim.changes$.subscribe(({ resource, type, object, previous }) => {
@@ -94,8 +94,8 @@ export function outageTests(installation: ContainerdInstallation): void {
     for (const name of ["calm", "probed", "arriving", MIRROR]) await cluster.untilTold(name, isReady, "Ready");
     await cluster.untilGone("leaving");
     await cluster.until("the node to be Ready and its lease renewed", () => {
-      const told = api.sim.object("nodes", { name: NODE_NAME });
-      return told !== undefined && hasCondition(told, "Ready") && leaseAgeMs(api) < GRACE_MS;
+      const reported = api.sim.object("nodes", { name: NODE_NAME });
+      return reported !== undefined && hasCondition(reported, "Ready") && leaseAgeMs(api) < GRACE_MS;
     });
     const events = () => api.sim.objects("events").filter(({ involvedObject }) => involvedObject.name === "struck");
     await cluster.until("the second start to be told", () =>

@@ -26,7 +26,7 @@ describeOnContainerd("pods of a cluster on containerd", (installation) => {
     return quantity === undefined ? Number.NaN : Number(quantityMilli(quantity));
   };
   const resize = (name: string, resources: ReturnType<typeof sizeOf>): void => {
-    const { spec } = cluster.told(name) as Pod;
+    const { spec } = cluster.reported(name) as Pod;
     const containers = spec.containers.map((each) => ({ ...each, resources }));
     cluster.server.sim.resize(refOf(name), { ...spec, containers });
   };

@@ -29,7 +29,7 @@ export function rotationTests(installation: ContainerdInstallation): void {
       if (resource !== "pods" || before === undefined || !LASTING.includes(now.metadata.name)) return;
       if (isReady(before) && !hasCondition(now, "Ready")) flips.push(now.metadata.name);
     });
-    const ids = () => LASTING.map((name) => cluster.told(name)?.status?.containerStatuses?.[0]?.containerID);
+    const ids = () => LASTING.map((name) => cluster.reported(name)?.status?.containerStatuses?.[0]?.containerID);
     for (const name of LASTING) cluster.bind(name, { containers: [server()] });
     for (const name of LASTING) await cluster.untilTold(name, isReady, "Ready");
     const [idsBefore, requestsBefore] = [ids(), api.requests.length];

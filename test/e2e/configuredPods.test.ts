@@ -50,8 +50,8 @@ describeOnContainerd("configured pods on containerd", (installation) => {
       "end",
     ]);
     expect(await daemon.metric('rxlet_manifest_problems{source="file"}')).toBe(0);
-    const told = [await daemon.log(), await daemon.metrics(), JSON.stringify(await daemon.pods())].join("\n");
-    for (const text of [PASSWORD, btoa(PASSWORD)]) expect(told).not.toContain(text);
+    const reported = [await daemon.log(), await daemon.metrics(), JSON.stringify(await daemon.pods())].join("\n");
+    for (const text of [PASSWORD, btoa(PASSWORD)]) expect(reported).not.toContain(text);
   });
 
   it("take variables from a file an init container wrote, and never one outside of the volume", async () => {

@@ -23,8 +23,8 @@ describeOnContainerd("restarts of the daemon on containerd", (installation) => {
   const hasItsParts = async ({ metadata, status }: Pod): Promise<boolean> => {
     const live = (await node.containers(metadata.uid)).filter(({ state }) => state === 1);
     const ready = (await node.sandboxes(metadata.uid)).filter(({ state }) => state === 0);
-    const told = status?.containerStatuses?.[0]?.containerID;
-    return live.length === 1 && `containerd://${live[0]?.id}` === told && ready.length === 1;
+    const reported = status?.containerStatuses?.[0]?.containerID;
+    return live.length === 1 && `containerd://${live[0]?.id}` === reported && ready.length === 1;
   };
 
   it("takes over what runs, with its ids and restart counts, each time it is killed", async () => {
@@ -95,11 +95,11 @@ describeOnContainerd("restarts of the daemon on containerd", (installation) => {
     const pods = await waitFor(
       "each pod to have one sandbox, and one container that runs",
       async () => {
-        const told = (await daemon.pods()).filter(({ metadata }) =>
+        const reported = (await daemon.pods()).filter(({ metadata }) =>
           names.some((name) => metadata.name.startsWith(name)),
         );
-        const isWhole = await Promise.all(told.map(hasItsParts));
-        return told.length === names.length && isWhole.every(Boolean) ? told : undefined;
+        const isWhole = await Promise.all(reported.map(hasItsParts));
+        return reported.length === names.length && isWhole.every(Boolean) ? reported : undefined;
       },
       SWEEP_MS,
     );

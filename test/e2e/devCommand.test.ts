@@ -172,10 +172,10 @@ describe("rxlet dev", () => {
 
 it("rxlet dev says what is wrong with a directory that is not there, and ends", async () => {
   const wrong = spawn(process.execPath, [MAIN, "dev", "/nowhere/at/all"], { stdio: ["ignore", "ignore", "pipe"] });
-  let told = "";
-  wrong.stderr.on("data", (text: Buffer) => (told += text.toString()));
+  let reported = "";
+  wrong.stderr.on("data", (text: Buffer) => (reported += text.toString()));
   expect(await once(wrong, "close")).toEqual([1, null]);
-  expect(told).toBe("rxlet: /nowhere/at/all: there is no such file or directory\n");
+  expect(reported).toBe("rxlet: /nowhere/at/all: there is no such file or directory\n");
 });
 
 /** Runs `rxlet explain` to its end. */

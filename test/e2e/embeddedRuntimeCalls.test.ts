@@ -307,7 +307,7 @@ describe("embedded runtime: events", () => {
     await client.call("removePodSandbox", { podSandboxId: pod.sandboxId });
     await client.events.of(pod.sandboxId, "CONTAINER_DELETED_EVENT");
     const names = new Map(Object.entries(ContainerEventType).map(([name, type]) => [type as number, name]));
-    const told = client.events.seen.map((event) => [
+    const reported = client.events.seen.map((event) => [
       event.containerId === id ? "main" : event.containerId === pod.sandboxId ? "sandbox" : event.containerId,
       names.get(event.containerEventType),
       event.podSandboxStatus?.state,
@@ -315,7 +315,7 @@ describe("embedded runtime: events", () => {
     ]);
     const { SANDBOX_READY, SANDBOX_NOTREADY } = PodSandboxState;
     const { CONTAINER_CREATED, CONTAINER_RUNNING, CONTAINER_EXITED } = ContainerState;
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ["sandbox", "CONTAINER_CREATED_EVENT", SANDBOX_READY, []],
       ["sandbox", "CONTAINER_STARTED_EVENT", SANDBOX_READY, []],
       ["main", "CONTAINER_CREATED_EVENT", SANDBOX_READY, [CONTAINER_CREATED]],

@@ -24,7 +24,7 @@ describeOnContainerd("failing probes and hooks on containerd", (installation) =>
         `one whose ${container} ${what}`,
       )
       .then((pod) => pod.status?.containerStatuses?.find((each) => each.name === container) as ApiContainerStatus);
-  const told = async (name: string) =>
+  const reported = async (name: string) =>
     (await node.daemon.events(name)).map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
 
   it("restart what fails its liveness or startup probe, within the probe's own grace period", async () => {
@@ -52,7 +52,7 @@ describeOnContainerd("failing probes and hooks on containerd", (installation) =>
       expect([status.lastState?.terminated?.exitCode, status.lastState?.terminated?.reason]).toEqual([137, "Error"]);
     }
     expect((await untilOf("failing", "fine", () => true, "is there")).restartCount).toBe(0);
-    expect(await told("failing")).toEqual(
+    expect(await reported("failing")).toEqual(
       expect.arrayContaining([
         "Warning Unhealthy: Liveness probe failed: ill\n",
         "Normal Killing: Container dead failed liveness probe, will be restarted",
@@ -86,11 +86,11 @@ describeOnContainerd("failing probes and hooks on containerd", (installation) =>
     const pod = (await node.daemon.pod("warned")) as Pod;
     await node.untilOutput(pod, "hanging", "ended");
     await waitFor("the end of the command to be told", async () =>
-      (await told("warned")).some((line) => line.includes("Unhealthy")),
+      (await reported("warned")).some((line) => line.includes("Unhealthy")),
     );
     expect((await untilOf("warned", "hanging", () => true, "is there")).ready).toBe(false);
     const late = JSON.stringify(hanging.exec.command.join(" ").replace("$$$$", () => "$$"));
-    expect(await told("warned")).toEqual(
+    expect(await reported("warned")).toEqual(
       expect.arrayContaining([
         "Warning ProbeWarning: Readiness probe warning: Probe terminated redirects, Response body: moved",
         `Warning Unhealthy: Readiness probe failed: command timed out: ${late} timed out after 1s`,
@@ -114,7 +114,7 @@ describeOnContainerd("failing probes and hooks on containerd", (installation) =>
     await node.daemon.drop("leaving.json");
     const { state } = await untilOf("leaving", "main", ({ ready }) => !ready, "is not ready any more");
     expect(Object.keys(state ?? {})).toEqual(["running"]);
-    expect((await told("leaving")).filter((line) => line.includes("Liveness"))).toEqual([]);
+    expect((await reported("leaving")).filter((line) => line.includes("Liveness"))).toEqual([]);
     const { metadata } = (await node.daemon.pod("leaving")) as Pod;
     const [{ id = "" } = {}] = await node.containers(metadata.uid);
     expect(await node.exec(id, ["touch", "/left"])).toBe(0);
@@ -141,7 +141,7 @@ describeOnContainerd("failing probes and hooks on containerd", (installation) =>
     await untilOf("hooked", "ends", ({ ready }) => ready, "is ready");
     await node.daemon.drop("hooked.json");
     await node.daemon.untilGone("hooked");
-    const events = await told("hooked");
+    const events = await reported("hooked");
     expect(events).toEqual(
       expect.arrayContaining([
         "Warning FailedPostStartHook: PostStartHook failed",

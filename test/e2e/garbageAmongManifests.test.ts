@@ -26,13 +26,13 @@ describeOnContainerd("garbage among manifests on containerd", (installation) => 
     await daemon.put("z-twin.json", manifest("good-0", { containers: [server("other")] }));
     for (const name of names) await daemon.until(name, ({ status }) => status?.phase === "Running", "Running");
     const wanted = [...garbage.map(({ name }) => name), "z-twin.json"].sort();
-    let told: readonly string[] = [];
+    let reported: readonly string[] = [];
     await waitFor("every garbage file to be reported", async () => {
       const problems = (await daemon.logEntries()).filter(({ msg }) => msg === "Manifest problem");
-      told = [...new Set(problems.map(({ origin }) => basename(String(origin))))].sort();
-      return told.length >= wanted.length;
+      reported = [...new Set(problems.map(({ origin }) => basename(String(origin))))].sort();
+      return reported.length >= wanted.length;
     }).catch(() => undefined);
-    expect(told).toEqual(wanted);
+    expect(reported).toEqual(wanted);
     const entries = (await daemon.logEntries()).filter(({ msg }) => msg === "Manifest problem");
     expect(entries.filter(({ reason }) => typeof reason !== "string" || reason === "")).toEqual([]);
     expect(entries.find(({ origin }) => String(origin).endsWith("-tabs.yaml"))).toMatchObject({

@@ -91,7 +91,7 @@ describeOnContainerd("a hostile tenant on a node", (installation) => {
     expect(Math.max(...gaps)).toBeLessThan(LATEST_RENEWAL_MS);
     expect([...unready]).toEqual([]);
     expect(cluster.node.daemon.pid).toBe(pid);
-    expect(good.map((name) => cluster.told(name)?.status?.containerStatuses?.[0]?.restartCount)).toEqual(
+    expect(good.map((name) => cluster.reported(name)?.status?.containerStatuses?.[0]?.restartCount)).toEqual(
       good.map(() => 0),
     );
   });

@@ -123,10 +123,10 @@ describeOnContainerd("inside containers on containerd", (installation) => {
     await node.untilOutput(await running("made"), "main", "end");
     expect(await readFile(path("file"), "utf8")).toBe("b\n");
     const message = `MountVolume.SetUp failed for volume "folder" : hostPath type check failed: ${path("nowhere")} is not a directory`;
-    const told = await waitFor("FailedMount", async () =>
+    const reported = await waitFor("FailedMount", async () =>
       (await node.daemon.events("missing")).find(({ reason }) => reason === "FailedMount"),
     );
-    expect(told.message).toBe(message);
+    expect(reported.message).toBe(message);
   });
 
   it("leaves a termination message, or the end of its log when it failed without one", async () => {

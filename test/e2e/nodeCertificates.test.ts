@@ -99,10 +99,10 @@ describe("the certificates of a daemon", () => {
     waitFor(what, check, WAIT_MS).catch(async (error: unknown) => {
       throw new Error(`${String(error)}\n${(await of.log()).slice(-6000)}`);
     });
-  const told = (name: string): Pod | undefined =>
+  const reported = (name: string): Pod | undefined =>
     under().sim.object("pods", { namespace: "default", name }) as Pod | undefined;
   const runs = (of: Daemon, name: string) =>
-    until(of, `pod ${name} to run`, () => (told(name)?.status?.phase === "Running" ? told(name) : undefined));
+    until(of, `pod ${name} to run`, () => (reported(name)?.status?.phase === "Running" ? reported(name) : undefined));
 
   it("are asked for with a bootstrap token; meanwhile static pods run, and a restart goes on with the same request", async () => {
     const of = await start({ kind: "wait" });
@@ -200,7 +200,7 @@ describe("the certificates of a daemon", () => {
         .sim.objects("certificatesigningrequests")
         .map(({ spec }) => spec.username),
       wholeStates: whole.length,
-      container: startOf(told("bound")),
+      container: startOf(reported("bound")),
       failures: await of.metric("kubelet_certificate_manager_client_expiration_renew_errors"),
     }).toEqual({
       asked: ["node-csr", "csr"],

@@ -115,8 +115,8 @@ describeOnContainerd("fields of pods on containerd", (installation) => {
       true,
       new Set(["shop"]),
     ]);
-    const told = (await daemon.events("probed")).map(({ message }) => message);
-    expect(told).toContain(`Readiness probe failed: service unhealthy (responded with "NOT_SERVING")`);
+    const reported = (await daemon.events("probed")).map(({ message }) => message);
+    expect(reported).toContain(`Readiness probe failed: service unhealthy (responded with "NOT_SERVING")`);
     await daemon.drop("probed.json");
     await daemon.untilGone("probed");
     expect(requests.filter(({ url }) => url === "/stopping")).toHaveLength(1);

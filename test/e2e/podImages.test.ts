@@ -61,8 +61,12 @@ describeOnContainerd("images on containerd", (installation) => {
     expect(waiting(held).message).toMatch(
       new RegExp(`^Back-off pulling image "${image}": ErrImagePull: .*connection refused$`),
     );
-    const told = (await node.daemon.events("unreachable")).map(({ type, reason, message }) => [type, reason, message]);
-    expect(told).toEqual([
+    const reported = (await node.daemon.events("unreachable")).map(({ type, reason, message }) => [
+      type,
+      reason,
+      message,
+    ]);
+    expect(reported).toEqual([
       ["Normal", "Pulling", `Pulling image "${image}"`],
       ["Warning", "Failed", expect.stringMatching(/^Failed to pull image .*connection refused$/)],
       ["Warning", "Failed", "Error: ErrImagePull"],

@@ -112,13 +112,13 @@ describeOnContainerd("pod security on containerd", (installation) => {
       containers: [server("pods"), server("own", ":", { securityContext: { seLinuxOptions: own } })],
     });
     const { metadata } = await running("labelled");
-    const told = await Promise.all(
+    const reported = await Promise.all(
       (await node.containers(metadata.uid)).map(async (container) => {
         const { linux } = await node.containerConfig(container.id);
         return [container.metadata?.name, linux?.security_context?.["selinux_options"]];
       }),
     );
-    expect(Object.fromEntries(told)).toEqual({ pods: seLinuxOptions, own });
+    expect(Object.fromEntries(reported)).toEqual({ pods: seLinuxOptions, own });
   });
 
   const appArmor: Refusal = [

@@ -18,7 +18,7 @@ describeOnContainerd("shapes of pods on containerd", (installation) => {
   const running = (name: string): Promise<Pod> =>
     node.daemon.until(name, ({ status }) => status?.phase === "Running", "Running");
   const tell = (text: string, more: Partial<Container> = {}): Container => server("main", `${text}; echo end`, more);
-  const told = async (name: string): Promise<readonly string[]> =>
+  const reported = async (name: string): Promise<readonly string[]> =>
     (await node.untilOutput(await running(name), "main", "end")).slice(0, -1);
 
   it("expands variables in command and arguments, and has every field of the pod as a variable", async () => {
@@ -57,7 +57,7 @@ describeOnContainerd("shapes of pods on containerd", (installation) => {
       resources: { requests: { memory: "2Mi" }, limits: { cpu: "1200m" } },
     };
     await put("worded", { containers: [main] }, { annotations: { note: "of mine" } });
-    const lines = await told("worded");
+    const lines = await reported("worded");
     const { metadata, status } = await running("worded");
     expect(lines.slice(0, 10)).toEqual([
       ...["one two", "$(WORD)", "$(NONE)", "a one two", "hello"],
@@ -84,13 +84,13 @@ describeOnContainerd("shapes of pods on containerd", (installation) => {
       .split("\n")
       .filter((line) => line.startsWith("nameserver "));
     const ofCluster = "default.svc.cluster.local svc.cluster.local cluster.local";
-    const servers = async (name: string) => (await told(name)).filter((line) => line.startsWith("nameserver"));
-    expect(await told("cluster")).toEqual([
+    const servers = async (name: string) => (await reported(name)).filter((line) => line.startsWith("nameserver"));
+    expect(await reported("cluster")).toEqual([
       expect.stringMatching(new RegExp(`^search ${ofCluster}`)),
       "nameserver 192.0.2.10",
     ]);
     expect([await servers("hosted"), await servers("default")]).toEqual([ofNode, ofNode]);
-    const [line = ""] = await told("many");
+    const [line = ""] = await reported("many");
     expect(line.startsWith(`search ${ofCluster} `)).toBe(true);
     expect(line.split(" ").length).toBe(1 + 32);
     expect((await node.daemon.events("many")).find(({ reason }) => reason === "DNSConfigForming")?.message).toBe(
@@ -102,7 +102,7 @@ describeOnContainerd("shapes of pods on containerd", (installation) => {
   it("has the name that its override says, whatever else it says of its name", async () => {
     const named = { hostname: "web", subdomain: "site", hostnameOverride: "db.example.com" };
     await put("overridden", { ...named, containers: [tell("hostname; tail -n 1 /etc/hosts")] });
-    const lines = await told("overridden");
+    const lines = await reported("overridden");
     const { status } = await running("overridden");
     expect(lines).toEqual(["db.example.com", `${status?.podIP}\tdb.example.com`]);
   });

@@ -131,9 +131,9 @@ describe("probes of real processes", () => {
     const restarted = await daemon.until("web", (pod) => containerOf(pod)?.restartCount === 1, "restarted");
     writeFileSync(live, "");
     expect(containerOf(restarted)?.containerID).not.toBe(containerOf(first)?.containerID);
-    const told = (await daemon.events("web")).map(({ reason, message }) => `${reason}: ${message}`);
-    expect(told).toContain("Unhealthy: Liveness probe failed: HTTP probe failed with statuscode: 500");
-    expect(told).toContain("Killing: Container web failed liveness probe, will be restarted");
+    const reported = (await daemon.events("web")).map(({ reason, message }) => `${reason}: ${message}`);
+    expect(reported).toContain("Unhealthy: Liveness probe failed: HTTP probe failed with statuscode: 500");
+    expect(reported).toContain("Killing: Container web failed liveness probe, will be restarted");
     const late = await waitFor("the command to be late", async () =>
       (await daemon.events("hanging")).find(({ reason }) => reason === "Unhealthy"),
     );

@@ -70,11 +70,11 @@ function newerRuntime(node: ContainerdNode): void {
     await node.daemon.put("strict.json", manifest("strict", spec));
     const pod = await node.daemon.until("strict", isReady, "ready");
     expect(await node.untilOutput(pod, "main", "end")).toEqual(["2000 3000", "end"]);
-    const told = await waitFor("the status to tell of the user", async () => {
+    const reported = await waitFor("the status to tell of the user", async () => {
       const status = await node.daemon.pod("strict");
       return status !== undefined && mainOf(status)?.user !== undefined ? mainOf(status) : undefined;
     });
-    expect([told?.user?.linux, told?.volumeMounts?.[0]?.recursiveReadOnly]).toEqual([
+    expect([reported?.user?.linux, reported?.volumeMounts?.[0]?.recursiveReadOnly]).toEqual([
       { uid: 1000, gid: 2000, supplementalGroups: [2000, 3000] },
       "Enabled",
     ]);

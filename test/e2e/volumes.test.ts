@@ -127,12 +127,12 @@ describeOnContainerd("volumes on containerd", (installation) => {
     const tell = "cat /settings/mode; echo; until grep -q new /settings/mode; do sleep 0.05; done; echo seen";
     const container = serving("main", tell, { volumeMounts: [at("settings"), at("fast")] });
     cluster.bind("following", { volumes, containers: [container] });
-    const told = await cluster.until("FailedMount", () =>
+    const reported = await cluster.until("FailedMount", () =>
       cluster.server.sim
         .objects("events")
         .find(({ reason, involvedObject }) => reason === "FailedMount" && involvedObject.name === "following"),
     );
-    expect(told.message).toBe('MountVolume.SetUp failed for volume "settings" : configmap "late" not found');
+    expect(reported.message).toBe('MountVolume.SetUp failed for volume "settings" : configmap "late" not found');
     const waiting = await shown("following");
     expect(waiting).toMatch(
       /\n {2}mounted {2}fast {6}kubernetes.io\/empty-dir {2}tmpfs at \S+\n {2}pending {2}settings {2}kubernetes.io\/configmap {2}/,

@@ -16,8 +16,8 @@ describe("createSimNode", () => {
     const node = createSimNode({ ...options, manifests: { "web.yaml": web } });
     node.runFor(1_000);
     const kinds = ["call", "change", "status"];
-    const told = node.trace.lines.filter((line) => kinds.includes(line.slice(13, 20).trim()));
-    const withoutIds = told.map((line) => line.slice(13).replace(/ [0-9a-f]{13}$/, ""));
+    const reported = node.trace.lines.filter((line) => kinds.includes(line.slice(13, 20).trim()));
+    const withoutIds = reported.map((line) => line.slice(13).replace(/ [0-9a-f]{13}$/, ""));
     expect(withoutIds).toEqual([
       "call    - GetContainerEvents",
       "status  demo/web-sim-node Pending app=ContainerCreating#0",
@@ -69,9 +69,9 @@ describe("createSimNode", () => {
     node.restartKubelet();
     node.runFor(1_000);
     expect(node.runtime.containers().map(({ id }) => id)).toEqual(ids);
-    const told = (of: typeof pods) =>
+    const reported = (of: typeof pods) =>
       of.map(({ status }) => [status?.phase, status?.startTime, status?.containerStatuses]);
-    expect(told(node.pods())).toEqual(told(pods));
+    expect(reported(node.pods())).toEqual(reported(pods));
   });
 
   it("records the findings of checkers and passes them all observations in order", () => {

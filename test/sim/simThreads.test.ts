@@ -18,7 +18,7 @@ const RESTLESS = {
 const FAILING = { seed: "35", pods: 2, nodes: 3 };
 
 /** A run and how far it was said to be, meanwhile. */
-async function told<Result>(options: SimulateOptions, run: (options: SimulateOptions) => Result | Promise<Result>) {
+async function reported<Result>(options: SimulateOptions, run: (options: SimulateOptions) => Result | Promise<Result>) {
   const progress: SimProgress[] = [];
   const result = await run({ ...options, onProgress: (state) => progress.push(state) });
   return { result, progress };
@@ -30,8 +30,8 @@ describe("createSimThreads", () => {
     onTestFinished(() => threads.close());
     for (const seed of ["one", "other"]) {
       const options = { seed, pods: 4, durationMs: 15 * 60_000, nodes: 3 };
-      const alone = await told(options, simulateSeed);
-      expect(await told(options, (each) => simulateDealt(each, threads))).toEqual(alone);
+      const alone = await reported(options, simulateSeed);
+      expect(await reported(options, (each) => simulateDealt(each, threads))).toEqual(alone);
       expect([alone.result.outcome, alone.progress.length > 2]).toEqual(["ok", true]);
     }
   });
@@ -40,8 +40,8 @@ describe("createSimThreads", () => {
     const threads = createSimThreads(2, RESTLESS.threadProgram);
     onTestFinished(() => threads.close());
     const options = { ...FAILING, createKubelet: restlessKubelet };
-    const alone = await told(options, simulateSeed);
-    expect(await told(options, (each) => simulateDealt(each, threads))).toEqual(alone);
+    const alone = await reported(options, simulateSeed);
+    expect(await reported(options, (each) => simulateDealt(each, threads))).toEqual(alone);
     const { outcome, seed, violations } = alone.result;
     expect([outcome, seed, violations[0]?.atMs]).toEqual(["crash", "35/1", expect.closeTo(1_024_797.7, 0)]);
   });

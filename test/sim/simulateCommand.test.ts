@@ -41,8 +41,8 @@ describe("rxlet simulate", () => {
     const first = await simulated(options, HASTY);
     const again = await simulated(["--replay", replay], HASTY);
     expect([first.code, again.code]).toEqual([2, 2]);
-    const told = (text: string) => text.slice(text.indexOf("\n\n")).replace(/replay written.*\n/, "");
-    expect(told(again.text)).toBe(told(first.text));
+    const reported = (text: string) => text.slice(text.indexOf("\n\n")).replace(/replay written.*\n/, "");
+    expect(reported(again.text)).toBe(reported(first.text));
     expect(first.text).toMatch(/\nreplay written to .*failure\.json\n$/);
     expect(JSON.parse(readFileSync(replay, "utf8"))).toMatchObject({ seed: "3", keptFaults: [expect.any(String)] });
   });
@@ -100,9 +100,9 @@ describe("rxlet simulate", () => {
 
   it("draws and prints a seed when none is given", async () => {
     const seeds = await Promise.all([1, 2].map(() => simulated(["--pods", "0", "--duration", "1s"])));
-    const told = seeds.map(({ text }) => lineOf(text, "seed  "));
-    expect(told).toEqual([expect.stringMatching(/^[0-9a-f]{8}$/), expect.stringMatching(/^[0-9a-f]{8}$/)]);
-    expect(told[0]).not.toBe(told[1]);
+    const reported = seeds.map(({ text }) => lineOf(text, "seed  "));
+    expect(reported).toEqual([expect.stringMatching(/^[0-9a-f]{8}$/), expect.stringMatching(/^[0-9a-f]{8}$/)]);
+    expect(reported[0]).not.toBe(reported[1]);
   });
 
   it("writes a Chrome trace", async () => {

@@ -112,13 +112,13 @@ describe("a pod configured from a ConfigMap and a Secret", () => {
     node.putManifest("login.yaml", { ...secret, stringData: { password: PASSWORD, other: 1 } });
     node.kill("demo/web-sim-node/app");
     node.runFor(60_000);
-    const told = JSON.stringify([
+    const reported = JSON.stringify([
       node.telemetry.lines,
       node.trace.lines,
       node.pods(),
       node.kubelet?.queries.timeline("demo", "web-sim-node"),
     ]);
-    for (const text of [PASSWORD, btoa(PASSWORD)]) expect(told).not.toContain(text);
-    expect(told).toContain("stringData[other]");
+    for (const text of [PASSWORD, btoa(PASSWORD)]) expect(reported).not.toContain(text);
+    expect(reported).toContain("stringData[other]");
   });
 });

@@ -114,8 +114,8 @@ describe("a container in its crash loop", () => {
     const made = nodeOf({ [INITIAL]: "soon", [MAX]: "1h" }, { config: { syncPeriodMs: 5_000 } });
     const diagram = "ss-----s----------s----";
     expect(starts(made, diagram)).toBe(diagram);
-    const told = made.node.trace.lines.filter((line) => line.includes("InvalidAnnotation"));
-    expect(told.map((line) => line.slice(line.indexOf("metadata")))).toEqual([
+    const reported = made.node.trace.lines.filter((line) => line.includes("InvalidAnnotation"));
+    expect(reported.map((line) => line.slice(line.indexOf("metadata")))).toEqual([
       `metadata.annotations[${MAX}]: "1h" is above the longest delay of this node; 5m0s is used`,
       `metadata.annotations[${INITIAL}]: "soon" is not a duration such as 5s or 1m30s; 10s is used`,
     ]);

@@ -126,8 +126,8 @@ describe("a private image that one pod pulled", () => {
     node.files.put(path, "{");
     restart();
     expect(files("pulled")).toEqual([`${path}.corrupt`]);
-    const told = node.telemetry.lines.filter(({ message }) => message.includes("put aside"));
-    expect(told).toHaveLength(1);
+    const reported = node.telemetry.lines.filter(({ message }) => message.includes("put aside"));
+    expect(reported).toHaveLength(1);
     restart();
     run("thief");
     run("friend", "login");

@@ -34,12 +34,12 @@ const stubborn: SimProgram = { ...polite, ...deafToTerm };
 const web = (spec: Spec) => fromApi(pod("web", { terminationGracePeriodSeconds: 20, ...spec }));
 
 /** The pod runs for ten seconds; what is told of its end, counted from then. */
-const endsSo = (spec: Spec, told: readonly string[], programs: ScenarioPrograms = { "*": polite }) =>
+const endsSo = (spec: Spec, reported: readonly string[], programs: ScenarioPrograms = { "*": polite }) =>
   simulate({
     pods: [web(spec)],
     programs,
     script: [at("10s").forceDelete("web")],
-    expect: [story("web", { only: /StopContainer|ExecSync|exited|Hook/, since: "10s" }, told)],
+    expect: [story("web", { only: /StopContainer|ExecSync|exited|Hook/, since: "10s" }, reported)],
   });
 
 describe("postStart", () => {

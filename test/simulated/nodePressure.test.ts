@@ -36,7 +36,7 @@ function cluster(options: Partial<SimNodeOptions> = {}) {
     server.schedule({ namespace: "default", name }, "one");
     node.runFor(2_000);
   };
-  const told = (type: string): string => {
+  const reported = (type: string): string => {
     const { conditions = [] } = server.object("nodes", { name: "one" })?.status ?? {};
     const { status, reason, message } = conditions.find((each) => each.type === type) ?? {};
     return `${status} ${reason}: ${message}`;
@@ -48,35 +48,39 @@ function cluster(options: Partial<SimNodeOptions> = {}) {
   const events = (reason: string) =>
     node.trace.lines.filter((line) => line.includes("event") && line.includes(`${reason}`)).length;
   node.runFor(1_000);
-  return { server, node, place, told, became, events };
+  return { server, node, place, reported, became, events };
 }
 const refused = (condition: string): string =>
   `Failed Evicted Pod was rejected: The node had condition: [${condition}]. `;
 
 describe("a node that runs short of", () => {
   it("memory says so within a look, takes who requests some, and is over it five minutes after the last look", () => {
-    const { server, node, place, told, became, events } = cluster();
+    const { server, node, place, reported, became, events } = cluster();
     place("hog", requesting);
     node.runFor(10_000);
-    expect(told("MemoryPressure")).toBe("True KubeletHasInsufficientMemory: kubelet has insufficient memory available");
+    expect(reported("MemoryPressure")).toBe(
+      "True KubeletHasInsufficientMemory: kubelet has insufficient memory available",
+    );
     place("besteffort");
     place("burstable", requesting);
     expect([became("besteffort"), became("burstable")]).toEqual([refused("MemoryPressure"), "Running"]);
     server.delete("pods", { namespace: "default", name: "hog" }, { gracePeriodSeconds: 1 });
     node.runFor(290_000);
-    expect(told("MemoryPressure")).toContain("True");
+    expect(reported("MemoryPressure")).toContain("True");
     node.runFor(30_000);
-    expect(told("MemoryPressure")).toBe("False KubeletHasSufficientMemory: kubelet has sufficient memory available");
+    expect(reported("MemoryPressure")).toBe(
+      "False KubeletHasSufficientMemory: kubelet has sufficient memory available",
+    );
     place("next");
     expect(became("next")).toBe("Running");
     expect(events("NodeHasInsufficientMemory")).toBe(1);
   });
 
   it("disk takes critical pods alone", () => {
-    const { node, place, told, became } = cluster();
+    const { node, place, reported, became } = cluster();
     node.host.disk.fill("/", "somebody", { bytes: 90 * GIB });
     node.runFor(10_000);
-    expect([told("DiskPressure"), told("MemoryPressure").slice(0, 5)]).toEqual([
+    expect([reported("DiskPressure"), reported("MemoryPressure").slice(0, 5)]).toEqual([
       "True KubeletHasDiskPressure: kubelet has disk pressure",
       "False",
     ]);
@@ -88,13 +92,13 @@ describe("a node that runs short of", () => {
   it("inodes is short of disk, too; of process ids where a threshold says so", () => {
     const pid = { signal: "pid.available", least: { units: 100 }, graceMs: 0, reclaim: undefined } as const;
     const inodes = { ...pid, signal: "imagefs.inodesFree", least: { share: 0.05 } } as const;
-    const { node, place, told, became } = cluster({
+    const { node, place, reported, became } = cluster({
       config: { evictionThresholds: [pid, inodes], pressureTransitionMs: 15_000 },
     });
     node.host.disk.fill("/", "somebody", { inodes: 6_500_000 });
     place("hog");
     node.runFor(10_000);
-    expect([told("PIDPressure"), told("DiskPressure").slice(0, 4)]).toEqual([
+    expect([reported("PIDPressure"), reported("DiskPressure").slice(0, 4)]).toEqual([
       "True KubeletHasInsufficientPID: kubelet has insufficient PID available",
       "True",
     ]);
@@ -103,12 +107,12 @@ describe("a node that runs short of", () => {
   });
 
   it("resources without thresholds reports no pressure", () => {
-    const { node, place, told, became } = cluster({ config: { evictionThresholds: [] } });
+    const { node, place, reported, became } = cluster({ config: { evictionThresholds: [] } });
     node.host.disk.fill("/", "somebody", { bytes: 99 * GIB });
     place("hog");
     node.runFor(20_000);
     place("web");
-    const conditions = ["MemoryPressure", "DiskPressure", "PIDPressure"].map((type) => told(type).slice(0, 5));
+    const conditions = ["MemoryPressure", "DiskPressure", "PIDPressure"].map((type) => reported(type).slice(0, 5));
     expect([conditions, became("web")]).toEqual([["False", "False", "False"], "Running"]);
   });
 });

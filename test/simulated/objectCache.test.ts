@@ -55,9 +55,9 @@ function caching(strategy: string, options: Omit<SimApiServerOptions, "clock"> =
     put: (mode: string, more = {}) => api.server.put("configmaps", { metadata, data: { MODE: mode }, ...more }),
     get: (ref = REF) => shown(api.run(cache.get(ref))),
     follow(ref = REF) {
-      const told: string[] = [];
-      const subscription = cache.follow(ref).subscribe((lookup) => void told.push(shown(lookup)));
-      return { told, stop: () => subscription.unsubscribe() };
+      const reported: string[] = [];
+      const subscription = cache.follow(ref).subscribe((lookup) => void reported.push(shown(lookup)));
+      return { reported, stop: () => subscription.unsubscribe() };
     },
     runFor(ms: number): void {
       const endMs = api.scheduler.now() + ms;
@@ -70,13 +70,13 @@ function caching(strategy: string, options: Omit<SimApiServerOptions, "clock"> =
 describe("the strategy Watch", () => {
   it("tells what the object is whenever that changed, and reads without another request", () => {
     const { follow, put, runFor, get, requests, server } = caching("Watch");
-    const { told } = follow();
+    const { reported } = follow();
     runFor(100);
     put("slow");
     runFor(100);
     put("fast");
     runFor(100);
-    expect([told, get(), requests, server.watchCount]).toEqual([
+    expect([reported, get(), requests, server.watchCount]).toEqual([
       ["missing", "slow", "fast"],
       "fast",
       ["watch configmaps"],
@@ -91,7 +91,7 @@ describe("the strategy Watch", () => {
     runFor(100);
     one.stop();
     runFor(100);
-    const shared = [server.watchCount, other.told, requests.length];
+    const shared = [server.watchCount, other.reported, requests.length];
     other.stop();
     runFor(100);
     expect([shared, server.watchCount, get()]).toEqual([[1, ["slow"], 1], 0, 'object "default"/"web" not registered']);
@@ -120,11 +120,11 @@ describe("the strategy Watch", () => {
   it("no longer watches an immutable object, which stays known", () => {
     const { follow, put, runFor, get, server } = caching("Watch");
     put("fixed", { immutable: true });
-    const { told } = follow();
+    const { reported } = follow();
     runFor(100);
     server.delete("configmaps", metadata);
     runFor(10 * MINUTE_MS);
-    expect([told, server.watchCount, get()]).toEqual([["fixed"], 0, "fixed"]);
+    expect([reported, server.watchCount, get()]).toEqual([["fixed"], 0, "fixed"]);
   });
 
   it("stops watching an object unused for five syncs, and reads it again on the next request", () => {
@@ -144,14 +144,14 @@ describe("the strategy Watch", () => {
   it("drops a watch and its object under memory pressure, and reads it again on the next request", () => {
     const { follow, put, runFor, get, requests, shed } = caching("Watch");
     put("slow");
-    const { told } = follow();
+    const { reported } = follow();
     runFor(100);
     const before = requests.length;
     expect([shed(), shed()]).toEqual([[["objects of pods", "watchers", 1]], [["objects of pods", "watchers", 0]]]);
     put("fast");
     runFor(100);
-    expect([told, requests.length]).toEqual([["slow"], before]);
-    expect([get(), told, requests.length > before]).toEqual(["fast", ["slow", "fast"], true]);
+    expect([reported, requests.length]).toEqual([["slow"], before]);
+    expect([get(), reported, requests.length > before]).toEqual(["fast", ["slow", "fast"], true]);
   });
 
   it("has the server end a watch after half an hour at least, an hour at most", () => {
@@ -244,9 +244,9 @@ describe("the strategy Get", () => {
   it("asks each time", () => {
     const { follow, put, get, requests } = caching("Get");
     put("slow");
-    const { told } = follow();
+    const { reported } = follow();
     get();
     put("fast");
-    expect([get(), told, requests.length]).toEqual(["fast", ["slow", "fast"], 2]);
+    expect([get(), reported, requests.length]).toEqual(["fast", ["slow", "fast"], 2]);
   });
 });

@@ -171,16 +171,16 @@ describe("probes on a node", () => {
     node.runFor(19_500);
     node.dropPod("uid-1");
     node.runFor(20_000);
-    const told = simStory(node, POD, /status|Unhealthy|Killing|exited/, 19_000).map((line) =>
+    const reported = simStory(node, POD, /status|Unhealthy|Killing|exited/, 19_000).map((line) =>
       line.replace(/^\S+ /, ""),
     );
-    expect(told.slice(0, 4)).toEqual([
+    expect(reported.slice(0, 4)).toEqual([
       "Killing: Stopping container main",
       "Running main=running#0",
       "Unhealthy: Readiness probe failed: no",
       "Unhealthy: Readiness probe failed: no",
     ]);
-    expect(told.filter((line) => /Liveness|Killing/.test(line))).toEqual(["Killing: Stopping container main"]);
+    expect(reported.filter((line) => /Liveness|Killing/.test(line))).toEqual(["Killing: Stopping container main"]);
   });
 
   it("write a verdict down that could not be written while the disk was full", () => {

@@ -249,8 +249,8 @@ describe("a resize that fits", () => {
     refuses = false;
     node.runFor(30_000);
     expect([resizing(node), inForce(node)]).toEqual([[], ["2000 2048"]]);
-    const told = events.map(({ what }) => what).filter((what) => what.startsWith("Resize"));
-    expect(told).toEqual(["ResizeStarted uid-1", "ResizeError uid-1", "ResizeCompleted uid-1"]);
+    const reported = events.map(({ what }) => what).filter((what) => what.startsWith("Resize"));
+    expect(reported).toEqual(["ResizeStarted uid-1", "ResizeError uid-1", "ResizeCompleted uid-1"]);
     check();
   });
 
@@ -343,8 +343,8 @@ describe("a resize that does not fit", () => {
     expect(node.runUntil(() => inForce(node)[0] === "3000 1024", 35_000)).toBe(true);
     node.runFor(1_000);
     expect(resizing(node)).toEqual([]);
-    const told = events.map(({ what }) => what).filter((what) => what.startsWith("Resize"));
-    expect(told).toEqual(["ResizeDeferred uid-1", "ResizeStarted uid-1", "ResizeCompleted uid-1"]);
+    const reported = events.map(({ what }) => what).filter((what) => what.startsWith("Resize"));
+    expect(reported).toEqual(["ResizeDeferred uid-1", "ResizeStarted uid-1", "ResizeCompleted uid-1"]);
     check();
   });
 

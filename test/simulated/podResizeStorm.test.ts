@@ -82,7 +82,9 @@ describe("after a storm of resizes", () => {
         wanted: [Number(resourceMilli(wanted, "cpu")), Number(resourceValue(wanted, "memory")) / MIB],
         container: [Number(running?.resources?.cpuQuota) / 100, Number(running?.resources?.memoryLimitInBytes) / MIB],
         cgroup: [Number(cgroup?.cpuQuotaUs) / 100, Number(cgroup?.memoryLimitBytes) / MIB],
-        told: pod.status?.conditions?.filter(({ type }) => type.startsWith("PodResize")).map(({ reason }) => reason),
+        reported: pod.status?.conditions
+          ?.filter(({ type }) => type.startsWith("PodResize"))
+          .map(({ reason }) => reason),
       };
     });
     for (const size of sizes) {
@@ -90,9 +92,9 @@ describe("after a storm of resizes", () => {
     }
     const used = sizes.reduce((sum, { allocated: [cpu = 0] }) => sum + cpu, 0);
     expect([sizes.length, used <= CPUS]).toEqual([UIDS.length - refused.length, true]);
-    for (const { allocated, wanted, told } of sizes) {
+    for (const { allocated, wanted, reported } of sizes) {
       const isGranted = String(allocated) === String(wanted);
-      expect(told).toEqual(isGranted ? [] : ["Deferred"]);
+      expect(reported).toEqual(isGranted ? [] : ["Deferred"]);
       // A resize that still waits does not fit in the CPU capacity; memory always fits.
       if (!isGranted) expect(used - (allocated[0] ?? 0) + (wanted[0] ?? 0) > CPUS).toBe(true);
     }

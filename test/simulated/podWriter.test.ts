@@ -64,19 +64,19 @@ describe("statuses", () => {
     const { node, server, place, phase, seen } = clusterNode();
     place("web");
     node.runFor(5_000);
-    const told = seen.filter(({ kind }) => kind === "status");
+    const reported = seen.filter(({ kind }) => kind === "status");
     const firstPatchMs = seen.find((each) => each.kind === "request" && each.verb === "patch")?.atMs;
     expect([phase("web"), openStatuses(node), server.revision > 0]).toEqual(["Running", [], true]);
-    expect(firstPatchMs).toBe(told[0]?.atMs);
+    expect(firstPatchMs).toBe(reported[0]?.atMs);
   });
 
   it("go out the newest alone where several came about while one was on its way", () => {
     const { node, place, pod, requests, seen } = clusterNode({ patchMs: 10_000 });
     place("web");
     node.runFor(15_000);
-    const told = seen.filter(({ kind }) => kind === "status").length;
+    const reported = seen.filter(({ kind }) => kind === "status").length;
     const [container] = pod("web")?.status?.containerStatuses ?? [];
-    expect([told > requests().length, requests(), container?.state?.waiting?.reason]).toEqual([
+    expect([reported > requests().length, requests(), container?.state?.waiting?.reason]).toEqual([
       true,
       ["patch web", "patch web"],
       "ContainerCreating",

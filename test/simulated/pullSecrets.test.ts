@@ -61,8 +61,8 @@ describe("an image of a pod with a pull secret", () => {
     const { node, server, users, place } = nodeWithPod();
     place();
     node.runFor(60_000);
-    const told = server.objects("events").find(({ reason }) => reason === "FailedToRetrieveImagePullSecret");
-    expect([users, told?.message, told?.involvedObject.fieldPath]).toEqual([
+    const reported = server.objects("events").find(({ reason }) => reason === "FailedToRetrieveImagePullSecret");
+    expect([users, reported?.message, reported?.involvedObject.fieldPath]).toEqual([
       ["nobody"],
       "Unable to retrieve some image pull secrets (login); attempting to pull the image may not succeed.",
       undefined,

@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000;
 /** A server, a reflector of the pods of one of its nodes, and all that it told. */
 function reflecting(options: Omit<SimApiServerOptions, "clock"> = {}, usesStreams = true) {
   const api = simApi(options);
-  const told: Reflected<ApiObjects["pods"]>[] = [];
+  const reported: Reflected<ApiObjects["pods"]>[] = [];
   const selection = { fieldSelector: `spec.nodeName=${NODE}` };
   const prng = createPrng("reflector");
   const reflected$ = reflect({
@@ -25,12 +25,12 @@ function reflecting(options: Omit<SimApiServerOptions, "clock"> = {}, usesStream
     rng: { next: () => prng.next(), uuid: () => prng.uuid() },
     usesStreams,
   });
-  const subscription = reflected$.subscribe((reflected) => void told.push(reflected));
+  const subscription = reflected$.subscribe((reflected) => void reported.push(reflected));
   const uidsOf = (objects: Iterable<ApiObjects["pods"]>): readonly string[] =>
     [...objects].map(({ metadata }) => `${metadata?.name} ${metadata?.uid} ${metadata?.resourceVersion}`).sort();
   return {
     ...api,
-    told,
+    reported,
     subscription,
     place(name: string): void {
       api.server.put("pods", newPod(name));
@@ -41,9 +41,10 @@ function reflecting(options: Omit<SimApiServerOptions, "clock"> = {}, usesStream
       while (api.scheduler.runNext(endMs));
       api.scheduler.advanceTo(endMs);
     },
-    reflected: () => uidsOf(told.at(-1)?.objects?.values() ?? []),
+    reflected: () => uidsOf(reported.at(-1)?.objects?.values() ?? []),
     stored: () => uidsOf(api.server.objects("pods").filter(({ spec }) => spec?.nodeName === NODE)),
-    names: () => told.map(({ objects }) => [...(objects?.keys() ?? ["unknown"])].join(" ").replaceAll("default/", "")),
+    names: () =>
+      reported.map(({ objects }) => [...(objects?.keys() ?? ["unknown"])].join(" ").replaceAll("default/", "")),
   };
 }
 
@@ -108,25 +109,25 @@ describe("reflect, from the simulated API server", () => {
   });
 
   it("detects a silently dead connection within minutes", () => {
-    const { place, runFor, reflected, stored, server, told } = reflecting();
+    const { place, runFor, reflected, stored, server, reported } = reflecting();
     runFor(100);
     server.setNetwork("silent");
     place("a");
     runFor(3 * MINUTE_MS);
-    const during = told.at(-1)?.problem?.code;
+    const during = reported.at(-1)?.problem?.code;
     server.setNetwork("up");
     runFor(3 * MINUTE_MS);
-    expect([during, reflected(), told.at(-1)?.problem]).toEqual(["DeadlineExceeded", stored(), undefined]);
+    expect([during, reflected(), reported.at(-1)?.problem]).toEqual(["DeadlineExceeded", stored(), undefined]);
   });
 
   it("costs next to nothing while nothing happens: bookmarks, and a new watch every few minutes", () => {
-    const { scheduler, runFor, told, place } = reflecting();
+    const { scheduler, runFor, reported, place } = reflecting();
     place("a");
     runFor(1_000);
     let actions = 0;
     while (scheduler.runNext(61 * MINUTE_MS)) actions += 1;
     // Two per bookmark (sent, arrived), a few more for each of six to twelve watches.
-    expect([actions < 250, told.length]).toEqual([true, 1]);
+    expect([actions < 250, reported.length]).toEqual([true, 1]);
   });
 
   it("leaves no timer and no watch behind", () => {
@@ -173,11 +174,11 @@ describe("reflect, from the simulated API server", () => {
         if (prng.chance(0.15)) prng.pick(accidents)();
         runFor(prng.int(0, 5_000));
       }
-      expect(run.told.some(({ problem }) => problem !== undefined)).toBe(true);
+      expect(run.reported.some(({ problem }) => problem !== undefined)).toBe(true);
       isWell = true;
       server.setNetwork("up");
       runFor(10 * MINUTE_MS);
-      expect([run.told.at(-1)?.problem, run.reflected()]).toEqual([undefined, run.stored()]);
+      expect([run.reported.at(-1)?.problem, run.reflected()]).toEqual([undefined, run.stored()]);
     },
   );
 });

@@ -136,8 +136,8 @@ describe("a volume of a ConfigMap", () => {
       [],
       "ContainerCreating",
     ]);
-    const told = new Set(events());
-    expect(told).toEqual(
+    const reported = new Set(events());
+    expect(reported).toEqual(
       new Set([
         'FailedMount: MountVolume.SetUp failed for volume "settings" : configmap "web" not found',
         "FailedMount: Unable to attach or mount volumes: unmounted volumes=[settings], unattached volumes=[], failed to process volumes=[]: context deadline exceeded",

@@ -46,14 +46,14 @@ export function sizedPod(uid: string, cpu: string, more: SizeOf = {}): Pod {
   const ports = hostPort === undefined ? {} : { ports: [{ containerPort: hostPort, hostPort }] };
   const container = containerOf({ resources: { requests: { cpu, ...requests } }, ...ports });
   const pod = podOf({ uid, name: uid, spec: { containers: [container], ...spec } });
-  const told = { ...(createdAt && { creationTimestamp: createdAt }), ...(generation && { generation }) };
-  return { ...pod, metadata: { ...pod.metadata, ...told } };
+  const reported = { ...(createdAt && { creationTimestamp: createdAt }), ...(generation && { generation }) };
+  return { ...pod, metadata: { ...pod.metadata, ...reported } };
 }
 
 /** Priority of a critical pod. */
 export const CRITICAL = 2_000_000_000;
 
-export const told = (op: PodOperation, ...pods: readonly Pod[]): RegistryInput => ({
+export const reported = (op: PodOperation, ...pods: readonly Pod[]): RegistryInput => ({
   kind: "update",
   update: { op, source: "api", pods },
 });

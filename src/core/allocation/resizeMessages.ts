@@ -15,12 +15,12 @@ const inOrder = ({ limits, requests }: Requirements): Requirements => ({
 });
 
 function sizes(pod: Pod, error: string): string {
-  const told = (containers: Pod["spec"]["containers"] | undefined) =>
+  const reported = (containers: Pod["spec"]["containers"] | undefined) =>
     containers?.map(({ name, resources }) => ({ name, resources: inOrder(resources ?? {}) }));
-  const initContainers = told(pod.spec.initContainers);
+  const initContainers = reported(pod.spec.initContainers);
   return goJson({
     ...(initContainers?.length ? { initContainers } : {}),
-    containers: told(pod.spec.containers),
+    containers: reported(pod.spec.containers),
     generation: pod.metadata.generation ?? 0,
     ...(error === "" ? {} : { error }),
   });

@@ -36,8 +36,8 @@ const secondsOf = (retryAfter: string | undefined): number | undefined =>
   retryAfter !== undefined && /^\d{1,9}$/.test(retryAfter.trim()) ? Number(retryAfter) : undefined;
 
 function statusOf({ status, body }: HttpRefusal, request: string): ApiStatus {
-  const told = parseJson(body);
-  if (isJsonObject(told) && told["kind"] === "Status") return { ...(told as ApiStatus), code: status };
+  const reported = parseJson(body);
+  if (isJsonObject(reported) && reported["kind"] === "Status") return { ...(reported as ApiStatus), code: status };
   const words = body.trim().replace(/\s+/g, " ").slice(0, MAX_TOLD);
   const message = `${request}: the server answered ${status}${words === "" ? "" : `: ${words}`}`;
   return {

@@ -65,10 +65,10 @@ function envOf(exec: FieldReader): Readonly<Record<string, string>> {
 }
 
 function clusterInfo(cluster: FieldReader): Readonly<Record<string, unknown>> {
-  const told = CLUSTER_FIELDS.filter((field) => cluster.map[field] !== undefined);
+  const reported = CLUSTER_FIELDS.filter((field) => cluster.map[field] !== undefined);
   const extension = cluster.list("extensions").find(({ map }) => map["name"] === EXEC_EXTENSION)?.map["extension"];
   return {
-    ...Object.fromEntries(told.map((field) => [field, cluster.map[field]])),
+    ...Object.fromEntries(reported.map((field) => [field, cluster.map[field]])),
     ...(extension === undefined ? {} : { config: extension }),
   };
 }

@@ -33,7 +33,7 @@ export interface PodWriteView {
   readonly firstStatusOf: (uid: PodUid) => PodStatus | undefined;
   readonly synced: (SyncedStatus & { readonly atMs: MonotonicMs }) | undefined;
   /** The API server has listed its pods at least once. */
-  readonly isTold: boolean;
+  readonly isReported: boolean;
   /** The node knows all its pods, so API objects of unknown pods may be deleted. */
   readonly isSettled: boolean;
   readonly now: MonotonicMs;
@@ -62,7 +62,7 @@ export function nextPodWrite(view: PodWriteView): PodWrite {
   const { object, records } = view;
   const mirrored = records.find(isToMirror);
   if (object === undefined) {
-    return mirrored?.pod === undefined || !view.isTold ? NOTHING : { kind: "createMirror", pod: mirrored.pod };
+    return mirrored?.pod === undefined || !view.isReported ? NOTHING : { kind: "createMirror", pod: mirrored.pod };
   }
   const isMirror = isMirrorPod(object);
   const uid = object.metadata?.uid ?? "";

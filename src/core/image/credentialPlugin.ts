@@ -40,8 +40,8 @@ export function pluginAnnotations(
 ): Annotations | undefined {
   const has = (key: string): boolean => Object.hasOwn(annotations, key);
   if (!requiredAnnotations.every(has)) return undefined;
-  const told = [...requiredAnnotations, ...optionalAnnotations.filter(has)].sort();
-  return Object.fromEntries(told.map((key) => [key, annotations[key] ?? ""]));
+  const reported = [...requiredAnnotations, ...optionalAnnotations.filter(has)].sort();
+  return Object.fromEntries(reported.map((key) => [key, annotations[key] ?? ""]));
 }
 
 /** Returns the request in its wire form; `image` is without tag and digest. Equal requests may share one response. */

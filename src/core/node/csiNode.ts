@@ -35,8 +35,8 @@ export function csiNodeStep(existing: CsiNode | undefined, nodeName: string, nod
     (owner) => owner.kind === "Node" && owner.name === nodeName && owner.uid === nodeUid,
   );
   if (!isOwn) return { kind: "delete", uid };
-  const told = [...new Set((annotations[MIGRATED_PLUGINS] ?? "").split(","))].sort();
-  if (sameItems(told, MIGRATED)) return { kind: "none" };
+  const reported = [...new Set((annotations[MIGRATED_PLUGINS] ?? "").split(","))].sort();
+  if (sameItems(reported, MIGRATED)) return { kind: "none" };
   const metadata = { ...existing.metadata, annotations: { ...annotations, [MIGRATED_PLUGINS]: MIGRATED.join(",") } };
   return { kind: "update", object: { ...existing, metadata } };
 }

@@ -7,13 +7,13 @@ import type { NodeFacts, NodePressures } from "./nodeFacts.ts";
 
 export type NodeCondition = NonNullable<NonNullable<Node["status"]>["conditions"]>[number];
 
-type Told = Pick<NodeCondition, "reason" | "message">;
+type Reported = Pick<NodeCondition, "reason" | "message">;
 
 interface PressureCondition {
   readonly type: string;
   readonly of: keyof NodePressures;
-  readonly under: Told;
-  readonly free: Told;
+  readonly under: Reported;
+  readonly free: Reported;
 }
 
 const PRESSURES: readonly PressureCondition[] = [

@@ -9,14 +9,14 @@ const MAX_NAMES = 5;
 export function withImages(node: Node, { images, settings: { maxImages } }: NodeFacts): Node {
   if (images === undefined) return node;
   const sorted = [...images].sort(bySize);
-  const told = maxImages < 0 ? sorted : sorted.slice(0, maxImages);
+  const reported = maxImages < 0 ? sorted : sorted.slice(0, maxImages);
   const { images: _before, ...status } = node.status ?? {};
-  if (told.length === 0) return { ...node, status };
+  if (reported.length === 0) return { ...node, status };
   return {
     ...node,
     status: {
       ...status,
-      images: told.map(({ repoDigests, repoTags, size }) => ({
+      images: reported.map(({ repoDigests, repoTags, size }) => ({
         names: [...repoDigests, ...repoTags].slice(0, MAX_NAMES),
         sizeBytes: Number(size),
       })),

@@ -42,7 +42,7 @@ export function activeDeadlineLeftMs(input: ActiveDeadlineInput): number | undef
   const { pod, runtime, previous, now, knownForMs } = input;
   const { activeDeadlineSeconds } = pod.spec;
   if (activeDeadlineSeconds === undefined) return undefined;
-  const told = parseInstant(previous?.startTime ?? pod.status?.startTime);
-  const startedAt = told ?? runtime?.sandboxes.at(-1)?.createdAt ?? now;
+  const reported = parseInstant(previous?.startTime ?? pod.status?.startTime);
+  const startedAt = reported ?? runtime?.sandboxes.at(-1)?.createdAt ?? now;
   return activeDeadlineSeconds * 1000 - Math.max(now - startedAt, knownForMs);
 }

@@ -95,7 +95,10 @@ function withForgottenEnd(
  * The last termination as reported before: the only record of it once the instance is removed, as by
  * RestartAllContainers.
  */
-function lastStateTold(before: ApiContainerStatus | undefined, { containerID }: ApiContainerStatus): ContainerState {
+function lastStateReported(
+  before: ApiContainerStatus | undefined,
+  { containerID }: ApiContainerStatus,
+): ContainerState {
   const { terminated } = before?.state ?? {};
   return terminated !== undefined && before?.containerID !== containerID ? { terminated } : (before?.lastState ?? {});
 }
@@ -114,7 +117,7 @@ function statusFromInstances(
   const restartCount = Math.max(present.restartCount, before?.restartCount ?? 0);
   // Created but not started. Upstream hardly ever reports this state, because it generates statuses before a sync.
   const waiting = newest.state === "created" ? { state: { waiting: { reason: awaited(input) } } } : {};
-  const status = { ...present, ...waiting, restartCount, lastState: lastStateTold(before, present) };
+  const status = { ...present, ...waiting, restartCount, lastState: lastStateReported(before, present) };
   // An instance that never ran has no termination to report.
   const older = allNamed(input.runtime.containers, spec.name).find(
     (each) => each !== newest && each.state !== "created",

@@ -26,15 +26,15 @@ function podIPsOf(
   hostIPs: readonly string[],
 ): readonly string[] {
   const [newest] = runtime.sandboxes;
-  const told = (previous?.podIPs ?? []).flatMap(({ ip }) => (ip === undefined || ip === "" ? [] : [ip]));
+  const reported = (previous?.podIPs ?? []).flatMap(({ ip }) => (ip === undefined || ip === "" ? [] : [ip]));
   if (isHostNetwork(pod)) {
     // The primary address never changes; a second family is added when the node gets one.
-    const [first = hostIPs[0], second = hostIPs[1]] = told;
+    const [first = hostIPs[0], second = hostIPs[1]] = reported;
     const ips = [first, second].filter((ip) => ip !== undefined);
     return ips.filter((ip, index) => index === 0 || ips[0] === undefined || isV6(ip) !== isV6(ips[0]));
   }
   if (newest?.ready === true && newest.ips.length > 0) return byNodeFamily(newest.ips, hostIPs);
-  return runtime.sandboxes.some(({ ready }) => ready) ? [] : told;
+  return runtime.sandboxes.some(({ ready }) => ready) ? [] : reported;
 }
 
 /** Returns the address fields of the pod status, without fields that have no value. */

@@ -30,7 +30,7 @@ export interface SourceSnapshot {
   readonly objects?: readonly ManifestObject[];
   readonly problems: readonly ManifestProblem[];
   /** The API objects of `pods` and of mirror pods, for a source that has them. */
-  readonly told?: ApiPodObjects;
+  readonly reported?: ApiPodObjects;
   /**
    * False: the source has not been read since the start, so `pods` is empty and must not delete anything; only the
    * problems count. Absent: `pods` is the desired state.

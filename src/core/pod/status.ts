@@ -95,16 +95,16 @@ function statusesOf(
 
 /** Keeps a terminal phase, from the API object or the previous status. */
 function finalPhase(input: PodStatusInput, computed: PodPhase): PodPhase {
-  const told = [input.pod.status?.phase, input.previous?.phase].find(isTerminalPhase);
-  return told ?? input.override?.phase ?? computed;
+  const reported = [input.pod.status?.phase, input.previous?.phase].find(isTerminalPhase);
+  return reported ?? input.override?.phase ?? computed;
 }
 
 type Explanation = Pick<PodStatus, "message" | "reason">;
 
 /** Returns reason and message, which stay as long as the phase does. */
 function explanationOf({ pod, previous, override }: PodStatusInput, phase: PodPhase): Explanation {
-  const told = [previous, pod.status].find((status) => status?.phase === phase);
-  const { reason, message } = (isTerminalPhase(told?.phase) ? told : (override ?? told)) ?? {};
+  const reported = [previous, pod.status].find((status) => status?.phase === phase);
+  const { reason, message } = (isTerminalPhase(reported?.phase) ? reported : (override ?? reported)) ?? {};
   return {
     ...(message === undefined || message === "" ? {} : { message }),
     ...(reason === undefined || reason === "" ? {} : { reason }),

@@ -15,8 +15,8 @@ export class StepWords implements Omit<RegistryStep, "registry" | "resizes" | "r
   /** Sends the current state to the worker of a syncing pod, replacing an earlier sync command of this step. */
   sync({ restoredSize, ...command }: PodCommand & { readonly phase: "sync" }): void {
     const { uid } = command.identity;
-    const told = this.commands.findIndex((each) => each.phase === "sync" && each.identity.uid === uid);
-    const [before] = told < 0 ? [] : this.commands.splice(told, 1);
+    const reported = this.commands.findIndex((each) => each.phase === "sync" && each.identity.uid === uid);
+    const [before] = reported < 0 ? [] : this.commands.splice(reported, 1);
     const from = restoredSize ?? (before?.phase === "sync" ? before.restoredSize : undefined);
     this.commands.push({ ...command, ...(from === undefined ? {} : { restoredSize: from }) });
   }

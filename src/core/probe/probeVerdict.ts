@@ -62,9 +62,9 @@ export function withHooksRunning(
   postStarting: ReadonlyMap<string, ContainerId>,
 ): ReadonlyMap<string, ProbeVerdict> {
   if (postStarting.size === 0) return verdicts;
-  const told = new Map(verdicts);
+  const reported = new Map(verdicts);
   for (const [name, containerId] of postStarting) {
-    told.set(name, { started: false, ready: false, live: true, containerId });
+    reported.set(name, { started: false, ready: false, live: true, containerId });
   }
-  return told;
+  return reported;
 }

@@ -31,8 +31,8 @@ const figure = (
   const extra = labels && { labels: labelText(labels) };
   return {
     ...shared(name, help),
-    samplesOf: ({ told, figures, time }) => {
-      const { value, time: at } = told[of] ?? { value: figures[of], time };
+    samplesOf: ({ reported, figures, time }) => {
+      const { value, time: at } = reported[of] ?? { value: figures[of], time };
       return value === undefined ? [] : [{ ...extra, value: scaled(value, factor), time: at }];
     },
   };

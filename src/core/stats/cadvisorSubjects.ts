@@ -15,7 +15,7 @@ import type { ContainerStats, CpuStats, MemoryStats, PodStats, Summary } from ".
 import { allNamed } from "../findNamed.ts";
 
 /** A figure and the time of its measurement. */
-export interface Told {
+export interface Reported {
   readonly value: number;
   readonly time: EpochMs;
 }
@@ -39,7 +39,7 @@ export interface Subject {
   readonly createdAt: EpochMs | undefined;
   readonly figures: CgroupFigures;
   /** Figures from the runtime, which take precedence. */
-  readonly told: { readonly [Figure in CgroupFigure]?: Told };
+  readonly reported: { readonly [Figure in CgroupFigure]?: Reported };
   /** Runtimes do not report packets. */
   readonly interfaces: readonly (Pick<InterfaceCounters, "name"> & Partial<InterfaceCounters>)[];
   readonly disks: readonly DiskUse[];
@@ -91,7 +91,7 @@ export function cadvisorSubjects(measurement: CadvisorMeasurement): readonly Sub
       ...{ time: reading.time, createdAt: startOf(owner) ?? reading.createdAt },
       labels: labelText(labelsOf(reading.path, owner)),
       figures: { ...sums.get(reading.path), ...reading.figures },
-      told: stats === undefined ? {} : toldBy(stats),
+      reported: stats === undefined ? {} : reportedBy(stats),
       interfaces: reading.path === ROOT ? measurement.nodeInterfaces : reading.interfaces,
       disks: reading.path === ROOT ? nodeDiskUses(measurement) : diskUses(reading, stats, measurement),
     };
@@ -123,22 +123,22 @@ const containerStats = (stats: PodStats | undefined, { container }: CgroupOwner)
   allNamed(stats?.containers ?? [], container.name).find(({ startTime }) => startTime === container.createdAt);
 
 /** Returns the figures that the runtime measured. */
-function toldBy(stats: {
+function reportedBy(stats: {
   readonly cpu?: CpuStats;
   readonly memory?: MemoryStats;
   readonly process_stats?: { readonly process_count: number };
-}): Subject["told"] {
+}): Subject["reported"] {
   const { cpu, memory, process_stats } = stats;
-  const told: { [Figure in CgroupFigure]?: Told } = {};
+  const reported: { [Figure in CgroupFigure]?: Reported } = {};
   const tell = (figure: CgroupFigure, value: number | undefined, time: EpochMs | undefined): void => {
-    if (value !== undefined && time !== undefined) told[figure] = { value, time };
+    if (value !== undefined && time !== undefined) reported[figure] = { value, time };
   };
   tell("cpuNs", cpu?.usageCoreNanoSeconds, cpu?.time);
   tell("memoryUsage", memory?.usageBytes, memory?.time);
   tell("workingSet", memory?.workingSetBytes, memory?.time);
   tell("rss", memory?.rssBytes, memory?.time);
   tell("processes", process_stats?.process_count, memory?.time);
-  return told;
+  return reported;
 }
 
 const SUMMED = ["processes", "fileDescriptors", "sockets"] as const;
@@ -206,7 +206,7 @@ function withoutCgroup(
       const interfaces = "network" in of ? (of.network?.interfaces ?? []) : [];
       return [
         {
-          ...{ time, createdAt: of.startTime, figures: {}, told: toldBy(of) },
+          ...{ time, createdAt: of.startTime, figures: {}, reported: reportedBy(of) },
           labels: labelText(labelsOf("", owner)),
           interfaces,
           disks: diskUses({ io: [] }, of, measurement),

@@ -92,11 +92,11 @@ function pullCause(pod: Pod | undefined, container: string | undefined, node: No
   const before = node.pulls.slice(0, at);
   const ahead = before.map(({ image: other }) => other);
   if (ahead.length === 0) return { cause: `${name}, next in line, delayed by the pull rate limit` };
-  const told = before.slice(0, TOLD_AHEAD).map(({ image: other, startedAt }) => {
+  const reported = before.slice(0, TOLD_AHEAD).map(({ image: other, startedAt }) => {
     return startedAt === undefined ? other : `${other} (pulling for ${seconds(node.now.mono - startedAt)})`;
   });
   const more = before.length > TOLD_AHEAD ? ` and ${before.length - TOLD_AHEAD} more` : "";
-  return { cause: `${name}, ${ordinal(ahead.length + 1)} in line behind ${told.join(", ")}${more}`, ahead };
+  return { cause: `${name}, ${ordinal(ahead.length + 1)} in line behind ${reported.join(", ")}${more}`, ahead };
 }
 
 /** Maximum number of images to name in the text of a wait; `ahead` lists all. */
@@ -123,11 +123,11 @@ function failureWaits(timeline: PodTimeline, node: NodeBusiness): readonly PodWa
 /** A failed sync, unless the failure is that of a container with a wait of its own. */
 function roundWait({ failedRound, failures, underWay }: PodTimeline, node: NodeBusiness): readonly PodWait[] {
   if (failedRound === undefined || underWay.size > 0) return [];
-  const told = new Set([...failures.values()].map(({ reason, message }) => `${reason}: ${message}`));
-  const untold = failedRound.failures.filter((failure) => !told.has(failure));
-  if (untold.length === 0) return [];
+  const reported = new Set([...failures.values()].map(({ reason, message }) => `${reason}: ${message}`));
+  const unreported = failedRound.failures.filter((failure) => !reported.has(failure));
+  if (unreported.length === 0) return [];
   const next = failedRound.againAt === undefined ? {} : { next: { what: "next try", at: failedRound.againAt } };
-  return [{ what: "Retry", cause: untold.join("; "), forMs: lasting(node, failedRound.since), ...next }];
+  return [{ what: "Retry", cause: unreported.join("; "), forMs: lasting(node, failedRound.since), ...next }];
 }
 
 /** Sidecars that stop after the main containers and after later sidecars. */

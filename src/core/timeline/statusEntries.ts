@@ -63,10 +63,10 @@ function exitBetween(before: ApiContainerStatus | undefined, after: ApiContainer
 function exitEntry({ exitCode, reason, message, startedAt, finishedAt }: Terminated): Entry {
   const began = parseInstant(startedAt);
   const ended = parseInstant(finishedAt);
-  const told = [`code ${exitCode}`, reason, message?.trim()].filter((part) => part !== undefined && part !== "");
+  const reported = [`code ${exitCode}`, reason, message?.trim()].filter((part) => part !== undefined && part !== "");
   return {
     what: "Exited",
-    message: told.join(", "),
+    message: reported.join(", "),
     ...(exitCode === 0 ? {} : { outcome: "failed" as const }),
     ...(began === undefined || ended === undefined ? {} : { tookMs: ended - began }),
   };
@@ -74,6 +74,6 @@ function exitEntry({ exitCode, reason, message, startedAt, finishedAt }: Termina
 
 function podEntries(before: PodStatus | undefined, after: PodStatus): readonly Entry[] {
   if (after.phase === undefined || after.phase === before?.phase) return [];
-  const told = [after.phase, after.reason, after.message].filter((part) => part !== undefined && part !== "");
-  return [{ what: "Phase", message: told.join(": ") }];
+  const reported = [after.phase, after.reason, after.message].filter((part) => part !== undefined && part !== "");
+  return [{ what: "Phase", message: reported.join(": ") }];
 }

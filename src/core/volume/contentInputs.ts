@@ -29,7 +29,7 @@ export function objectInputs(
 }
 
 /** Returns the outcome as a value comparable by identity. */
-const told = (result: Result<unknown>): unknown => (result.ok ? result.value : result.error.message);
+const reported = (result: Result<unknown>): unknown => (result.ok ? result.value : result.error.message);
 
 /** Returns all inputs of a volume's files, comparable by identity. */
 export function contentInputs(pod: Pod, volume: Volume, sources: PayloadSources): VolumeInputs {
@@ -39,11 +39,11 @@ export function contentInputs(pod: Pod, volume: Volume, sources: PayloadSources)
     ...tokenWishes(pod, volume).map(sources.token),
     ...anchorsWishes(volume).map(sources.anchors),
     ...podCertificateWishes(pod, volume).map(sources.credentials),
-  ].map(told);
+  ].map(reported);
   const items = [
     ...(volume.downwardAPI?.items ?? []),
     ...(volume.projected?.sources ?? []).flatMap(({ downwardAPI }) => downwardAPI?.items ?? []),
   ];
-  const texts = items.map((item) => downwardText(pod, item, allocatable)).map(told);
+  const texts = items.map((item) => downwardText(pod, item, allocatable)).map(reported);
   return [...read, ...identities, ...texts];
 }

@@ -45,10 +45,10 @@ function volumeLines(volumes: readonly VolumeView[]): readonly string[] {
 function whyLines({ volume, reason, failures, next }: VolumeView): readonly string[] {
   const tries = failures === undefined ? "" : `failed ${failures === 1 ? "once" : `${failures} times`}`;
   const due = next === undefined ? "" : `next try at ${next.at}, in ${durationText(next.inSeconds)}`;
-  const told = [tries, due].filter((part) => part !== "").join("; ");
+  const reported = [tries, due].filter((part) => part !== "").join("; ");
   return [
     ...(volume === undefined ? [] : [`      PersistentVolume ${volume}`]),
     ...(reason === undefined ? [] : [`      ${oneLine(reason)}`]),
-    ...(told === "" ? [] : [`      ${told}`]),
+    ...(reported === "" ? [] : [`      ${reported}`]),
   ];
 }

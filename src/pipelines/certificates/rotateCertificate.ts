@@ -53,7 +53,7 @@ const PAUSE_MS = 1_000;
  *
  *     certificate   a valid--------deadline
  *     requests                     r--#  r---issued
- *     told          a------------------------b------
+ *     reported      a------------------------b------
  *
  * Cancels: the wait or the request in flight. Errors: never, nor does it complete; failures are logged and retried
  * with RENEWAL_BACKOFF. Bound: one request at a time; a new template replaces the request for the old one.

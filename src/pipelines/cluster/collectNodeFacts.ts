@@ -21,23 +21,23 @@ export function createNodeFacts(
   const { nodeName, node: settings, capacity, allocatable, resyncPeriodMs } = config;
   const fixed = { name: nodeName, settings, capacity, allocatable };
   const machineNow = perObject((addresses: MachineAddresses) => ({ ...machine, ...addresses }));
-  let told: NodeFacts | undefined;
+  let reported: NodeFacts | undefined;
   return () => {
     const { runtimeState, relistedAt, images, pressures, addresses } = state;
     const facts = addresses.value === undefined ? machine : machineNow(addresses.value);
     const times = { relistedAt: relistedAt.value, resyncPeriodMs, startedAt, now: clock.monotonicMs() };
     const problems = nodeProblems({ runtime: runtimeState.value, ...times });
     const runtime = runtimeFacts(runtimeState.value);
-    const isTold =
-      told?.runtime === runtime &&
-      told.machine === facts &&
-      told.images === images.value &&
-      told.pressures === pressures.value &&
-      sameValue(told.problems, problems);
-    if (!isTold || told === undefined) {
-      told = { ...fixed, machine: facts, runtime, problems, images: images.value, pressures: pressures.value };
+    const isReported =
+      reported?.runtime === runtime &&
+      reported.machine === facts &&
+      reported.images === images.value &&
+      reported.pressures === pressures.value &&
+      sameValue(reported.problems, problems);
+    if (!isReported || reported === undefined) {
+      reported = { ...fixed, machine: facts, runtime, problems, images: images.value, pressures: pressures.value };
     }
-    return told;
+    return reported;
   };
 }
 

@@ -67,14 +67,14 @@ const recordsByName = perObject(({ records }: Registry): ReadonlyMap<string, rea
 });
 
 /** The server's answer to a write, as long as the reflector has not come to it. */
-const unseenAnswer = ({ answered }: PodWriterMemory, told: ApiPodObjects): ApiPod | undefined =>
-  answered !== undefined && isNewerVersion(answered.metadata?.resourceVersion ?? "", told.version)
+const unseenAnswer = ({ answered }: PodWriterMemory, reported: ApiPodObjects): ApiPod | undefined =>
+  answered !== undefined && isNewerVersion(answered.metadata?.resourceVersion ?? "", reported.version)
     ? answered
     : undefined;
 
 /** The object of this name in its newest known version; undefined once it is known to be gone. */
-function knownObject(memory: PodWriterMemory, name: string, told: ApiPodObjects): ApiPod | undefined {
-  const object = unseenAnswer(memory, told) ?? told.byName.get(name);
+function knownObject(memory: PodWriterMemory, name: string, reported: ApiPodObjects): ApiPod | undefined {
+  const object = unseenAnswer(memory, reported) ?? reported.byName.get(name);
   return object !== undefined && object.metadata?.uid === memory.goneUid ? undefined : object;
 }
 
@@ -90,7 +90,7 @@ export function createPodWriterMemories(
     return memory;
   };
   /** The objects of the server at the last look. */
-  let lastTold: ApiPodObjects["byName"] = new Map();
+  let lastReported: ApiPodObjects["byName"] = new Map();
   const view = (name: string): PodWriteView => {
     const memory = of(name);
     return {
@@ -99,7 +99,7 @@ export function createPodWriterMemories(
       statusOf: (uid) => podStatuses.get(uid),
       firstStatusOf: (uid) => memory.first.get(uid),
       synced: memory.synced,
-      isTold: sourcesSeen.value.has("api"),
+      isReported: sourcesSeen.value.has("api"),
       isSettled: registry.value.isSettled,
       now: clock.monotonicMs(),
     };
@@ -108,14 +108,14 @@ export function createPodWriterMemories(
     const memory = of(name);
     memory.answered = unseenAnswer(memory, apiPodObjects.value);
     const seen = view(name);
-    const { object, records, isTold, isSettled } = seen;
+    const { object, records, isReported, isSettled } = seen;
     if (object === undefined && records.length === 0 && !memory.isInDoubt) {
       memories.delete(name);
       return undefined;
     }
     noteStatuses(memory, seen);
     const statuses = records.map(({ identity }) => podStatuses.get(identity.uid));
-    const parts = [object, isTold, isSettled, ...records, ...statuses];
+    const parts = [object, isReported, isSettled, ...records, ...statuses];
     if (sameItems(parts, memory.seen)) return undefined;
     memory.seen = parts;
     return { key: name, priority: podWritePriority(seen) };
@@ -124,23 +124,23 @@ export function createPodWriterMemories(
     of,
     view,
     changed() {
-      lastTold = apiPodObjects.value.byName;
+      lastReported = apiPodObjects.value.byName;
       const known = recordsByName(registry.value);
-      const names = new Set([...known.keys(), ...lastTold.keys(), ...memories.keys()]);
+      const names = new Set([...known.keys(), ...lastReported.keys(), ...memories.keys()]);
       return [...names].flatMap((name) => look(name) ?? []);
     },
     changedObjects() {
-      const before = lastTold;
-      lastTold = apiPodObjects.value.byName;
+      const before = lastReported;
+      lastReported = apiPodObjects.value.byName;
       const names = new Set<string>();
       for (const [name, { answered }] of memories) if (answered !== undefined) names.add(name);
       let stayed = 0;
-      for (const [name, object] of lastTold) {
+      for (const [name, object] of lastReported) {
         const known = before.get(name);
         if (known !== undefined) stayed += 1;
         if (known !== object) names.add(name);
       }
-      if (stayed < before.size) for (const name of before.keys()) if (!lastTold.has(name)) names.add(name);
+      if (stayed < before.size) for (const name of before.keys()) if (!lastReported.has(name)) names.add(name);
       return [...names].flatMap((name) => look(name) ?? []);
     },
     changedStatus(uid) {

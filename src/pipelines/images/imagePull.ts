@@ -184,9 +184,9 @@ const withCredentials = (
     switchMap((found) => {
       if (!found.ok) return credentialsFailed({ container }, found.error);
       const { missing, credentials: toTry } = found.value;
-      const told: readonly ImageStep[] =
+      const reported: readonly ImageStep[] =
         missing.length === 0 ? [] : [{ kind: "event", event: missingPullSecretsEvent(missing), ofPod: true }];
-      return concat(from(told), pull(toTry));
+      return concat(from(reported), pull(toTry));
     }),
   );
 

@@ -125,7 +125,7 @@ function settle(store: PullRecordStore): Observable<never> {
     }),
     ignoreElements(),
     tap({ complete: () => tellCounts(store) }),
-    untold(store),
+    unreported(store),
   );
 }
 
@@ -144,7 +144,7 @@ export const prunePullRecords = (store: PullRecordStore): Observable<never> =>
       return ports.images.listImages({ filter: undefined }).pipe(
         switchMap(({ images }) => forgetGone(store, images, askedAt)),
         tap({ complete: () => tellCounts(store) }),
-        untold(store),
+        unreported(store),
       );
     },
     { immediately: false },
@@ -167,7 +167,7 @@ function forgetGone(store: PullRecordStore, images: readonly Image[], askedAt: n
   });
 }
 
-const untold = ({ ports }: PullRecordStore): MonoTypeOperatorFunction<never> =>
+const unreported = ({ ports }: PullRecordStore): MonoTypeOperatorFunction<never> =>
   catchError((thrown: unknown) => {
     ports.telemetry.log.error("Records of image pulls were not compared with the images", {
       error: toKubeletError(thrown),

@@ -59,7 +59,7 @@ export function createPullRecordStore(
 }
 
 /** Runs an effect whose failure is only logged, as `what`. */
-export function told(
+export function reported(
   { ports }: PullRecordStore,
   what: string,
   fields: Readonly<Record<string, unknown>>,
@@ -101,7 +101,7 @@ function lessen({ intents }: PullRecordStore, image: string): boolean {
 
 /** Ends one pull of the image. Never errors. */
 export const endPull = (store: PullRecordStore, image: string): Observable<never> =>
-  told(store, "failed to remove image pull intent", { image }, () => {
+  reported(store, "failed to remove image pull intent", { image }, () => {
     if (!lessen(store, image)) return EMPTY;
     const path = `${store.pullingDir}/${files.pullFileName(image)}`;
     // Another pull of the image may have started meanwhile.

@@ -24,7 +24,7 @@ import {
   type PullRecordPorts,
   type PullRecordStore,
   recordPull,
-  told,
+  reported,
 } from "./pullRecordStore.ts";
 
 /** A use of a present image. */
@@ -117,7 +117,7 @@ const pullOf = <T extends PulledImage>(store: PullRecordStore, image: string, pu
 /** Without its record the image still counts as pulled, by the intent. */
 const keep = (store: PullRecordStore, image: string, { found, used }: PulledImage): Observable<never> =>
   concat(
-    told(store, "failed to write image pulled record", { imageRef: found.id }, () =>
+    reported(store, "failed to write image pulled record", { imageRef: found.id }, () =>
       recordPull(store, image, found.id, files.credentialsUsed(used)),
     ),
     defer(() => (store.records.has(found.id) ? endPull(store, image) : EMPTY)),
@@ -156,7 +156,7 @@ function check(store: PullRecordStore, use: ImageUse): Observable<Result<Access>
       const learned$ =
         learned === undefined
           ? EMPTY
-          : told(store, "failed to write an image pulled record", { image, imageRef }, () =>
+          : reported(store, "failed to write an image pulled record", { image, imageRef }, () =>
               recordPull(store, image, imageRef, { kubernetesSecrets: [learned] }),
             );
       return concat(learned$, of(accessOf(match.mayUse)));

@@ -42,19 +42,19 @@ export function cgroupDriver(
     }),
   );
   return told$.pipe(
-    tap((told) => {
-      if (told === undefined) {
+    tap((reported) => {
+      if (reported === undefined) {
         log.info("The runtime does not tell its cgroup driver, using the configured one", { cgroupDriver: configured });
-      } else if (told === configured) {
-        log.info("Using cgroup driver setting received from the CRI runtime", { cgroupDriver: told });
+      } else if (reported === configured) {
+        log.info("Using cgroup driver setting received from the CRI runtime", { cgroupDriver: reported });
       } else {
         log.warn("Using cgroup driver setting received from the CRI runtime, not the configured one", {
-          cgroupDriver: told,
+          cgroupDriver: reported,
           configured,
         });
       }
     }),
-    map((told) => told ?? configured),
+    map((reported) => reported ?? configured),
   );
 }
 

@@ -69,14 +69,14 @@ function bindSubPaths(context: PodContext, task: ContainerFilesTask): Observable
     const place = { volumeRoot, subPath };
     const about = `for volumeMount "${volume}" of container "${container.name}"`;
     return concat(
-      isMade ? mounts.makeInside(place).pipe(told(`failed to create subPath directory ${about}`)) : EMPTY,
-      mounts.bindInside({ ...place, target }).pipe(told(`failed to prepare subPath ${about}`)),
+      isMade ? mounts.makeInside(place).pipe(reported(`failed to create subPath directory ${about}`)) : EMPTY,
+      mounts.bindInside({ ...place, target }).pipe(reported(`failed to prepare subPath ${about}`)),
     );
   }).pipe(ignoreElements());
 }
 
 /** Passes on the failure with upstream's message. */
-const told = <T>(what: string): MonoTypeOperatorFunction<T> =>
+const reported = <T>(what: string): MonoTypeOperatorFunction<T> =>
   catchError((thrown: unknown) => {
     const error = toKubeletError(thrown);
     return throwError(() => ({ ...error, message: `${what}: ${error.message}` }));

@@ -61,9 +61,10 @@ const isStartingAgain = (context: PodContext): boolean =>
   context.memory.rounds.restarting.value || !seesOwnEffects(context);
 
 /** The end of all containers is that of the pod when none is being started again. */
-function isEnd(context: PodContext, { status: told }: Pod): boolean {
+function isEnd(context: PodContext, { status: reported }: Pod): boolean {
   const { memory } = context;
-  const isKnown = memory.reported.override !== undefined || isTerminalPhase((memory.reported.status ?? told)?.phase);
+  const isKnown =
+    memory.reported.override !== undefined || isTerminalPhase((memory.reported.status ?? reported)?.phase);
   return isKnown || !isStartingAgain(context);
 }
 

@@ -282,9 +282,9 @@ function conclude({ context, pod, actions, podStart, errors }: SyncRun): Observa
   const { memory, ports } = context;
   const outputs: PodOutput[] = [];
   memory.rounds.restarting.set(false);
-  const told = new Map(failuresAt(memory));
+  const reported = new Map(failuresAt(memory));
   for (const wait of actions.waits) {
-    if (told.get(wait.name)?.error.message !== wait.error.message) {
+    if (reported.get(wait.name)?.error.message !== wait.error.message) {
       outputs.push(eventOutput(backOffEvent(pod, wait.name)));
       const inMs = Math.round(wait.until - ports.clock.monotonicMs());
       ports.telemetry.log.info("Container waits to be restarted", {

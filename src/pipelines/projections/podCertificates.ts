@@ -47,7 +47,7 @@ export function createPodCertificates(deps: PodCertificatesDeps): PodCertificate
   const { clock } = deps;
   const entries = new Map<string, Entry>();
   const count = createStateGauge(deps.metrics);
-  const told = (news: CertificateNews): CertificateNews => {
+  const reported = (news: CertificateNews): CertificateNews => {
     count([...entries.values()], clock);
     return news;
   };
@@ -64,7 +64,7 @@ export function createPodCertificates(deps: PodCertificatesDeps): PodCertificate
         return decisions$.pipe(
           switchMap((credentials) => {
             set(key, { wish, credentials });
-            return merge(of({ kind: "changed" } as const), warnings(wish, credentials, clock).pipe(map(told)));
+            return merge(of({ kind: "changed" } as const), warnings(wish, credentials, clock).pipe(map(reported)));
           }),
           finalize(() => {
             entries.delete(key);

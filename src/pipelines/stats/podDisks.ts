@@ -106,10 +106,10 @@ function measureVolume(volume: MeasuredVolume, count: CountTree, ports: DiskPort
   const walked$ = count(path);
   const toldByQuota$ = defer(() => (quotas === undefined ? of(undefined) : orUndefined(quotas.usage(path), ports)));
   const counted$ = toldByQuota$.pipe(
-    switchMap((told) => {
-      if (told === undefined) return walked$;
+    switchMap((reported) => {
+      if (reported === undefined) return walked$;
       source = "fsquota";
-      return of(told);
+      return of(reported);
     }),
   );
   return defer(() => {
@@ -121,8 +121,8 @@ function measureVolume(volume: MeasuredVolume, count: CountTree, ports: DiskPort
         telemetry.metrics.observe("kubelet_volume_metric_collection_duration_seconds", seconds, labels);
       }),
       map(({ space, counted }) => {
-        const told = space && { bytes: space.usedBytes, inodes: space.inodes - space.inodesFree };
-        const used = by === "du" ? counted : told;
+        const reported = space && { bytes: space.usedBytes, inodes: space.inodes - space.inodesFree };
+        const used = by === "du" ? counted : reported;
         return used && { ...volume, used, space };
       }),
     );

@@ -33,7 +33,9 @@ export function followOrigin(pod: Pod, volume: Volume, deps: VolumeOriginDeps): 
 
 function withDriver(origin: VolumeOrigin, deps: VolumeOriginDeps): Observable<Result<VolumeOrigin>> {
   const { csi } = origin;
-  return csi === undefined ? of(ok(origin)) : driverOf(csi, deps).pipe(map((told) => ok({ ...origin, csi: told })));
+  return csi === undefined
+    ? of(ok(origin))
+    : driverOf(csi, deps).pipe(map((reported) => ok({ ...origin, csi: reported })));
 }
 
 function driverOf(csi: CsiOrigin, { csiDrivers$, clock }: VolumeOriginDeps): Observable<CsiOrigin> {

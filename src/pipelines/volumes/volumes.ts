@@ -242,8 +242,8 @@ function wishOne(
   table.set(name, known);
   // All of them only once, when the last one becomes known.
   const had = !wasAllKnown && table.isAllKnown() ? table.keys() : [];
-  const told = known.wanted === undefined ? [] : [volumeKey(known.wanted.layout)];
-  return [...told, ...leftOf(table, before === undefined ? had : [...had, before])];
+  const reported = known.wanted === undefined ? [] : [volumeKey(known.wanted.layout)];
+  return [...reported, ...leftOf(table, before === undefined ? had : [...had, before])];
 }
 
 /** While the volume of a claim is unknown, it may be any of the actual ones. */

@@ -60,7 +60,7 @@ export function wireForm<T extends ApiObject>(kind: string, object: T): T {
   const status = whole["status"] as JsonMap | undefined;
   const conditions = status?.["conditions"] as readonly JsonMap[] | undefined;
   if (conditions === undefined) return whole as unknown as T;
-  const told = conditions.map((condition) => withNulls(condition, conditionTimes));
-  const isSame = told.every((condition, place) => condition === conditions[place]);
-  return (isSame ? whole : { ...whole, status: { ...status, conditions: told } }) as unknown as T;
+  const reported = conditions.map((condition) => withNulls(condition, conditionTimes));
+  const isSame = reported.every((condition, place) => condition === conditions[place]);
+  return (isSame ? whole : { ...whole, status: { ...status, conditions: reported } }) as unknown as T;
 }

@@ -22,7 +22,7 @@ import type { SimObservation } from "../simObservation.ts";
 export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPods">): SimChecker {
   const fault = nodeMisfit(config);
   /** Number of the first snapshot in which this process of the kubelet saw a pod, by UID. */
-  const toldAt = new Map<string, number>();
+  const reportedAt = new Map<string, number>();
   const granted = createGrants();
   const sandboxes = createPodSandboxes();
   const ports = new Map<string, HostPorts>();
@@ -32,7 +32,7 @@ export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPod
   let snapshots = 0;
   /** Describes how the running pods known by snapshot `knownBy` exceed the node; undefined when they fit. */
   const misfit = (knownBy: number): string | undefined => {
-    const running = [...toldAt].flatMap(([uid, since]) => {
+    const running = [...reportedAt].flatMap(([uid, since]) => {
       if (since > knownBy || !sandboxes.hasReady(uid) || ended.has(uid) || overdue.has(uid)) return [];
       return [{ size: granted.of(uid), ports: ports.get(uid) ?? [] }];
     });
@@ -51,7 +51,7 @@ export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPod
   const note = (observation: SimObservation): string | undefined => {
     switch (observation.kind) {
       case "kubelet":
-        toldAt.clear();
+        reportedAt.clear();
         return undefined;
       case "wanted":
         snapshots += 1;
@@ -59,12 +59,12 @@ export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPod
           const { uid } = pod.metadata;
           granted.wants(uid, podRequests(pod));
           ports.set(uid, hostPortsOf(pod));
-          toldAt.set(uid, toldAt.get(uid) ?? snapshots);
+          reportedAt.set(uid, reportedAt.get(uid) ?? snapshots);
         }
         return undefined;
       case "status":
         if (isTerminalPhase(observation.after?.phase)) ended.add(observation.podUid);
-        if (granted.told(observation)) grown = observation;
+        if (granted.reported(observation)) grown = observation;
         return undefined;
       case "call":
         // A request under way when its pod ends creates a sandbox, which the kubelet stops at once.
@@ -76,7 +76,7 @@ export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPod
       case "change": {
         const { podUid, name } = observation.change;
         if (!sandboxes.note(observation.change)) return undefined;
-        const since = toldAt.get(podUid);
+        const since = reportedAt.get(podUid);
         return since === undefined ? undefined : afterwards(misfit(since), name, "started");
       }
       default:
@@ -100,23 +100,23 @@ const NONE: ResourceList = new Map();
  * inspection of the pod.
  */
 function createGrants() {
-  const told = new Map<string, ResourceList>();
+  const reported = new Map<string, ResourceList>();
   const wanted = new Map<string, ResourceList>();
   const isMore = (size: ResourceList, before: ResourceList): boolean =>
     resourceMilli(size, "cpu") > resourceMilli(before, "cpu") ||
     resourceValue(size, "memory") > resourceValue(before, "memory");
   return {
-    of: (uid: string): ResourceList => minResources(told.get(uid) ?? NONE, wanted.get(uid) ?? NONE),
+    of: (uid: string): ResourceList => minResources(reported.get(uid) ?? NONE, wanted.get(uid) ?? NONE),
     wants(uid: string, size: ResourceList): void {
       wanted.set(uid, size);
-      told.set(uid, told.get(uid) ?? size);
+      reported.set(uid, reported.get(uid) ?? size);
     },
     /** Records the allocated resources of a status; true when they grew. */
-    told({ podUid, after }: SimObservation & { readonly kind: "status" }): boolean {
+    reported({ podUid, after }: SimObservation & { readonly kind: "status" }): boolean {
       if (after?.allocatedResources === undefined) return false;
       const size = parseResourceList(after.allocatedResources);
-      const hasGrown = isMore(size, told.get(podUid) ?? NONE);
-      told.set(podUid, size);
+      const hasGrown = isMore(size, reported.get(podUid) ?? NONE);
+      reported.set(podUid, size);
       return hasGrown;
     },
   };

@@ -33,11 +33,11 @@ function problemOf({ metadata, spec, status }: Pod, { plan, uid }: WantedPod): s
   const gaveWay =
     containerStatuses.length === 0 || ["Preempting", "Evicted"].includes(reason) || reason.startsWith("OutOf");
   if (phase === "Failed" && gaveWay) return undefined;
-  const told = [...initContainerStatuses, ...containerStatuses].map(({ name, state, ready, restartCount }) => {
+  const reported = [...initContainerStatuses, ...containerStatuses].map(({ name, state, ready, restartCount }) => {
     const is = state?.running !== undefined ? "runs" : (state?.terminated?.reason ?? state?.waiting?.reason ?? "?");
     return `${name} ${is}${ready ? "" : " (not ready)"} #${restartCount}`;
   });
-  const where = `is ${phase ?? "without a phase"} (${told.join(", ")})`;
+  const where = `is ${phase ?? "without a phase"} (${reported.join(", ")})`;
   switch (POD_KINDS[plan.kind]?.goal) {
     case "running": {
       const isUp = phase === "Running" && containerStatuses.every(({ ready }) => ready);

@@ -10,7 +10,7 @@ import type { SimObservation } from "../simObservation.ts";
 export function finalPhaseStays(): SimChecker {
   /** Terminal phases that a source gave to the kubelet, by source and pod UID. */
   const known = new Map<PodSource, ReadonlyMap<string, string>>();
-  const told = ({ source, pods }: SimObservation & { readonly kind: "wanted" }): void => {
+  const reported = ({ source, pods }: SimObservation & { readonly kind: "wanted" }): void => {
     const final = pods.flatMap(({ metadata, status }) =>
       status?.phase !== undefined && isTerminalPhase(status.phase) ? [[metadata.uid, status.phase] as const] : [],
     );
@@ -20,7 +20,7 @@ export function finalPhaseStays(): SimChecker {
     name: "finalPhaseStays",
     sees: ["wanted", "status"],
     check(observation) {
-      if (observation.kind === "wanted") told(observation);
+      if (observation.kind === "wanted") reported(observation);
       if (observation.kind !== "status") return undefined;
       const { podUid, before, after, subject } = observation;
       const handed = [...known.values()].map((phases) => phases.get(podUid)).find((phase) => phase !== undefined);

@@ -27,7 +27,7 @@ export function goingPods() {
   const specs = new Map<string, number>();
   /** Grace period in force, by UID. */
   const going = new Map<string, Grace>();
-  const told = ({ atMs, source, podUids, news }: SimObservation & { readonly kind: "wanted" }): void => {
+  const reported = ({ atMs, source, podUids, news }: SimObservation & { readonly kind: "wanted" }): void => {
     const shorten = (uid: string, seconds: number): void => {
       const known = going.get(uid);
       const before = known?.atMs === atMs ? known.before : (known?.seconds ?? Infinity);
@@ -48,7 +48,7 @@ export function goingPods() {
   return {
     /** Updates the table from an observation. */
     look(observation: SimObservation): void {
-      if (observation.kind === "wanted") told(observation);
+      if (observation.kind === "wanted") reported(observation);
       if (observation.kind === "removed" && isPodsLast(observation.what)) going.delete(observation.podUid);
       // A pod that never reached the runtime leaves nothing to remove.
       if (observation.kind === "status" && observation.after === undefined) going.delete(observation.podUid);

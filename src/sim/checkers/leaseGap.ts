@@ -11,22 +11,22 @@ export function leaseGap(): SimChecker {
   let isUp = false;
   /** The last renewal, or the instant since which a renewal is possible. */
   let sinceMs = 0;
-  let isTold = false;
+  let isReported = false;
   return {
     name: "leaseGap",
     check(observation) {
       const { kind, atMs } = observation;
       const gapMs = atMs - sinceMs;
-      const isBroken = isRunning && isUp && gapMs >= durationMs && !isTold;
+      const isBroken = isRunning && isUp && gapMs >= durationMs && !isReported;
       if (kind === "kubelet") isRunning = observation.what === "started";
       if (kind === "apiServer") isUp = observation.isUp;
       if (kind === "lease") durationMs = observation.durationSeconds * MS_PER_SECOND;
       if (kind === "kubelet" || kind === "apiServer" || kind === "lease") {
         sinceMs = atMs;
-        isTold = false;
+        isReported = false;
       }
       if (!isBroken) return undefined;
-      isTold = kind !== "lease";
+      isReported = kind !== "lease";
       return `the lease was not renewed for ${Math.round(gapMs / MS_PER_SECOND)} s`;
     },
   };

@@ -37,7 +37,7 @@ export function noStartAfterEnd(): SimChecker {
   /** Pods no part of which may start, with the reason. */
   const ends = new Map<string, End>();
   const parts = podParts();
-  const told = ({ source, podUids }: SimObservation & { readonly kind: "wanted" }): void => {
+  const reported = ({ source, podUids }: SimObservation & { readonly kind: "wanted" }): void => {
     for (const uid of wanted.get(source) ?? []) if (!podUids.has(uid)) ends.set(uid, takenBack(ends.get(uid)));
     // A pod that returns before the first stop request, or after its last part was removed, starts afresh.
     for (const uid of podUids) if (ends.get(uid) === "unwanted" || !parts.has(uid)) ends.delete(uid);
@@ -49,7 +49,7 @@ export function noStartAfterEnd(): SimChecker {
     check(observation) {
       switch (observation.kind) {
         case "wanted":
-          told(observation);
+          reported(observation);
           return undefined;
         case "status":
           if (observation.after === undefined || !isTerminalPhase(observation.after.phase)) return undefined;

@@ -12,14 +12,14 @@ export function nodeReady(): SimChecker {
   let isRunning = false;
   let isUp = false;
   let says: boolean | undefined;
-  let told: { readonly status: string | undefined; readonly message: string } = { status: undefined, message: "" };
+  let reported: { readonly status: string | undefined; readonly message: string } = { status: undefined, message: "" };
   let steadySinceMs = 0;
-  let isTold = false;
+  let isReported = false;
   return {
     name: "nodeReady",
     check(observation) {
       const { kind, atMs } = observation;
-      if (kind === "nodeReady") told = observation;
+      if (kind === "nodeReady") reported = observation;
       const isNews = kind === "runtimeSays" && observation.isReady !== says;
       if (kind === "kubelet") {
         isRunning = observation.what === "started";
@@ -29,13 +29,14 @@ export function nodeReady(): SimChecker {
       if (kind === "runtimeSays") says = observation.isReady;
       if (kind === "kubelet" || kind === "apiServer" || isNews) {
         steadySinceMs = atMs;
-        isTold = false;
+        isReported = false;
       }
-      if (isTold || !isRunning || !isUp || atMs - steadySinceMs < SETTLE_MS) return undefined;
-      const isRight = says === true ? told.status === "True" || told.message.includes("PLEG") : told.status !== "True";
+      if (isReported || !isRunning || !isUp || atMs - steadySinceMs < SETTLE_MS) return undefined;
+      const isRight =
+        says === true ? reported.status === "True" || reported.message.includes("PLEG") : reported.status !== "True";
       if (isRight) return undefined;
-      isTold = true;
-      return `Ready is ${told.status} while the runtime is ${says === true ? "ready" : "not ready"}`;
+      isReported = true;
+      return `Ready is ${reported.status} while the runtime is ${says === true ? "ready" : "not ready"}`;
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Container } from "../../core/api.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { liveContainers } from "./liveContainers.ts";
 import { probeAnswers } from "./probeAnswers.ts";
-import { toldRunning } from "./toldStatuses.ts";
+import { reportedRunning } from "./toldStatuses.ts";
 
 /** The first probe of an instance may run early; its failure does not count. */
 const EARLY_LOOKS = 1;
@@ -34,20 +34,20 @@ export function readyFollowsVerdict(live = liveContainers()): SimChecker {
   /** Verdicts of running instances with a readiness probe. */
   const verdicts = new Map<string, Verdict>();
   /** Running instances that the last status shows as ready. */
-  const toldReady = new Set<string>();
+  const reportedReady = new Set<string>();
   /** Instances in `toldReady` whose verdict is negative: nearly none, checked at every observation. */
   const suspects = new Set<string>();
   const weigh = (id: string): void => {
-    if (toldReady.has(id) && verdicts.get(id)?.isReady === false) suspects.add(id);
+    if (reportedReady.has(id) && verdicts.get(id)?.isReady === false) suspects.add(id);
     else suspects.delete(id);
   };
   const judge = (id: string, verdict: Verdict): void => {
     verdicts.set(id, verdict);
     weigh(id);
   };
-  const told = (id: string, isReady: boolean): void => {
-    if (isReady) toldReady.add(id);
-    else toldReady.delete(id);
+  const reported = (id: string, isReady: boolean): void => {
+    if (isReady) reportedReady.add(id);
+    else reportedReady.delete(id);
     weigh(id);
   };
   const answered = (id: string, isSuccess: boolean, atMs: number): void => {
@@ -76,7 +76,7 @@ export function readyFollowsVerdict(live = liveContainers()): SimChecker {
           }
           if (kind === "container exited") {
             verdicts.delete(id);
-            told(id, false);
+            reported(id, false);
           }
           break;
         }
@@ -92,8 +92,9 @@ export function readyFollowsVerdict(live = liveContainers()): SimChecker {
           }
           break;
         case "status":
-          for (const id of toldRunning(observation.before).keys()) told(id, false);
-          for (const [id, { ready }] of toldRunning(observation.after)) if (ready && live.get(id)) told(id, true);
+          for (const id of reportedRunning(observation.before).keys()) reported(id, false);
+          for (const [id, { ready }] of reportedRunning(observation.after))
+            if (ready && live.get(id)) reported(id, true);
           break;
         default:
       }

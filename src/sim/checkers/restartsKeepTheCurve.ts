@@ -79,7 +79,7 @@ function containerStopped({ loops, counted }: PodLoops, subject: string): void {
 /** Creates the checker. `nodePolicy` applies to pods without annotations of their own. */
 export function restartsKeepTheCurve(nodePolicy: BackoffPolicy): SimChecker {
   const pods = new Map<string, PodLoops>();
-  const told = ({ metadata, spec }: Pod, atMs: number): void => {
+  const reported = ({ metadata, spec }: Pod, atMs: number): void => {
     const before = pods.get(metadata.uid);
     const wish = { spec, annotations: metadata.annotations };
     if (sameValue(before?.wish, wish)) return;
@@ -101,7 +101,7 @@ export function restartsKeepTheCurve(nodePolicy: BackoffPolicy): SimChecker {
     check(observation) {
       switch (observation.kind) {
         case "wanted":
-          for (const pod of observation.news) told(pod, observation.atMs);
+          for (const pod of observation.news) reported(pod, observation.atMs);
           return undefined;
         case "kubelet":
         case "clock":

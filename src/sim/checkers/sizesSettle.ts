@@ -73,9 +73,11 @@ function unsettled(pod: Pod, others: readonly Pod[], room: ResourceList): readon
       (name) => amountOf(wanted, name) === amountOf(grantedTo(pod), name),
     );
     if (!isGranted) return ["has another size in its spec than was allocated, without a resize condition"];
-    const told = parseResourceList(pod.status?.resources?.requests);
-    const isTold = (["cpu", "memory"] as const).every((name) => amountOf(wanted, name) === amountOf(told, name));
-    return isTold ? [] : ["has another size in its pod status than was allocated"];
+    const reported = parseResourceList(pod.status?.resources?.requests);
+    const isReported = (["cpu", "memory"] as const).every(
+      (name) => amountOf(wanted, name) === amountOf(reported, name),
+    );
+    return isReported ? [] : ["has another size in its pod status than was allocated"];
   }
   const isRightly =
     pending.reason === "Infeasible" ? !fits([wanted], room) : !fits([wanted, ...others.map(grantedTo)], room);
@@ -88,18 +90,18 @@ function grantsOf(pod: Pod): ReadonlyMap<string, Requirements> {
   if (conditionOf(pod, "PodResizePending") === undefined) {
     return new Map(podContainers(spec).map(({ name, resources }) => [name, resources ?? {}]));
   }
-  const told = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
-  return new Map(told.map(({ name, resources }) => [name, resources ?? {}]));
+  const reported = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  return new Map(reported.map(({ name, resources }) => [name, resources ?? {}]));
 }
 
 function notInForce(pod: Pod, node: SizedNode): readonly string[] {
   const grants = grantsOf(pod);
-  const told = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  const reported = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   return runningOf(pod, node).flatMap(({ config, resources }) => {
     const name = config.metadata?.name ?? "";
     const grant = grants.get(name);
     if (grant === undefined) return [];
-    const status = told.find((each) => each.name === name);
+    const status = reported.find((each) => each.name === name);
     const wrong = [
       ...(sameRequirements({ requests: status?.allocatedResources ?? {} }, { requests: grant.requests ?? {} })
         ? []

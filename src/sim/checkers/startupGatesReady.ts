@@ -5,7 +5,7 @@
 import type { SimChecker } from "../simChecker.ts";
 import { liveContainers, LIVE_SIGHTS } from "./liveContainers.ts";
 import { probeAnswers } from "./probeAnswers.ts";
-import { toldRunning } from "./toldStatuses.ts";
+import { reportedRunning } from "./toldStatuses.ts";
 
 export function startupGatesReady(live = liveContainers()): SimChecker {
   /** Instances whose startup probe succeeded, under this process of the kubelet or an earlier one. */
@@ -24,7 +24,7 @@ export function startupGatesReady(live = liveContainers()): SimChecker {
         }
       }
       if (observation.kind !== "status") return undefined;
-      for (const [id, { ready, started }] of toldRunning(observation.after)) {
+      for (const [id, { ready, started }] of reportedRunning(observation.after)) {
         const container = live.get(id);
         if (container === undefined || passed.has(id) || live.spec(container)?.startupProbe === undefined) continue;
         if (ready || started === true) {

@@ -23,8 +23,8 @@ function problemOf(pod: Pod, object: ApiPod | undefined): string | undefined {
   if (object === undefined) return isStatic ? "has no mirror" : undefined;
   const uid = isStatic ? object.metadata?.annotations?.[MIRROR] : object.metadata?.uid;
   if (uid !== pod.metadata.uid) return `has an object of pod ${uid}`;
-  const [told, known] = [pod.status, object.status].map((status) => textOf(status ?? {}));
-  return told === known ? undefined : `has status ${told} in the kubelet and ${known} on the API server`;
+  const [reported, known] = [pod.status, object.status].map((status) => textOf(status ?? {}));
+  return reported === known ? undefined : `has status ${reported} in the kubelet and ${known} on the API server`;
 }
 
 function textOf({ phase, reason, conditions = [], containerStatuses = [], initContainerStatuses = [] }: PodStatus) {

@@ -2,8 +2,8 @@
 import type { ApiContainerStatus, PodStatus } from "../../core/api.ts";
 
 /** Returns the statuses of running init and regular containers, by the runtime's container ID. */
-export function toldRunning(status: PodStatus | undefined): ReadonlyMap<string, ApiContainerStatus> {
-  const told = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
-  const running = told.filter(({ state }) => state?.running !== undefined);
+export function reportedRunning(status: PodStatus | undefined): ReadonlyMap<string, ApiContainerStatus> {
+  const reported = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const running = reported.filter(({ state }) => state?.running !== undefined);
   return new Map(running.map((each) => [each.containerID?.split("://")[1] ?? "", each]));
 }

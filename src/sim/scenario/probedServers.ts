@@ -70,17 +70,18 @@ const URL_PARTS = /^(http|tcp|grpc)s?:\/\/(.*?)(:\d+)(\/.*|)$/;
  * Creates servers that report success until the script sets an answer; `pods` returns the node's pods with statuses.
  */
 export function createServerAnswers(names: ScenarioNames, pods: () => readonly Pod[]): ServerAnswers {
-  const told = new Map<string, SimServerAnswer>();
+  const reported = new Map<string, SimServerAnswer>();
   const keyOf = (container: string, protocol: string, path: string | undefined): string =>
     `${container} ${protocol} ${path ?? ""}`;
   return {
-    set: (container, answer) => void told.set(keyOf(container, answer.protocol, answer.path), answer),
+    set: (container, answer) => void reported.set(keyOf(container, answer.protocol, answer.path), answer),
     answers(url) {
-      if (told.size === 0) return YES;
+      if (reported.size === 0) return YES;
       const [, protocol = "", host = "", port = "", path = ""] = URL_PARTS.exec(url) ?? [];
       for (const name of serversOf(pods(), host, `${protocol} ${port}${path}`)) {
         const container = names.shown(name);
-        const answer = told.get(keyOf(container, protocol, path)) ?? told.get(keyOf(container, protocol, undefined));
+        const answer =
+          reported.get(keyOf(container, protocol, path)) ?? reported.get(keyOf(container, protocol, undefined));
         if (answer !== undefined) return { ...answer.outcome(`${host}${port}`), afterMs: answer.afterMs };
       }
       return YES;

@@ -56,7 +56,7 @@ function letterOf(status: ApiContainerStatus | undefined): StateLetter {
 export function spansOf({ pods, kubeletDown, endMs }: History, container: string): readonly Span[] {
   const pod = podOfContainer(container);
   const name = container.slice(pod.length + 1);
-  const told = (pods.get(pod) ?? []).map(({ atMs, status }) => {
+  const reported = (pods.get(pod) ?? []).map(({ atMs, status }) => {
     const found = statusOfContainer(status, name);
     return { fromMs: atMs, state: letterOf(found), restarts: found?.restartCount ?? 0 };
   });
@@ -65,7 +65,7 @@ export function spansOf({ pods, kubeletDown, endMs }: History, container: string
   const points: readonly Omit<Span, "toMs">[] = [
     { fromMs: 0, state: "-" as const, restarts: 0 },
     ...lost.map(({ toMs }) => ({ fromMs: toMs, state: "-" as const, restarts: 0 })),
-    ...told,
+    ...reported,
     ...lost.map(({ fromMs }) => ({ fromMs, state: "?" as const, restarts: 0 })),
   ].sort((a, b) => a.fromMs - b.fromMs);
   const spans = points.map((point, index) => ({ ...point, toMs: points[index + 1]?.fromMs ?? endMs }));

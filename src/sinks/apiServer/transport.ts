@@ -176,9 +176,9 @@ export const wholeAnswer = (
     let status = 0;
     let answerHeaders: IncomingHttpHeaders = {};
     const exchange = transport.exchange(request, headers, 0, {
-      head(code, told) {
+      head(code, reported) {
         status = code;
-        answerHeaders = told;
+        answerHeaders = reported;
       },
       data(piece) {
         bytes += piece.length;

@@ -57,7 +57,7 @@ export const watchEvents = (
     let isAtEnd = false;
     const tell = (): void => {
       turn = undefined;
-      for (let told = 0; told < EVENTS_PER_TURN && waiting.size > 0; told += 1) {
+      for (let reported = 0; reported < EVENTS_PER_TURN && waiting.size > 0; reported += 1) {
         subscriber.next(eventOf(waiting.shift() ?? ""));
         if (subscriber.closed) return;
       }

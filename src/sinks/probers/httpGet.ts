@@ -142,14 +142,14 @@ function redirected(hop: Hop, response: IncomingMessage, givenHost: string): Hop
   }
   const scheme = url.protocol === "https:" ? "https" : "http";
   const isRelative = !URL.canParse(location) && !location.startsWith("//");
-  const toldReferer = hop.headers.filter(([name]) => name.toLowerCase() !== "referer");
+  const reportedReferer = hop.headers.filter(([name]) => name.toLowerCase() !== "referer");
   const refers = hop.scheme !== "https" || scheme === "https";
   return {
     scheme,
     host: url.hostname.replace(/^\[|\]$/g, ""),
     port: Number(url.port) || (scheme === "https" ? 443 : 80),
     path: `${url.pathname}${url.search}`,
-    headers: refers ? [...toldReferer, ["Referer", from]] : hop.headers,
+    headers: refers ? [...reportedReferer, ["Referer", from]] : hop.headers,
     authority: isRelative && givenHost !== "" ? givenHost : url.host,
   };
 }

@@ -40,7 +40,7 @@ interface Active {
   readonly request: TreeRequest;
   readonly isCancelled: Int32Array;
   readonly job: TreeJob<TreeValues[TreeTask["kind"]]>;
-  told: number;
+  reported: number;
 }
 
 const waiting: TreeRequest[] = [];
@@ -72,7 +72,7 @@ function begin(request: TreeRequest): void {
   if (Atomics.load(isCancelled, 0) !== 0)
     return fail(request, kubeletError("Cancelled", "nobody waits for it any more"));
   try {
-    turns.add({ request, isCancelled, job: jobOf(request.task, maxOpen()), told: 0 });
+    turns.add({ request, isCancelled, job: jobOf(request.task, maxOpen()), reported: 0 });
   } catch (thrown) {
     fail(request, thrown);
   }
@@ -106,8 +106,8 @@ function take({ request, isCancelled, job }: Active): boolean {
 
 function tellProgress(active: Active): void {
   const { progress } = active.job;
-  if (progress.entries - active.told < TELL_EVERY) return;
-  active.told = progress.entries;
+  if (progress.entries - active.reported < TELL_EVERY) return;
+  active.reported = progress.entries;
   tell({ id: active.request.id, progress });
 }
 

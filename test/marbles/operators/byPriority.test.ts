@@ -134,8 +134,8 @@ describe("byPriority, as a stream", () => {
       const work = cold<WorkOutcome>("---|");
       const broken = cold<WorkOutcome>("--#");
       const options = { limit: 1, backoff: BACKOFF, clock, rng: fixedRng() };
-      const told = { a: { key: "a", priority: 0 } };
-      const source = hot<{ key: string; priority: number }>("-a|", told);
+      const reported = { a: { key: "a", priority: 0 } };
+      const source = hot<{ key: string; priority: number }>("-a|", reported);
       expectObservable(source.pipe(byPriority({ ...options, work: () => work }))).toBe("----|");
       expectObservable(source.pipe(byPriority({ ...options, work: () => broken }))).toBe("---#");
       expectSubscriptions(work).toBe("-^--!");

@@ -27,24 +27,24 @@ describe("eachOf", () => {
 
   it("projects a value that comes in between at once, and tells its items after the others; so with the end", () => {
     const source = new Subject<number>();
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     source
       .pipe(
         eachOf((value) => {
-          told.push(`project ${value}`);
+          reported.push(`project ${value}`);
           return [value, value + 1];
         }),
       )
       .subscribe({
         next: (item) => {
-          told.push(item);
+          reported.push(item);
           if (item !== 1) return;
           source.next(10);
           source.complete();
         },
-        complete: () => told.push("over"),
+        complete: () => reported.push("over"),
       });
     source.next(1);
-    expect(told).toEqual(["project 1", 1, "project 10", 2, 10, 11, "over"]);
+    expect(reported).toEqual(["project 1", 1, "project 10", 2, 10, 11, "over"]);
   });
 });

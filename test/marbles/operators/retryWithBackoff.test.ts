@@ -11,20 +11,20 @@ it(
     const failing = cold("-#", {}, kubeletError("Unavailable", "away"));
     const healthy = cold("-v|");
     let failures = 0;
-    const told: RetriedFailure[] = [];
+    const reported: RetriedFailure[] = [];
     const source$ = defer(() => (failures < 2 ? failing : healthy));
     expectObservable(
       source$.pipe(
         retryWithBackoff({ initialMs: 2, maxMs: 3 }, { clock, rng: fixedRng() }, (failure) => {
           failures += 1;
-          told.push(failure);
+          reported.push(failure);
         }),
       ),
     ).toBe("--------v|");
     expectSubscriptions(failing).toBe("^!", "---^!");
     expectSubscriptions(healthy).toBe("-------^-!");
     flush();
-    expect(told.map(({ error, delayMs }) => [error.message, delayMs])).toEqual([
+    expect(reported.map(({ error, delayMs }) => [error.message, delayMs])).toEqual([
       ["away", 2],
       ["away", 3],
     ]);

@@ -32,18 +32,18 @@ describe("switchOnNews", () => {
 
   it("gives up what brings the next one while it is being subscribed", () => {
     const source = new Subject<string>();
-    const told: string[] = [];
+    const reported: string[] = [];
     const run = (news: string) => (news === "A" ? concat(of("a1", "a2"), NEVER) : of("b"));
     source.pipe(switchOnNews({ select, same, run })).subscribe({
       next: (item) => {
-        told.push(item);
+        reported.push(item);
         if (item !== "a1") return;
         source.next("B");
         source.complete();
       },
-      complete: () => told.push("over"),
+      complete: () => reported.push("over"),
     });
     source.next("A");
-    expect(told).toEqual(["a1", "b", "over"]);
+    expect(reported).toEqual(["a1", "b", "over"]);
   });
 });

@@ -7,11 +7,11 @@ import { roomWaits } from "../../../src/pipelines/roomWaits.ts";
 import { createNodeState } from "../../../src/state/nodeState.ts";
 import { type Marbles, marbles } from "../../support/marbles.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
-import { CRITICAL, registryNode, said, sizedPod, told } from "../../support/registryNode.ts";
+import { CRITICAL, registryNode, said, sizedPod, reported } from "../../support/registryNode.ts";
 
 const GRACE = { terminationGracePeriodSeconds: 30 };
 const old = sizedPod("old", "4", GRACE);
-const add = (uid: string, priority = 0): RegistryInput => told("ADD", sizedPod(uid, "4", { priority }));
+const add = (uid: string, priority = 0): RegistryInput => reported("ADD", sizedPod(uid, "4", { priority }));
 
 /** `old all`: nobody waits for it any more; `WaitingForRoom new`; `Pending new`. */
 function short(output: PodOutput): string {
@@ -30,7 +30,7 @@ function short(output: PodOutput): string {
 /** The pipeline of a node of 4 CPUs, all of them of `old`, that is told these inputs by a diagram. */
 function run({ hot, clock }: Marbles, diagram: string, inputs: Readonly<Record<string, RegistryInput>>) {
   const [state, telemetry] = [createNodeState(), recordingTelemetry()];
-  const { context, registry } = registryNode().tell(told("ADD", old));
+  const { context, registry } = registryNode().tell(reported("ADD", old));
   state.registry.set(registry);
   const advance = (input: RegistryInput): RegistryStep => {
     const step = advanceRegistry(state.registry.value, input, { ...context, now: clock.monotonicMs() });
@@ -45,12 +45,12 @@ function run({ hot, clock }: Marbles, diagram: string, inputs: Readonly<Record<s
 }
 
 const INPUTS = {
-  g: told("REMOVE", old),
+  g: reported("REMOVE", old),
   n: add("new"),
   m: add("more"),
   c: add("critical", CRITICAL),
   s: said("stopped", "old"),
-  x: told("REMOVE", sizedPod("new", "4")),
+  x: reported("REMOVE", sizedPod("new", "4")),
 };
 const SAID = {
   e: "WaitingForRoom new",

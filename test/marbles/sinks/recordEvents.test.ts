@@ -20,7 +20,7 @@ const EVENTS = {
 };
 
 /** `message` and `count` of the lines written. */
-const told = (telemetry: ReturnType<typeof recordingTelemetry>): readonly string[] =>
+const reported = (telemetry: ReturnType<typeof recordingTelemetry>): readonly string[] =>
   telemetry.lines.map(({ fields }) => `${String(fields["message"])} x${String(fields["count"] ?? 1)}`);
 
 describe("recordEvents", () => {
@@ -67,7 +67,7 @@ describe("recordEvents", () => {
       const telemetry = recordingTelemetry();
       expectObservable(recordEvents(hot("a-b-a-c-a|", EVENTS), { telemetry, clock, ...unlimited })).toBe("---------|");
       flush();
-      expect(told(telemetry)).toEqual([
+      expect(reported(telemetry)).toEqual([
         "image present x1",
         "back-off 10s x1",
         "image present x2",
@@ -87,7 +87,7 @@ describe("recordEvents", () => {
         "------------|",
       );
       flush();
-      expect(told(telemetry).slice(8)).toEqual([
+      expect(reported(telemetry).slice(8)).toEqual([
         "probe i x1",
         "(combined from similar events): probe j x1",
         "(combined from similar events): probe k x2",
@@ -108,7 +108,7 @@ describe("recordEvents", () => {
         "--------- 11m -|",
       );
       flush();
-      expect(told(telemetry).at(-1)).toBe("probe z x1");
+      expect(reported(telemetry).at(-1)).toBe("probe z x1");
     }),
   );
 
@@ -121,7 +121,7 @@ describe("recordEvents", () => {
         `${"-".repeat(31)} 5m --|`,
       );
       flush();
-      const last = told(telemetry).slice(24);
+      const last = reported(telemetry).slice(24);
       const dropped = telemetry.samples.get('rxlet_dropped_total{queue="events"}');
       expect({ last, dropped }).toEqual({
         last: ["image present x25", "image present x1", "image present x31"],
@@ -141,7 +141,7 @@ describe("recordEvents", () => {
       );
       flush();
       const dropped = telemetry.samples.get('rxlet_dropped_total{queue="events"}');
-      expect({ told: told(telemetry), dropped }).toEqual({ told: ["a x1", "b x1", "e x1"], dropped: 3 });
+      expect({ reported: reported(telemetry), dropped }).toEqual({ reported: ["a x1", "b x1", "e x1"], dropped: 3 });
     }),
   );
 
@@ -173,7 +173,7 @@ describe("recordEvents", () => {
         "------|",
       );
       flush();
-      expect(told(telemetry)).toEqual(["a x1", "b x1", "a x2", "c x1", "a x3", "b x1"]);
+      expect(reported(telemetry)).toEqual(["a x1", "b x1", "a x2", "c x1", "a x3", "b x1"]);
     }),
   );
 

@@ -44,29 +44,29 @@ describe("leaseGap", () => {
 });
 
 const says = (isReady: boolean | undefined): SimSight => ({ kind: "runtimeSays", isReady });
-const told = (status: string, message = ""): SimSight => ({ kind: "nodeReady", status, message });
+const reported = (status: string, message = ""): SimSight => ({ kind: "nodeReady", status, message });
 
 describe("nodeReady", () => {
   it.each<Case>([
-    ["accepts a condition that matches the runtime", [up, started, says(true), told("True"), [200, later]], []],
+    ["accepts a condition that matches the runtime", [up, started, says(true), reported("True"), [200, later]], []],
     [
       "accepts a condition that follows the runtime after a while",
-      [up, started, says(true), told("True"), [200, says(false)], [289, told("False")], [400, later]],
+      [up, started, says(true), reported("True"), [200, says(false)], [289, reported("False")], [400, later]],
       [],
     ],
     [
       "reports a ready node whose runtime is not ready",
-      [up, started, says(false), told("True"), [94, later]],
+      [up, started, says(false), reported("True"), [94, later]],
       ["Ready is True while the runtime is not ready"],
     ],
     [
       "reports a ready node whose runtime does not respond",
-      [up, started, says(true), told("True"), [10, says(undefined)], [100, later], [101, later]],
+      [up, started, says(true), reported("True"), [10, says(undefined)], [100, later], [101, later]],
       ["Ready is True while the runtime is not ready"],
     ],
     [
       "reports a node that is not ready while its runtime is ready",
-      [up, started, says(true), told("False"), [95, later]],
+      [up, started, says(true), reported("False"), [95, later]],
       ["Ready is False while the runtime is ready"],
     ],
     [
@@ -76,27 +76,47 @@ describe("nodeReady", () => {
     ],
     [
       "accepts a node that is not ready for a failed relist",
-      [up, started, says(true), told("False", "PLEG is not healthy: x"), [95, later]],
+      [up, started, says(true), reported("False", "PLEG is not healthy: x"), [95, later]],
       [],
     ],
     [
       "accepts an old condition while the API server is down",
-      [up, started, says(true), told("False"), [10, away], [900, later], [901, up], [985, told("True")], [1100, later]],
+      [
+        up,
+        started,
+        says(true),
+        reported("False"),
+        [10, away],
+        [900, later],
+        [901, up],
+        [985, reported("True")],
+        [1100, later],
+      ],
       [],
     ],
     [
       "ignores the runtime status of an earlier kubelet process",
-      [up, started, says(true), told("True"), crashed, [100, started], told("False"), [195, later]],
+      [up, started, says(true), reported("True"), crashed, [100, started], reported("False"), [195, later]],
       [],
     ],
     [
       "reports a node that stays not ready for the next kubelet process",
-      [up, started, says(true), crashed, [100, started], told("False"), says(true), [150, says(true)], [193, later]],
+      [
+        up,
+        started,
+        says(true),
+        crashed,
+        [100, started],
+        reported("False"),
+        says(true),
+        [150, says(true)],
+        [193, later],
+      ],
       ["Ready is False while the runtime is ready"],
     ],
     [
       "accepts an old condition while the kubelet is down",
-      [up, started, says(false), told("True"), [10, crashed], [900, later]],
+      [up, started, says(false), reported("True"), [10, crashed], [900, later]],
       [],
     ],
   ])("%s", (_, steps, found) => expect(verdicts(nodeReady(), steps)).toEqual(found));

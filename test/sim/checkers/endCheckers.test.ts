@@ -34,7 +34,7 @@ describe("openDesires", () => {
     state,
     ...more,
   });
-  const told = (phase: string, ...containerStatuses: readonly ReturnType<typeof container>[]): PodStatus => ({
+  const reported = (phase: string, ...containerStatuses: readonly ReturnType<typeof container>[]): PodStatus => ({
     phase,
     containerStatuses,
   });
@@ -42,51 +42,56 @@ describe("openDesires", () => {
   const waits = (reason: string) => container({ waiting: { reason } });
 
   it.each<readonly [what: string, kind: string, status: PodStatus, found: readonly string[]]>([
-    ["accepts a running, ready pod", "steady", told("Running", up), []],
+    ["accepts a running, ready pod", "steady", reported("Running", up), []],
     [
       "reports a pod that is not ready",
       "steady",
-      told("Running", container({ running: {} })),
+      reported("Running", container({ running: {} })),
       ["demo/a is Running (main runs (not ready) #0)"],
     ],
     [
       "reports a waiting pod",
       "steady",
-      told("Pending", waits("ImagePullBackOff")),
+      reported("Pending", waits("ImagePullBackOff")),
       ["demo/a is Pending (main ImagePullBackOff (not ready) #0)"],
     ],
     [
       "reports a failed pod that should run",
       "steady",
-      told("Failed", waits("x")),
+      reported("Failed", waits("x")),
       ["demo/a is Failed (main x (not ready) #0)"],
     ],
-    ["accepts a rejected pod", "steady", told("Failed"), []],
-    ["accepts a preempted pod", "steady", { ...told("Failed", waits("x")), reason: "Preempting" }, []],
+    ["accepts a rejected pod", "steady", reported("Failed"), []],
+    ["accepts a preempted pod", "steady", { ...reported("Failed", waits("x")), reason: "Preempting" }, []],
     [
       "accepts a rejected pod after a restart of the kubelet",
       "steady",
-      { ...told("Failed", waits("x")), reason: "OutOfpods" },
+      { ...reported("Failed", waits("x")), reason: "OutOfpods" },
       [],
     ],
     [
       "accepts a completed pod that should complete",
       "job",
-      told("Succeeded", container({ terminated: { exitCode: 0, reason: "Completed" } })),
+      reported("Succeeded", container({ terminated: { exitCode: 0, reason: "Completed" } })),
       [],
     ],
-    ["reports a running pod that should complete", "job", told("Running", up), ["demo/a is Running (main runs #0)"]],
-    ["accepts a pod in its crash loop", "crash", told("Running", waits("CrashLoopBackOff")), []],
+    [
+      "reports a running pod that should complete",
+      "job",
+      reported("Running", up),
+      ["demo/a is Running (main runs #0)"],
+    ],
+    ["accepts a pod in its crash loop", "crash", reported("Running", waits("CrashLoopBackOff")), []],
     [
       "accepts a crashing pod that restarted at least once",
       "crash",
-      told("Running", container({ waiting: { reason: "PodInitializing" } }, { restartCount: 3 })),
+      reported("Running", container({ waiting: { reason: "PodInitializing" } }, { restartCount: 3 })),
       [],
     ],
     [
       "reports a crashing pod that never started",
       "crash",
-      told("Pending", waits("ContainerCreating")),
+      reported("Pending", waits("ContainerCreating")),
       ["demo/a is Pending (main ContainerCreating (not ready) #0)"],
     ],
   ])("%s", (_, kind, status, found) => {
@@ -94,7 +99,7 @@ describe("openDesires", () => {
   });
 
   it("reports pods that are unknown, have another UID or should be gone", () => {
-    const node = nodeWith("steady", told("Running", up), ["a", "b"]);
+    const node = nodeWith("steady", reported("Running", up), ["a", "b"]);
     expect([
       openDesires(node, [{ ...wanted("steady"), name: "c" }]),
       openDesires(node, [wanted("steady", "new")]),

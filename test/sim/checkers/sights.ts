@@ -59,7 +59,7 @@ export const status = (before: PodStatus | undefined, after: PodStatus | undefin
 });
 
 /** A pod status in which `main#0` runs. */
-export const running = (told: Partial<ApiContainerStatus>): PodStatus => ({
+export const running = (reported: Partial<ApiContainerStatus>): PodStatus => ({
   phase: "Running",
   containerStatuses: [
     {
@@ -70,7 +70,7 @@ export const running = (told: Partial<ApiContainerStatus>): PodStatus => ({
       ready: false,
       restartCount: 0,
       state: { running: {} },
-      ...told,
+      ...reported,
     },
   ],
 });

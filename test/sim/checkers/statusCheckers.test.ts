@@ -142,29 +142,29 @@ describe("restartsKeepTheCurve", () => {
 
 describe("startupGatesReady", () => {
   const probed = wanted({ spec: { containers: [containerOf({ startupProbe: { exec: { command: ["up"] } } })] } });
-  const told = (how: { readonly ready?: boolean; readonly started?: boolean }) => status(undefined, running(how));
+  const reported = (how: { readonly ready?: boolean; readonly started?: boolean }) => status(undefined, running(how));
   it.each<Case>([
     [
       "accepts a container that has not started",
-      [probed, begins, probe("exec up", false), told({ started: false })],
+      [probed, begins, probe("exec up", false), reported({ started: false })],
       [],
     ],
     [
       "reports a started container before its startup probe succeeded",
-      [probed, begins, told({ started: true })],
+      [probed, begins, reported({ started: true })],
       ["demo/plain/main#0 is reported as started before its startup probe succeeded"],
     ],
     [
       "reports a ready container before its startup probe succeeded",
-      [probed, begins, probe("exec up", false), told({ ready: true })],
+      [probed, begins, probe("exec up", false), reported({ ready: true })],
       ["demo/plain/main#0 is reported as ready before its startup probe succeeded"],
     ],
     [
       "accepts a ready container after its startup probe succeeded",
-      [probed, begins, probe("exec up", true), told({ ready: true, started: true })],
+      [probed, begins, probe("exec up", true), reported({ ready: true, started: true })],
       [],
     ],
-    ["ignores a container without a startup probe", [wanted({}), begins, told({ ready: true, started: true })], []],
+    ["ignores a container without a startup probe", [wanted({}), begins, reported({ ready: true, started: true })], []],
   ])("%s", (_, steps, found) => expect(verdicts(startupGatesReady(), steps)).toEqual(found));
 });
 
@@ -172,22 +172,22 @@ describe("readyFollowsVerdict", () => {
   const readinessProbe = { httpGet: { port: 80, path: "/" }, failureThreshold: 1, successThreshold: 2 };
   const up = [wanted({ spec: { containers: [containerOf({ readinessProbe })] } }), begins];
   const [yes, no] = [probe("http :80/", true), probe("http :80/", false)];
-  const told = (ready: boolean) => status(running({ ready: !ready }), running({ ready }));
+  const reported = (ready: boolean) => status(running({ ready: !ready }), running({ ready }));
   const broken = "demo/plain/main#0 is reported as ready while its readiness probe fails";
   it.each<Case>([
-    ["accepts a ready container after the probe succeeded", [...up, yes, yes, told(true)], []],
-    ["reports a ready container before the first probe", [...up, told(true)], [broken]],
-    ["reports a ready container below the success threshold", [...up, yes, told(true)], [broken]],
-    ["accepts a failure that may be an early probe", [...up, yes, yes, told(true), no, yes], []],
-    ["accepts a status that follows the probe in time", [...up, yes, yes, told(true), no, no, told(false)], []],
+    ["accepts a ready container after the probe succeeded", [...up, yes, yes, reported(true)], []],
+    ["reports a ready container before the first probe", [...up, reported(true)], [broken]],
+    ["reports a ready container below the success threshold", [...up, yes, reported(true)], [broken]],
+    ["accepts a failure that may be an early probe", [...up, yes, yes, reported(true), no, yes], []],
+    ["accepts a status that follows the probe in time", [...up, yes, yes, reported(true), no, no, reported(false)], []],
     [
       "reports a status that never follows the probe",
-      [...up, yes, yes, told(true), no, no, [20, yes], [30, no]],
+      [...up, yes, yes, reported(true), no, no, [20, yes], [30, no]],
       [broken, broken],
     ],
     [
       "counts failures from zero after a restart of the kubelet",
-      [...up, yes, yes, told(true), no, no, started, no],
+      [...up, yes, yes, reported(true), no, no, started, no],
       [],
     ],
   ])("%s", (_, steps, found) => expect(verdicts(readyFollowsVerdict(), steps)).toEqual(found));

@@ -57,8 +57,8 @@ function machine(options: Partial<SimHostOptions> = {}, usage: Bytes = {}, grown
   };
   /** Memory of a container as the runtime tells it, in MiB. */
   const stats = (containerId: string): bigint => {
-    const { stats: told } = run(runtime.runtime.containerStats({ containerId }));
-    return (told?.memory?.workingSetBytes?.value ?? 0n) / BigInt(MIB);
+    const { stats: reported } = run(runtime.runtime.containerStats({ containerId }));
+    return (reported?.memory?.workingSetBytes?.value ?? 0n) / BigInt(MIB);
   };
   /** Exits as the runtime tells them: name, code, reason. */
   const exits = () =>

@@ -5,7 +5,7 @@ import type { Mutant } from "./mutant.ts";
 const readied = (container: ApiContainerStatus): ApiContainerStatus =>
   container.state?.running !== undefined && container.started === true ? { ...container, ready: true } : container;
 
-const told = (pods: readonly Pod[], known: WeakMap<object, object>): readonly Pod[] =>
+const reported = (pods: readonly Pod[], known: WeakMap<object, object>): readonly Pod[] =>
   pods.map((pod) => {
     const { status } = pod;
     if (status?.containerStatuses === undefined) return pod;
@@ -21,6 +21,6 @@ export const readyRegardless: Mutant = {
   createKubelet(config, ports) {
     const kubelet = createKubelet(config, ports);
     const known = new WeakMap<object, object>();
-    return { ...kubelet, queries: { ...kubelet.queries, pods: () => told(kubelet.queries.pods(), known) } };
+    return { ...kubelet, queries: { ...kubelet.queries, pods: () => reported(kubelet.queries.pods(), known) } };
   },
 };

@@ -9,22 +9,22 @@ export const trustedEvents: Mutant = {
   bug: "a late event hides the actual state because the order of events is trusted",
   caughtBy: "leftovers",
   createKubelet: withPorts(({ runtime, clock }) => {
-    const told = new Map<string, ContainerStatus>();
+    const reported = new Map<string, ContainerStatus>();
     const containerStatus: RuntimeService["containerStatus"] = (request, options) =>
       runtime
         .containerStatus(request, options)
-        .pipe(map((answer) => ({ ...answer, status: told.get(request.containerId) ?? answer.status })));
+        .pipe(map((answer) => ({ ...answer, status: reported.get(request.containerId) ?? answer.status })));
     const listContainers: RuntimeService["listContainers"] = (request, options) =>
       runtime.listContainers(request, options).pipe(
         map(({ containers }) => ({
-          containers: containers.map((each) => ({ ...each, state: told.get(each.id)?.state ?? each.state })),
+          containers: containers.map((each) => ({ ...each, state: reported.get(each.id)?.state ?? each.state })),
         })),
       );
     const getContainerEvents: RuntimeService["getContainerEvents"] = (request) =>
       defer(() => runtime.getContainerEvents(request)).pipe(
         tap(({ containersStatuses }) => {
           for (const status of containersStatuses) {
-            if (status.state !== ContainerState.CONTAINER_UNKNOWN) told.set(status.id, status);
+            if (status.state !== ContainerState.CONTAINER_UNKNOWN) reported.set(status.id, status);
           }
         }),
       );

@@ -24,7 +24,7 @@ function source(fates: readonly SimPageFate[] = []) {
   const clock = createSimClock(scheduler);
   const left = [...fates];
   const server = createSimManifestPage({ clock, fate: () => left.shift() ?? { kind: "answer" } });
-  const told: string[] = [];
+  const reported: string[] = [];
   const snapshot = ({ pods, problems, ready }: SourceSnapshot): string => {
     const names = pods.map(({ metadata }) => metadata.name.replace("-node", "")).join("+");
     const why = problems.map(({ reason }) => reason.slice(0, 30)).join("; ");
@@ -37,22 +37,22 @@ function source(fates: readonly SimPageFate[] = []) {
     periodMs: 20_000,
     clock,
     digest: manifestDigest,
-  }).subscribe({ next: (each) => told.push(snapshot(each)) });
+  }).subscribe({ next: (each) => reported.push(snapshot(each)) });
   const runTo = (ms: number): void => {
     while (scheduler.runNext(ms));
     scheduler.advanceTo(ms);
   };
-  return { server, told, runTo };
+  return { server, reported, runTo };
 }
 
 describe("createSimManifestPage", () => {
   it("starts without pods and then serves its last content", () => {
-    const { server, told, runTo } = source();
+    const { server, reported, runTo } = source();
     runTo(10_000);
     server.put(page("a"));
     server.put(page("a", "b"));
     runTo(60_000);
-    expect(told).toEqual(["0.02 ", "20.04 a+b"]);
+    expect(reported).toEqual(["0.02 ", "20.04 a+b"]);
   });
 
   it.each<[string, SimPageFate, string]>([
@@ -60,26 +60,26 @@ describe("createSimManifestPage", () => {
     ["never answers", { kind: "hang" }, "30.02 a (no answer within 10000 ms)"],
     ["answers another status", { kind: "status", status: 503 }, "20.04 a (answered with status 503)"],
   ])("keeps the previous pods when the server %s", (_, fate, problem) => {
-    const { server, told, runTo } = source([{ kind: "answer" }, fate]);
+    const { server, reported, runTo } = source([{ kind: "answer" }, fate]);
     server.put(page("a"));
     runTo(70_000);
-    expect([told.slice(0, 2), told.length, told[2]?.split(" ")[1]]).toEqual([["0.02 a", problem], 3, "a"]);
+    expect([reported.slice(0, 2), reported.length, reported[2]?.split(" ")[1]]).toEqual([["0.02 a", problem], 3, "a"]);
   });
 
   it("sends half a body, which the kubelet rejects", () => {
-    const { server, told, runTo } = source([{ kind: "answer" }, { kind: "cut", part: 0.5 }]);
+    const { server, reported, runTo } = source([{ kind: "answer" }, { kind: "cut", part: 0.5 }]);
     server.put(page("a", "b"));
     runTo(30_000);
-    expect(told).toHaveLength(2);
-    expect(told[1]).toMatch(/^20\.04 a\+b \(.+\)$/);
+    expect(reported).toHaveLength(2);
+    expect(reported[1]).toMatch(/^20\.04 a\+b \(.+\)$/);
   });
 
   it("sends an outdated body, like a cache", () => {
-    const { server, told, runTo } = source([{ kind: "answer" }, { kind: "stale", changesAgo: 1 }]);
+    const { server, reported, runTo } = source([{ kind: "answer" }, { kind: "stale", changesAgo: 1 }]);
     server.put(page("a"));
     server.put(page("a", "b"));
     runTo(50_000);
-    expect(told).toEqual(["0.02 a+b", "20.04 a", "40.06 a+b"]);
+    expect(reported).toEqual(["0.02 a+b", "20.04 a", "40.06 a+b"]);
   });
 });
 

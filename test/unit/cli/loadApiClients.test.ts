@@ -39,7 +39,7 @@ describe("loadApiClients", () => {
       `{client-certificate-data: ${btoa(certificate)}, client-key-data: ${btoa(key)}}`,
     );
   };
-  const told = ({ client, bootstrap: given, errors, warnings }: Awaited<ReturnType<typeof load>>) => ({
+  const reported = ({ client, bootstrap: given, errors, warnings }: Awaited<ReturnType<typeof load>>) => ({
     server: client?.endpoint.server,
     hasIdentity: client?.identity !== undefined,
     proof: client?.proof.kind,
@@ -59,8 +59,8 @@ describe("loadApiClients", () => {
   it("uses a kubeconfig with a valid certificate; the bootstrap kubeconfig may be gone by then", async () => {
     const usual = { ...nothing, server: "https://10.0.0.1:6443", hasIdentity: true, proof: "none" };
     expect([
-      told(await load({ [OWN]: await own() })),
-      told(await load({ [OWN]: await own(), [BOOTSTRAP]: bootstrap })),
+      reported(await load({ [OWN]: await own() })),
+      reported(await load({ [OWN]: await own(), [BOOTSTRAP]: bootstrap })),
     ]).toEqual([usual, { ...usual, bootstrap: "token" }]);
   });
 
@@ -74,15 +74,16 @@ describe("loadApiClients", () => {
     const text = await make();
     const loaded = await load({ ...(text === undefined ? {} : { [OWN]: text }), [BOOTSTRAP]: bootstrap });
     const words = "the client certificate is requested with the bootstrap kubeconfig: ";
-    expect({ ...told(loaded), warnings: loaded.warnings.map((line) => problem.test(line.replace(words, ""))) }).toEqual(
-      {
-        ...nothing,
-        server: "https://10.0.0.2:6443",
-        proof: "none",
-        bootstrap: "token",
-        warnings: [true],
-      },
-    );
+    expect({
+      ...reported(loaded),
+      warnings: loaded.warnings.map((line) => problem.test(line.replace(words, ""))),
+    }).toEqual({
+      ...nothing,
+      server: "https://10.0.0.2:6443",
+      proof: "none",
+      bootstrap: "token",
+      warnings: [true],
+    });
     const pair = { file: "/pki/kubelet-client-current.pem" };
     expect(loaded.client?.certificate).toEqual({ certificate: pair, key: pair });
   });
@@ -102,7 +103,7 @@ describe("loadApiClients", () => {
   });
 
   it("runs standalone without --kubeconfig, and says that nothing comes of the other flag", async () => {
-    expect([told(await load({ [BOOTSTRAP]: bootstrap }, { kubeconfig: "" }))]).toEqual([
+    expect([reported(await load({ [BOOTSTRAP]: bootstrap }, { kubeconfig: "" }))]).toEqual([
       { ...nothing, warnings: ["--bootstrap-kubeconfig is ignored without --kubeconfig: the node runs standalone"] },
     ]);
   });

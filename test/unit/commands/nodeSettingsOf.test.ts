@@ -91,8 +91,8 @@ describe("the settings of a node", () => {
   });
 
   it("tell the version of the proxy only where the gate DisableNodeKubeProxyVersion is off", async () => {
-    const told = [await node([]), await node([], "featureGates: { DisableNodeKubeProxyVersion: false }\n")];
-    expect(told.map(({ tellsKubeProxyVersion }) => tellsKubeProxyVersion)).toEqual([false, true]);
+    const reported = [await node([]), await node([], "featureGates: { DisableNodeKubeProxyVersion: false }\n")];
+    expect(reported.map(({ tellsKubeProxyVersion }) => tellsKubeProxyVersion)).toEqual([false, true]);
   });
 
   it("pass on to pods what the gates of their fields say", async () => {

@@ -43,10 +43,10 @@ describe("servingIdentities", () => {
     return { setup, telemetry, metrics };
   };
   const collect = (identities$: Observable<TlsIdentity>): readonly TlsIdentity[] => {
-    const told: TlsIdentity[] = [];
-    const subscription = identities$.subscribe((identity) => told.push(identity));
+    const reported: TlsIdentity[] = [];
+    const subscription = identities$.subscribe((identity) => reported.push(identity));
     closing.push(() => subscription.unsubscribe());
-    return told;
+    return reported;
   };
 
   it("makes a self-signed pair under upstream's names, and uses it again after a restart", async () => {
@@ -83,8 +83,11 @@ describe("servingIdentities", () => {
   it("says so when nobody can sign, or half a pair is given", () => {
     const alone = setUp({ config: { serverTLSBootstrap: true, tlsCertFile: "", tlsPrivateKeyFile: "" } });
     const half = setUp({ config: { serverTLSBootstrap: false, tlsCertFile: "/a", tlsPrivateKeyFile: "" } });
-    const told = [alone, half].map(({ setup }) => collect(servingIdentities(setup)).length);
-    expect([told, ...[alone, half].flatMap(({ telemetry }) => telemetry.lines.map(({ message }) => message))]).toEqual([
+    const reported = [alone, half].map(({ setup }) => collect(servingIdentities(setup)).length);
+    expect([
+      reported,
+      ...[alone, half].flatMap(({ telemetry }) => telemetry.lines.map(({ message }) => message)),
+    ]).toEqual([
       [0, 0],
       "Certificate rotation is not enabled, no connection to the apiserver",
       "The server of the node has no certificate",
@@ -104,20 +107,20 @@ describe("servingIdentities", () => {
       addresses$,
       api: server.sim.client({ kind: "node", nodeName: "n1" }),
     });
-    const told = collect(servingIdentities(setup));
+    const reported = collect(servingIdentities(setup));
     const before = signer.seen.length;
     addresses$.next([{ type: "Hostname", address: "n1" }, ip("10.0.0.1")]);
-    await waitFor("the first certificate", () => told.length === 1);
+    await waitFor("the first certificate", () => reported.length === 1);
     addresses$.next([{ type: "Hostname", address: "n1" }, ip("10.0.0.1"), ip("fd00:0::1")]);
-    await waitFor("the second certificate", () => told.length === 2);
+    await waitFor("the second certificate", () => reported.length === 2);
 
-    const names = told.map(({ certificate }) => new X509Certificate(certificate).subjectAltName);
+    const names = reported.map(({ certificate }) => new X509Certificate(certificate).subjectAltName);
     const current = await readFile(join(setup.certDir, "kubelet-server-current.pem"), "utf8");
     const page = await metrics.render();
     expect({
       before,
       names,
-      isKept: current.startsWith(told[1]?.certificate.trim() ?? "nothing"),
+      isKept: current.startsWith(reported[1]?.certificate.trim() ?? "nothing"),
       ttl: Number(/^kubelet_certificate_manager_server_ttl_seconds (\d+)$/m.exec(page)?.[1]) > 3_500,
       rotations: /^kubelet_certificate_manager_server_rotation_seconds_count (\d+)$/m.exec(page)?.[1],
       errors: telemetry.lines.filter(({ level }) => level === "error"),

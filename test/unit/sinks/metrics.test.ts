@@ -45,15 +45,15 @@ describe("createMetrics", () => {
     metrics.observe("prober_probe_duration_seconds", 0.2, labels);
     const names = async (page?: "probes"): Promise<readonly string[]> =>
       [...parse(await metrics.render(page)).keys()].filter((name) => !name.includes("_bucket"));
-    const told = 'container="web",namespace="demo",pod="one"';
+    const reported = 'container="web",namespace="demo",pod="one"';
     const ofPod = (uid: string): string =>
-      `prober_probe_total{${told},probe_type="Readiness",pod_uid="${uid}",result="successful"}`;
+      `prober_probe_total{${reported},probe_type="Readiness",pod_uid="${uid}",result="successful"}`;
     expect((await names()).filter((name) => name.startsWith("prober_"))).toEqual([]);
     expect((await names("probes")).toSorted()).toEqual(
       [
         "process_start_time_seconds",
-        `prober_probe_duration_seconds_count{${told},probe_type="Readiness"}`,
-        `prober_probe_duration_seconds_sum{${told},probe_type="Readiness"}`,
+        `prober_probe_duration_seconds_count{${reported},probe_type="Readiness"}`,
+        `prober_probe_duration_seconds_sum{${reported},probe_type="Readiness"}`,
         ofPod("u"),
         ofPod("v"),
       ].sort(),

@@ -15,24 +15,24 @@ it("tells what to trust when it changed, and keeps it while the file is empty", 
   const [first, second] = [(await createTestAuthority()).certificate, (await createTestAuthority()).certificate];
   const file = join(directory(), "ca.crt");
   const scheduler = createHeapScheduler();
-  const told: string[] = [];
+  const reported: string[] = [];
   const problems: string[] = [];
   await writeFile(file, `# ours\n${first}`);
   const subscription = authorityFile(file, createSimClock(scheduler), ({ message }) =>
     problems.push(message),
-  ).subscribe((authority) => told.push(authority));
+  ).subscribe((authority) => reported.push(authority));
   const looked = (what: string, isSeen: () => boolean) =>
     waitFor(what, () => {
       scheduler.runNext();
       return isSeen();
     });
-  await looked("the first one", () => told.length === 1);
+  await looked("the first one", () => reported.length === 1);
   await writeFile(file, "");
   await looked("the empty file", () => problems.length > 0);
   await writeFile(file, `${first}\n${second}`);
-  await looked("both", () => told.length === 2);
+  await looked("both", () => reported.length === 2);
   subscription.unsubscribe();
-  expect([told.map(authoritiesIn), problems[0]]).toEqual([
+  expect([reported.map(authoritiesIn), problems[0]]).toEqual([
     [authoritiesIn(first), authoritiesIn(`${first}\n${second}`)],
     `${file}: there is no certificate in it`,
   ]);

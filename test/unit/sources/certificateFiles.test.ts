@@ -17,15 +17,15 @@ describe("certificateFiles", () => {
     const [first, second] = [await authority.client({ commonName: "a" }), await authority.client({ commonName: "b" })];
     const [certificate, key] = [join(directory(), "tls.crt"), join(directory(), "tls.key")];
     const scheduler = createHeapScheduler();
-    const told: TlsIdentity[] = [];
+    const reported: TlsIdentity[] = [];
     const problems: string[] = [];
-    const looks = () => told.length + problems.length;
+    const looks = () => reported.length + problems.length;
     await writeFile(certificate, first.certificate);
     await writeFile(key, first.key);
     const source = { certificate: { file: certificate }, key: { file: key } };
     const subscription = certificateFiles(source, createSimClock(scheduler), ({ message }) =>
       problems.push(message),
-    ).subscribe((identity) => told.push(identity));
+    ).subscribe((identity) => reported.push(identity));
     await waitFor("the first pair", () => looks() === 1);
     await writeFile(certificate, second.certificate);
     await waitFor("the pair that does not fit", () => {
@@ -35,9 +35,9 @@ describe("certificateFiles", () => {
     await writeFile(key, second.key);
     await waitFor("the second pair", () => {
       scheduler.runNext();
-      return told.length === 2;
+      return reported.length === 2;
     });
     subscription.unsubscribe();
-    expect([told, problems[0]?.startsWith(`cannot use ${certificate}: `)]).toEqual([[first, second], true]);
+    expect([reported, problems[0]?.startsWith(`cannot use ${certificate}: `)]).toEqual([[first, second], true]);
   });
 });

@@ -166,8 +166,8 @@ function readDocument(document: ManifestDocument, context: ManifestContext): rea
   if (faults.length === 0) return outcomes;
   const [first = { failed: { name: undefined }, problems: [] }, ...rest] = outcomes.map(refused);
   const about = outcomes[0]?.pod === undefined ? first.problems[0]?.pod : referenceTo(outcomes[0].pod);
-  const told = faults.map(({ line, reason }) => problemOf(context, wrongType("", reason), line, about));
-  return [{ ...first, problems: [...told, ...first.problems] }, ...rest];
+  const reported = faults.map(({ line, reason }) => problemOf(context, wrongType("", reason), line, about));
+  return [{ ...first, problems: [...reported, ...first.problems] }, ...rest];
 }
 
 /** Turns the outcome into a failure. */
@@ -223,11 +223,11 @@ function readItem(item: Item, kind: unknown, ofKind: readonly FieldProblem[], co
   const { object, problems } =
     besides === "RuntimeClass" ? readRuntimeClass(item.value) : readConfigObject(besides, item.value);
   const all = [...ofKind, ...withPrefix(item, problems)];
-  const told = all.map((each) => problemOf(context, each, item.lineOf(each.field)));
-  if (object !== undefined && ofKind.length === 0) return { object, problems: told };
+  const reported = all.map((each) => problemOf(context, each, item.lineOf(each.field)));
+  if (object !== undefined && ofKind.length === 0) return { object, problems: reported };
   const { name, namespace } = namesIn(item.value);
   const key = name === "" ? undefined : objectKey(besides, namespace || "default", name);
-  return { failed: { name: key }, problems: told };
+  return { failed: { name: key }, problems: reported };
 }
 
 const withPrefix = ({ prefix }: Item, problems: readonly FieldProblem[]): readonly FieldProblem[] =>
@@ -276,8 +276,8 @@ function readPod(item: Item, ofKind: readonly FieldProblem[], context: ManifestC
     const isRead = !decoded.problems.some(({ severity }) => severity === "error");
     return failure(item, problems, context, isRead ? uid : "");
   }
-  const told = problems.map((each) => problemOf(context, each, item.lineOf(each.field), referenceTo(pod)));
-  return { pod, problems: told };
+  const reported = problems.map((each) => problemOf(context, each, item.lineOf(each.field), referenceTo(pod)));
+  return { pod, problems: reported };
 }
 
 const isServedHere = ({ isServed }: ApiReference, { standalone }: ManifestContext): boolean => standalone && isServed;

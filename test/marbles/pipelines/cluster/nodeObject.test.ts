@@ -16,16 +16,16 @@ describe("nodeObject", () => {
   });
   const events = { c: event("NodeNotSchedulable"), o: event("NodeSchedulable") };
 
-  it.each<[rule: string, node: string, told: string]>([
+  it.each<[rule: string, node: string, reported: string]>([
     ["says nothing of a node that is and stays schedulable", "-o-o|", "----|"],
     ["tells that a node is found unschedulable", "-c-c|", "-c--|"],
     ["tells each change", "-o-c-o|", "---c-o|"],
     ["takes a node that is gone for one that is not unschedulable", "-c-n-c|", "-c-o-c|"],
-  ])("%s", (_, node, told) =>
+  ])("%s", (_, node, reported) =>
     marbles(({ hot, expectObservable, flush }) => {
       const cell = createCell<Node | undefined>(undefined);
       const node$ = hot<Node | undefined>(node, { o: open, c: cordoned, n: undefined });
-      expectObservable(nodeObject("n1", node$, cell)).toBe(told, events);
+      expectObservable(nodeObject("n1", node$, cell)).toBe(reported, events);
       flush();
       expect(cell.value?.spec?.unschedulable).toBe(node.endsWith("c|") ? true : undefined);
     })(),

@@ -241,8 +241,8 @@ describe("createImagePulls: pace", () => {
     marbles((m) => {
       const world = node(m, { "a:1": m.cold("2s (x|)"), "b:1": m.cold("3s (x|)") });
       const said: string[] = [];
-      const told = (image: string) => world.messages(image).pipe(map((message) => void said.push(message)));
-      m.expectObservable(merge(told("a:1"), told("b:1")).pipe(ignoreElements())).toBe("5s |");
+      const reported = (image: string) => world.messages(image).pipe(map((message) => void said.push(message)));
+      m.expectObservable(merge(reported("a:1"), reported("b:1")).pipe(ignoreElements())).toBe("5s |");
       m.flush();
       expect(said).toContain('Successfully pulled image "b:1" in 3s (5s including waiting). Image size: 7 bytes.');
     }),

@@ -7,7 +7,7 @@ import type { RuntimeService } from "../../../../src/ports/cri.ts";
 import { type Marbles, marbles } from "../../../support/marbles.ts";
 import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
 
-const told = (driver: CgroupDriver): RuntimeConfigResponse =>
+const reported = (driver: CgroupDriver): RuntimeConfigResponse =>
   RuntimeConfigResponse.create({ linux: { cgroupDriver: driver } });
 
 /** A runtime that gives one answer after the other. */
@@ -25,7 +25,7 @@ describe("cgroupDriver", () => {
   it(
     "is the runtime's, with a warning where the configuration says otherwise",
     marbles((m) => {
-      const ports = node(m, m.cold("--(a|)", { a: told(CgroupDriver.SYSTEMD) }));
+      const ports = node(m, m.cold("--(a|)", { a: reported(CgroupDriver.SYSTEMD) }));
       m.expectObservable(cgroupDriver("cgroupfs", ports)).toBe("--(d|)", { d: "systemd" });
       m.flush();
       expect(ports.telemetry.lines).toEqual([
@@ -41,7 +41,7 @@ describe("cgroupDriver", () => {
   it(
     "is told once when both agree",
     marbles((m) => {
-      const ports = node(m, m.cold("(a|)", { a: told(CgroupDriver.CGROUPFS) }));
+      const ports = node(m, m.cold("(a|)", { a: reported(CgroupDriver.CGROUPFS) }));
       m.expectObservable(cgroupDriver("cgroupfs", ports)).toBe("(d|)", { d: "cgroupfs" });
       m.flush();
       expect(ports.telemetry.lines.map(({ level, message }) => `${level}: ${message}`)).toEqual([
@@ -72,7 +72,7 @@ describe("cgroupDriver", () => {
     "is asked for three times, two seconds apart",
     marbles((m) => {
       const away = m.cold<RuntimeConfigResponse>("-#", {}, AWAY);
-      const late = node(m, away, away, m.cold("-(a|)", { a: told(CgroupDriver.CGROUPFS) }));
+      const late = node(m, away, away, m.cold("-(a|)", { a: reported(CgroupDriver.CGROUPFS) }));
       m.expectObservable(cgroupDriver("cgroupfs", late)).toBe("4003ms (d|)", { d: "cgroupfs" });
       const never = node(m, away, away, away);
       m.expectObservable(cgroupDriver("cgroupfs", never)).toBe(
@@ -88,7 +88,7 @@ describe("cgroupDriver", () => {
   it(
     "is refused when nobody knows it",
     marbles((m) => {
-      const ports = node(m, m.cold("-(a|)", { a: told(7 as CgroupDriver) }));
+      const ports = node(m, m.cold("-(a|)", { a: reported(7 as CgroupDriver) }));
       const cause = kubeletError("Unknown", "runtime returned an unknown cgroup driver 7");
       m.expectObservable(cgroupDriver("cgroupfs", ports)).toBe(
         "-#",

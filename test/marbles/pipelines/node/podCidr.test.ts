@@ -19,43 +19,43 @@ describe("podCidr", () => {
     code: "Unavailable" | "Unimplemented" = "Unavailable",
     configured?: string,
   ) {
-    const told: string[] = [];
+    const reported: string[] = [];
     const cell = createCell<Node | undefined>(undefined);
     const runtime = {
       updateRuntimeConfig: ({ runtimeConfig }: { runtimeConfig?: { networkConfig?: { podCidr: string } } }) => {
-        told.push(`${clock.monotonicMs()} ${runtimeConfig?.networkConfig?.podCidr}`);
-        return told.length > failures ? cold("--(a|)", { a: {} }) : cold("--#", {}, kubeletError(code, "no"));
+        reported.push(`${clock.monotonicMs()} ${runtimeConfig?.networkConfig?.podCidr}`);
+        return reported.length > failures ? cold("--(a|)", { a: {} }) : cold("--#", {}, kubeletError(code, "no"));
       },
     } as unknown as KubeletPorts["runtime"];
     const cluster = configured === undefined ? ({} as KubeletPorts["cluster"]) : undefined;
     const ports = { runtime, clock, rng: fixedRng(0.5), telemetry: recordingTelemetry(), cluster };
     const stream$ = podCidr(ports, { podCidr: configured ?? "192.0.2.0/24" }, cell);
-    return { cell, told, stream$ };
+    return { cell, reported, stream$ };
   }
 
   it(
     "tells the runtime both families in one text, and a change, but nothing twice",
     marbles((m) => {
-      const { cell, told, stream$ } = world(m, 0);
+      const { cell, reported, stream$ } = world(m, 0);
       m.expectObservable(stream$, "100ms !").toBe("");
       m.at(10, () => cell.set({}));
       m.at(20, () => cell.set(placed("10.1.0.0/24", "fd00::/64")));
       m.at(30, () => cell.set(placed("10.1.0.0/24", "fd00::/64")));
       m.at(40, () => cell.set(placed("10.2.0.0/24")));
       m.flush();
-      expect(told).toEqual(["20 10.1.0.0/24,fd00::/64", "40 10.2.0.0/24"]);
+      expect(reported).toEqual(["20 10.1.0.0/24,fd00::/64", "40 10.2.0.0/24"]);
     }),
   );
 
   it(
     "tries again after a pause that doubles, with the newest alone",
     marbles((m) => {
-      const { cell, told, stream$ } = world(m, 3);
+      const { cell, reported, stream$ } = world(m, 3);
       m.expectObservable(stream$, "10s !").toBe("");
       m.at(0, () => cell.set(placed("10.1.0.0/24")));
       m.at(2_000, () => cell.set(placed("10.2.0.0/24")));
       m.flush();
-      expect(told.map((line) => line.split(" ")[1])).toEqual([
+      expect(reported.map((line) => line.split(" ")[1])).toEqual([
         "10.1.0.0/24",
         "10.1.0.0/24",
         "10.2.0.0/24",
@@ -67,31 +67,31 @@ describe("podCidr", () => {
   it(
     "asks a runtime that takes none only once",
     marbles((m) => {
-      const { cell, told, stream$ } = world(m, 9, "Unimplemented");
+      const { cell, reported, stream$ } = world(m, 9, "Unimplemented");
       m.expectObservable(stream$, "60s !").toBe("");
       m.at(0, () => cell.set(placed("10.1.0.0/24")));
       m.flush();
-      expect(told).toEqual(["0 10.1.0.0/24"]);
+      expect(reported).toEqual(["0 10.1.0.0/24"]);
     }),
   );
 
   it(
     "gives the runtime the configured range when no API server assigns one, until the runtime takes it",
     marbles((m) => {
-      const { told, stream$ } = world(m, 1, "Unavailable", "10.3.0.0/24");
+      const { reported, stream$ } = world(m, 1, "Unavailable", "10.3.0.0/24");
       m.expectObservable(stream$, "60s !").toBe("1004ms |");
       m.flush();
-      expect(told.map((line) => line.split(" ")[1])).toEqual(["10.3.0.0/24", "10.3.0.0/24"]);
+      expect(reported.map((line) => line.split(" ")[1])).toEqual(["10.3.0.0/24", "10.3.0.0/24"]);
     }),
   );
 
   it(
     "leaves the runtime its own ranges when none is configured",
     marbles((m) => {
-      const { told, stream$ } = world(m, 0, "Unavailable", "");
+      const { reported, stream$ } = world(m, 0, "Unavailable", "");
       m.expectObservable(stream$, "60s !").toBe("|");
       m.flush();
-      expect(told).toEqual([]);
+      expect(reported).toEqual([]);
     }),
   );
 });

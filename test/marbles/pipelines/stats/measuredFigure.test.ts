@@ -21,8 +21,8 @@ describe("figuresOf", () => {
     "leaves out what fails, says nothing, or takes too long",
     marbles(({ clock, expectObservable, flush }) => {
       const telemetry = recordingTelemetry();
-      const figures$ = figuresOf({ fails: away, empty: EMPTY, late: NEVER, told: of("x") }, { clock, telemetry });
-      expectObservable(figures$).toBe(`${FIGURE_DEADLINE_MS}ms (f|)`, { f: { told: "x" } });
+      const figures$ = figuresOf({ fails: away, empty: EMPTY, late: NEVER, reported: of("x") }, { clock, telemetry });
+      expectObservable(figures$).toBe(`${FIGURE_DEADLINE_MS}ms (f|)`, { f: { reported: "x" } });
       flush();
       expect(telemetry.lines.map(({ fields }) => fields["error"])).toMatchObject([
         { code: "Unavailable", message: "away" },
@@ -35,7 +35,7 @@ describe("figuresOf", () => {
     "waits for nothing when all is told at once, or nothing is asked",
     marbles(({ clock, scheduler, expectObservable, flush }) => {
       const ports = { clock, telemetry: recordingTelemetry() };
-      expectObservable(figuresOf({ fails: away, told: of("x") }, ports)).toBe("(f|)", { f: { told: "x" } });
+      expectObservable(figuresOf({ fails: away, reported: of("x") }, ports)).toBe("(f|)", { f: { reported: "x" } });
       expectObservable(figuresOf({}, ports)).toBe("(f|)", { f: {} });
       flush();
       expect(scheduler.frame).toBe(0);

@@ -21,7 +21,7 @@ const local = layoutOfOrigin(pod, { name: "pv1", local: { path: "/mnt/d" } }, vo
 const emptyDir = layoutOf(pod, { name: "v", emptyDir: {} }, volumeNodeOf());
 
 /** Notices for a change of group of this duration, a thousand files each 10 s. */
-function told({ clock, scheduler }: Marbles, layout: VolumeLayout | undefined, ms: number): Observable<string> {
+function reported({ clock, scheduler }: Marbles, layout: VolumeLayout | undefined, ms: number): Observable<string> {
   if (layout === undefined) throw new Error("no layout");
   const ports = {
     clock,
@@ -45,21 +45,21 @@ describe("giving a volume to a group", () => {
   it(
     "is told of after 30 s, then each minute, until it is done",
     marbles((m) => {
-      m.expectObservable(told(m, local, 155_000)).toBe("30s h 59999ms a 59999ms b 4999ms |", NOTICES);
+      m.expectObservable(reported(m, local, 155_000)).toBe("30s h 59999ms a 59999ms b 4999ms |", NOTICES);
     }),
   );
 
   it(
     "is not told of when it is quick",
     marbles((m) => {
-      m.expectObservable(told(m, local, 29_000)).toBe("29s |");
+      m.expectObservable(reported(m, local, 29_000)).toBe("29s |");
     }),
   );
 
   it(
     "is not told of where the volume is the pod's own",
     marbles((m) => {
-      m.expectObservable(told(m, emptyDir.ok ? emptyDir.value : undefined, 155_000)).toBe("155s |");
+      m.expectObservable(reported(m, emptyDir.ok ? emptyDir.value : undefined, 155_000)).toBe("155s |");
     }),
   );
 });

@@ -62,13 +62,13 @@ const after = ({ scheduler }: Marbles, ms: number, end: Observable<undefined> = 
 
 /** The story of a pod with this volume. `objects` tells of its ConfigMap, as `o`. */
 function story(m: Marbles, volume: Volume, commands: string, answers: Answers = {}, objects = ""): Observable<string> {
-  const told = new Subject<string>();
+  const reported = new Subject<string>();
   const mounted: MountEntry[] = [];
   const turn = (letter: string, list: readonly Observable<undefined>[] = [done]) => {
     let tries = 0;
     return (then: () => void, options?: CallOptions): Call<void> =>
       new Observable((caller) => {
-        told.next(letter);
+        reported.next(letter);
         const answer = list[Math.min(tries, list.length - 1)] ?? EMPTY;
         tries += 1;
         const late = () => kubeletError("DeadlineExceeded", "not done in time");
@@ -142,13 +142,13 @@ function story(m: Marbles, volume: Volume, commands: string, answers: Answers = 
     tap((now) => {
       const before = stage;
       stage = volumeStage(now);
-      if (stage !== before && stage === "mounted") told.next("d");
-      if (stage !== before && stage === "unmounted" && before !== "") told.next("g");
+      if (stage !== before && stage === "mounted") reported.next("d");
+      if (stage !== before && stage === "unmounted" && before !== "") reported.next("g");
     }),
     ignoreElements(),
   );
   const run$ = volumes.run(UID, commands$, memory).pipe(map(() => "e"));
-  return merge(told, stages$, object$, run$);
+  return merge(reported, stages$, object$, run$);
 }
 
 describe("a volume of a pod", () => {

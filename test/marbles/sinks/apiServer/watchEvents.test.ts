@@ -38,18 +38,18 @@ describe("watchEvents", () => {
     "tells a hundred events a turn, and reads no more until all are told",
     marbles(({ clock, at, flush }) => {
       const { transport, done, to } = scripted();
-      let told = 0;
+      let reported = 0;
       watchEvents(transport, { method: "GET", path: "/" }, {}, clock, () => {}).subscribe({
-        next: () => (told += 1),
-        complete: () => done.push(`complete after ${told}`),
+        next: () => (reported += 1),
+        complete: () => done.push(`complete after ${reported}`),
       });
       at(1, () => {
         to().head(200, {});
         to().data(lines(250));
-        done.push(`told ${told}`);
+        done.push(`told ${reported}`);
         to().data(lines(10));
         to().end();
-        done.push(`told ${told}`);
+        done.push(`told ${reported}`);
       });
       flush();
       expect(done).toEqual(["pause", "told 100", "told 100", "pause", "complete after 260", "abort"]);

@@ -35,7 +35,7 @@ const viewOf = (more: Partial<PodWriteView> & { readonly status?: PodStatus } = 
   statusOf: () => more.status,
   firstStatusOf: () => undefined,
   synced: undefined,
-  isTold: true,
+  isReported: true,
   isSettled: true,
   now: monotonicMs(60_000),
   ...more,
@@ -144,7 +144,7 @@ describe("nextPodWrite for a static pod", () => {
   const orphan = { ...old, pod: undefined };
   it.each<[string, string, Parameters<typeof viewOf>[0]]>([
     ["creates its mirror", "createMirror", { records }],
-    ["creates no mirror pod before the API server has listed its pods", "none", { records, isTold: false }],
+    ["creates no mirror pod before the API server has listed its pods", "none", { records, isReported: false }],
     [
       "creates no mirror pod for a pod that waits for its name",
       "none",

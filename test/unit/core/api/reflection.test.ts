@@ -51,7 +51,7 @@ const after = (inputs: readonly Input[], usesStreams = true): Reflection<Reflect
   inputs.reduce(stepReflection, startReflection<Reflectable>(usesStreams));
 
 /** Objects, next request, and whether it waits and why: `a@3 b@2 | watch 3 | backoff: Expired`. */
-function told({ objects, next, pause, problem }: Reflection<Reflectable>): string {
+function reported({ objects, next, pause, problem }: Reflection<Reflectable>): string {
   const known = [...(objects ?? [])].map(([key, { metadata }]) => `${key.slice(5)}@${metadata?.resourceVersion}`);
   const parts: readonly (string | number | undefined)[] =
     next.kind === "list" ? [next.resourceVersion ?? "newest", next.limit, next.continue] : [next.resourceVersion];
@@ -85,7 +85,7 @@ describe("reflection: the first state", () => {
       [change("ADDED", "a", "2"), closed(), page("5", "b")],
       "b@5 | watch 5",
     ],
-  ])("%s", (_rule, inputs, expected) => expect(told(after(inputs))).toBe(expected));
+  ])("%s", (_rule, inputs, expected) => expect(reported(after(inputs))).toBe(expected));
 });
 
 describe("reflection: lists", () => {
@@ -125,7 +125,7 @@ describe("reflection: lists", () => {
       "a@2 | list 2 | backoff: NotFound",
     ],
     ["drop removed objects", [page("2", "ab"), failed("Expired"), page("5", "bc")], "b@5 c@5 | watch 5"],
-  ])("%s", (_rule, inputs, expected) => expect(told(after(inputs, false))).toBe(expected));
+  ])("%s", (_rule, inputs, expected) => expect(reported(after(inputs, false))).toBe(expected));
 });
 
 describe("reflection: the watch", () => {
@@ -179,7 +179,7 @@ describe("reflection: the watch", () => {
       [failed("Unavailable"), bookmark("9"), closed({ isBrief: true })],
       "a@2 | watch 9 | backoff: no problem",
     ],
-  ])("%s", (_rule, inputs, expected) => expect(told(after([...FOLLOWING, ...inputs]))).toBe(expected));
+  ])("%s", (_rule, inputs, expected) => expect(reported(after([...FOLLOWING, ...inputs]))).toBe(expected));
 
   it("returns a new map for a change, and the same for a bookmark", () => {
     const before = after(FOLLOWING);

@@ -8,7 +8,7 @@ const space = (availableBytes: bigint, inodesFree: bigint) => ({
   availableBytes,
   inodesFree,
 });
-const told = (figures: PressureFigures) =>
+const reported = (figures: PressureFigures) =>
   [...observationsOf(figures)].map(([signal, { available, capacity }]) => `${signal} ${available}/${capacity}`);
 
 describe("observationsOf", () => {
@@ -29,6 +29,6 @@ describe("observationsOf", () => {
       ["nodefs.available 1/100", "nodefs.inodesFree 2/50", "imagefs.available 3/100", "imagefs.inodesFree 4/50"],
     ],
   ])("%s", (_, figures, signals) => {
-    expect(told(figures)).toEqual(signals);
+    expect(reported(figures)).toEqual(signals);
   });
 });

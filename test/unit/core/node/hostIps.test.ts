@@ -13,11 +13,11 @@ describe("nodeHostIps", () => {
     ["external ones alone", ["Hostname one", "ExternalIP 198.51.100.1"], ["198.51.100.1"]],
     ["none of a name alone", ["Hostname one"], []],
   ])("%s", (_, addresses, ips) => {
-    const told = addresses.map((each) => {
+    const reported = addresses.map((each) => {
       const [type = "", address = ""] = each.split(" ");
       return { type, address };
     });
-    expect(nodeHostIps({ status: { addresses: told } })).toEqual(ips);
+    expect(nodeHostIps({ status: { addresses: reported } })).toEqual(ips);
   });
 });
 

@@ -17,7 +17,7 @@ interface Case {
 /** Addresses of a node with the annotation for a cloud controller, or the error. */
 function addressesOf({ ips = [], hostname = "n1", cloud = false, nameIps = [], machineIps, known, annotated }: Case) {
   const key = "alpha.kubernetes.io/provided-node-ip";
-  const told = withAddresses(
+  const reported = withAddresses(
     {
       metadata: { name: "n1", ...(annotated === undefined ? {} : { annotations: { [key]: annotated } }) },
       status: { addresses: (known ?? []).map((address) => ({ type: "ExternalIP", address })) },
@@ -28,8 +28,8 @@ function addressesOf({ ips = [], hostname = "n1", cloud = false, nameIps = [], m
       machine: { ...FACTS.machine, nameIps, ips: machineIps ?? FACTS.machine.ips },
     },
   );
-  if (!told.ok) return told.error.message;
-  const { metadata, status } = told.value;
+  if (!reported.ok) return reported.error.message;
+  const { metadata, status } = reported.value;
   const provided = metadata?.annotations?.[key];
   return [
     ...(status?.addresses ?? []).map(({ type, address }) => `${type} ${address}`),
@@ -38,7 +38,7 @@ function addressesOf({ ips = [], hostname = "n1", cloud = false, nameIps = [], m
 }
 
 describe("withAddresses", () => {
-  it.each<readonly [rule: string, given: Case, told: string | readonly string[]]>([
+  it.each<readonly [rule: string, given: Case, reported: string | readonly string[]]>([
     ["the default route's address, IPv4 first", {}, ["InternalIP 192.0.2.10", "Hostname n1"]],
     ["--node-ip", { ips: ["192.0.2.11"] }, ["InternalIP 192.0.2.11", "Hostname n1"]],
     [
@@ -88,7 +88,7 @@ describe("withAddresses", () => {
       { cloud: true, known: ["198.51.100.1"], annotated: "x" },
       ["ExternalIP 198.51.100.1"],
     ],
-  ])("%s", (_, given, told) => expect(addressesOf(given)).toEqual(told));
+  ])("%s", (_, given, reported) => expect(addressesOf(given)).toEqual(reported));
 });
 
 describe("kinds of addresses", () => {

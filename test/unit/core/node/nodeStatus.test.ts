@@ -185,9 +185,9 @@ describe("withNodeStatus", () => {
       repoTags: Array.from({ length: tags }, (_, tag) => `${id}:${tag}`),
     });
     const images = [image("small", 1n, 1), image("big", 9n, 9), image("middle", 5n, 0), image("other", 5n, 0)];
-    const told = (maxImages: number) =>
+    const reported = (maxImages: number) =>
       later({ images, settings: { ...SETTINGS, maxImages } }).status?.images?.map(({ names = [] }) => names.length);
-    expect([told(2), told(-1), told(0)]).toEqual([[5, 1], [5, 1, 1, 2], undefined]);
+    expect([reported(2), reported(-1), reported(0)]).toEqual([[5, 1], [5, 1, 1, 2], undefined]);
     expect(later({ images }).status?.images?.map(({ names }) => names?.[0])).toEqual([
       "big@sha256:1",
       "other@sha256:1",

@@ -18,7 +18,7 @@ describe("formatRuntimeVersion", () => {
     ["01.2", undefined],
     ["", undefined],
     ["unknown", undefined],
-  ])("formats %j as %j", (text, told) => {
-    expect(formatRuntimeVersion(text)).toBe(told);
+  ])("formats %j as %j", (text, reported) => {
+    expect(formatRuntimeVersion(text)).toBe(reported);
   });
 });

@@ -73,7 +73,7 @@ describe("the last state of a container whose earlier instance was removed", () 
     restartCount: 1,
     containerID: "containerd://web-0",
   };
-  const lastStateOf = (told: object, instances: readonly RuntimeContainer[]) => {
+  const lastStateOf = (reported: object, instances: readonly RuntimeContainer[]) => {
     const made = pod();
     const input = {
       pod: made,
@@ -85,7 +85,7 @@ describe("the last state of a container whose earlier instance was removed", () 
       restartingAll: false,
       startingAgain: new Set<ContainerId>(),
     };
-    const [status] = containerStatuses(input, [container("web")], "regular", [{ ...before, ...told }]);
+    const [status] = containerStatuses(input, [container("web")], "regular", [{ ...before, ...reported }]);
     return status?.lastState;
   };
   const second = instance("web", { restartCount: 1 });
@@ -102,9 +102,9 @@ describe("the last state of a container whose earlier instance was removed", () 
       { terminated: { exitCode: 3 } },
     ],
     ["is none when none was told", { state: { running: {} } }, [second], {}],
-  ])("%s", (_title, told, instances, expected) => {
-    expect(lastStateOf(told, instances)).toMatchObject(expected);
-    expect(Object.keys(lastStateOf(told, instances) ?? {})).toEqual(Object.keys(expected));
+  ])("%s", (_title, reported, instances, expected) => {
+    expect(lastStateOf(reported, instances)).toMatchObject(expected);
+    expect(Object.keys(lastStateOf(reported, instances) ?? {})).toEqual(Object.keys(expected));
   });
 });
 

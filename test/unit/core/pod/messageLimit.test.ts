@@ -28,7 +28,7 @@ describe("termination messages of a pod", () => {
     ["a character is not cut in two", { state: ended("abcé") }, { state: ended("abc") }],
     ["a short one is as it was", { state: ended("é1") }, { state: ended("é1") }],
     ["other states have none", { state: { running: {} } }, { state: { running: {} } }],
-  ])("%s", (_title, told, kept) => {
-    expect(withLimitedMessages(status(told), 4)).toEqual(status(kept));
+  ])("%s", (_title, reported, kept) => {
+    expect(withLimitedMessages(status(reported), 4)).toEqual(status(kept));
   });
 });

@@ -38,19 +38,19 @@ describe("mirrorPod", () => {
 });
 
 describe("isOfEarlierLife", () => {
-  const told = (state: ApiContainerStatus["state"], phase = "Running"): PodStatus => ({
+  const reported = (state: ApiContainerStatus["state"], phase = "Running"): PodStatus => ({
     phase,
     containerStatuses: [{ name: "main", image: "", imageID: "", ready: false, restartCount: 0, state: state ?? {} }],
   });
-  const [runs, waits] = [told({ running: {} }), told({ waiting: {} })];
-  const ended = (exitCode: number): PodStatus => told({ terminated: { exitCode } });
+  const [runs, waits] = [reported({ running: {} }), reported({ waiting: {} })];
+  const ended = (exitCode: number): PodStatus => reported({ terminated: { exitCode } });
   it.each([
     ["a container that ended well runs", ended(0), runs, "OnFailure", true],
     ["or is to run", ended(0), waits, "Never", true],
     ["a container that failed runs again", ended(1), runs, "OnFailure", false],
     ["a container with policy Always runs again", ended(0), runs, "Always", false],
     ["it is still over", ended(0), ended(0), "Never", false],
-    ["the pod was terminal and is not", told({ terminated: { exitCode: 1 } }, "Failed"), runs, "Always", true],
+    ["the pod was terminal and is not", reported({ terminated: { exitCode: 1 } }, "Failed"), runs, "Always", true],
   ])("%s", (_, mirrored, own, restartPolicy, isEarlier) => {
     expect(isOfEarlierLife(mirrored, own, podOf({ spec: { restartPolicy } }))).toBe(isEarlier);
   });

@@ -261,9 +261,9 @@ describe("advanceRegistry: every state and every input", () => {
   it.each(rows)("%s, then %s: %s", (state, input, expected) => {
     const registry = node({ admit: () => (state === "rejected" ? REFUSE : ADMIT) });
     registry.tell(...WAYS[state]).tell(INPUTS[input]);
-    const told = [...registry.commands(), ...registry.step().dropped.map((uid) => `dropped ${uid}`)];
+    const reported = [...registry.commands(), ...registry.step().dropped.map((uid) => `dropped ${uid}`)];
     const after = describeRecord(registry.record("a"));
-    expect(told.length === 0 ? after : `${after} | ${told.join(", ")}`).toBe(expected);
+    expect(reported.length === 0 ? after : `${after} | ${reported.join(", ")}`).toBe(expected);
   });
 
   it("never changes the registry it was given", () => {
@@ -345,8 +345,8 @@ describe("advanceRegistry: grace periods", () => {
 
   it("only ever shrink while the pod terminates", () => {
     const registry = node().tell(add, deleteWithin(20));
-    const told = [40, 20, 10, 15, 1, 0].map((seconds) => registry.tell(deleteWithin(seconds)).commands());
-    expect(told).toEqual([[], [], ["terminating a 10"], [], ["terminating a 1"], []]);
+    const reported = [40, 20, 10, 15, 1, 0].map((seconds) => registry.tell(deleteWithin(seconds)).commands());
+    expect(reported).toEqual([[], [], ["terminating a 10"], [], ["terminating a 1"], []]);
     expect(registry.record("a")?.graceSeconds).toBe(1);
   });
 

@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { podUid } from "../../../../src/core/ids.ts";
 import type { RegistryInput } from "../../../../src/core/pod/podRegistry.ts";
-import { CRITICAL, registryNode, restored, said, sizedPod, type SizeOf, told } from "../../../support/registryNode.ts";
+import {
+  CRITICAL,
+  registryNode,
+  restored,
+  said,
+  sizedPod,
+  type SizeOf,
+  reported,
+} from "../../../support/registryNode.ts";
 
 const overdue = (uid: string | undefined, isFor: "criticalPods" | "everyone" = "everyone"): RegistryInput => ({
   kind: "overdue",
@@ -9,9 +17,9 @@ const overdue = (uid: string | undefined, isFor: "criticalPods" | "everyone" = "
   for: isFor,
 });
 const AUDIT: RegistryInput = { kind: "resync" };
-const add = (uid: string, cpu: string, more: SizeOf = {}) => told("ADD", sizedPod(uid, cpu, more));
+const add = (uid: string, cpu: string, more: SizeOf = {}) => reported("ADD", sizedPod(uid, cpu, more));
 /** Deleted by force: the object is gone. */
-const gone = (uid: string, cpu = "1") => told("REMOVE", sizedPod(uid, cpu));
+const gone = (uid: string, cpu = "1") => reported("REMOVE", sizedPod(uid, cpu));
 
 describe("a pod added to a full node", () => {
   it("waits for a force-deleted pod, and starts when that has stopped", () => {
@@ -30,7 +38,7 @@ describe("a pod added to a full node", () => {
   it("waits regardless of which pod terminates and why", () => {
     const deleted = { ...sizedPod("old", "4").metadata, deletionTimestamp: "2026-01-01T00:00:00Z" };
     const ways: Readonly<Record<string, RegistryInput>> = {
-      "deleted with grace": told("DELETE", { ...sizedPod("old", "4"), metadata: deleted }),
+      "deleted with grace": reported("DELETE", { ...sizedPod("old", "4"), metadata: deleted }),
       finished: said("finished", "old"),
       evicted: { kind: "evicted", uid: podUid("old"), message: "too large" },
       "out of time": { kind: "deadlineExceeded", uid: podUid("old") },
@@ -69,7 +77,7 @@ describe("a pod added to a full node", () => {
   it("waits for the pod whose grace ends first", () => {
     const slow = { terminationGracePeriodSeconds: 600 };
     const node = registryNode().tell(
-      ...[add("slow", "2", slow), add("fast", "2"), told("REMOVE", sizedPod("slow", "2", slow)), gone("fast")],
+      ...[add("slow", "2", slow), add("fast", "2"), reported("REMOVE", sizedPod("slow", "2", slow)), gone("fast")],
       add("new", "2"),
     );
     expect(node.behind("new")).toEqual(["fast"]);
@@ -99,10 +107,10 @@ describe("a pod added to a full node", () => {
 
   it("is decided at its newest size, and forgotten when its source removes it", () => {
     const node = registryNode().tell(add("stays", "2"), add("old", "2"), gone("old"), add("new", "2"));
-    node.tell(told("UPDATE", sizedPod("new", "3")));
+    node.tell(reported("UPDATE", sizedPod("new", "3")));
     expect(node.states()).toBe("stays:syncing old:terminating new:rejected");
     const other = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"));
-    other.at(700).tell(told("REMOVE", sizedPod("new", "4")));
+    other.at(700).tell(reported("REMOVE", sizedPod("new", "4")));
     expect([other.states(), other.step().dropped, other.step().roomWaits]).toEqual([
       "old:terminating",
       ["new"],
@@ -114,7 +122,7 @@ describe("a pod added to a full node", () => {
     const node = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"));
     const pod = sizedPod("new", "4");
     const metadata = { ...pod.metadata, deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 };
-    node.tell(told("DELETE", { ...pod, metadata }));
+    node.tell(reported("DELETE", { ...pod, metadata }));
     expect([node.states(), node.step().commands.map(({ phase }) => phase)]).toEqual([
       "old:terminating new:terminating",
       ["terminating"],
@@ -150,7 +158,7 @@ describe("several waiting pods", () => {
     // 4 CPUs: 1 is free, `a` leaves 1, `b` leaves 2. The first needs what is free and `a`; the second would take that.
     const slow = { terminationGracePeriodSeconds: 600 };
     const node = registryNode().tell(
-      ...[add("a", "1"), add("b", "2", slow), gone("a"), told("REMOVE", sizedPod("b", "2", slow))],
+      ...[add("a", "1"), add("b", "2", slow), gone("a"), reported("REMOVE", sizedPod("b", "2", slow))],
       ...[add("first", "2"), add("second", "1")],
     );
     expect([node.states(), node.behind("first"), node.behind("second")]).toEqual([
@@ -168,7 +176,7 @@ describe("several waiting pods", () => {
     );
     expect(
       registryNode()
-        .tell(told("ADD", ...pods))
+        .tell(reported("ADD", ...pods))
         .states(),
     ).toBe("p1:syncing p0:rejected");
   });
@@ -188,8 +196,8 @@ describe("several waiting pods", () => {
       const pod = sizedPod(uid, cpu);
       return { ...pod, metadata: { ...pod.metadata, name: "web-0" } };
     };
-    const node = registryNode().tell(told("ADD", named("old", "4")), told("REMOVE", named("old", "4")));
-    node.tell(told("ADD", named("new", "4")), add("other", "1"));
+    const node = registryNode().tell(reported("ADD", named("old", "4")), reported("REMOVE", named("old", "4")));
+    node.tell(reported("ADD", named("new", "4")), add("other", "1"));
     expect(node.states()).toBe("old:terminating new:waiting other:rejected");
     node.tell(said("stopped", "old"));
     expect(node.states()).toBe("old:terminated new:waiting other:rejected");
@@ -246,7 +254,7 @@ describe("an overdue terminating pod", () => {
   it("is due after the grace period and the time to stop, and no later for a second deletion", () => {
     const due = (grace: number, ...more: readonly RegistryInput[]) => {
       const spec = { terminationGracePeriodSeconds: grace };
-      const node = registryNode().tell(add("old", "4", spec), told("REMOVE", sizedPod("old", "4", spec)), ...more);
+      const node = registryNode().tell(add("old", "4", spec), reported("REMOVE", sizedPod("old", "4", spec)), ...more);
       return node.record("old")?.leaving?.due;
     };
     expect([due(0), due(30), due(600)]).toEqual([
@@ -255,7 +263,7 @@ describe("an overdue terminating pod", () => {
       { criticalPods: 900_000, everyone: 900_000 },
     ]);
     const pod = sizedPod("old", "4", { terminationGracePeriodSeconds: 600 });
-    const sooner = told("DELETE", { ...pod, metadata: { ...pod.metadata, deletionGracePeriodSeconds: 5 } });
+    const sooner = reported("DELETE", { ...pod, metadata: { ...pod.metadata, deletionGracePeriodSeconds: 5 } });
     expect(due(600, sooner)).toEqual({ criticalPods: 10_000, everyone: 65_000 });
   });
 });
@@ -266,7 +274,7 @@ describe("resources after a restart of the kubelet", () => {
   it("are granted once the sources have reported: a running pod stays", () => {
     const node = registryNode().runs(old).tell(restored(old), add("new", "4"));
     expect([node.states(), node.behind("new")]).toEqual(["new:waiting", ["old"]]);
-    node.tell(told("ADD", old));
+    node.tell(reported("ADD", old));
     expect([node.states(), node.rejections()]).toEqual([
       "new:rejected old:syncing",
       ["OutOfcpu: Node didn't have enough resource: cpu, requested: 4000, used: 4000, capacity: 4000"],
@@ -296,13 +304,13 @@ describe("resources after a restart of the kubelet", () => {
   it("go first to running pods among pods added at once", () => {
     const node = registryNode()
       .runs(old)
-      .tell(told("ADD", sizedPod("new", "4"), old));
+      .tell(reported("ADD", sizedPod("new", "4"), old));
     expect(node.states()).toBe("new:rejected old:syncing");
   });
 });
 
 describe("resizes beside waiting pods", () => {
-  const resized = (uid: string, cpu: string) => told("UPDATE", sizedPod(uid, cpu, { generation: 2 }));
+  const resized = (uid: string, cpu: string) => reported("UPDATE", sizedPod(uid, cpu, { generation: 2 }));
   const refused = (node: ReturnType<typeof registryNode>, uid: string) => node.record(uid)?.refused?.reason;
 
   it("do not take resources promised to an earlier pod", () => {
@@ -357,7 +365,7 @@ describe("resizes beside waiting pods", () => {
 
   it("of a critical pod are granted once those it preempts have stopped", () => {
     const node = registryNode().tell(add("critical", "1", { priority: CRITICAL }), add("victim", "3"));
-    node.tell(told("UPDATE", sizedPod("critical", "4", { priority: CRITICAL })));
+    node.tell(reported("UPDATE", sizedPod("critical", "4", { priority: CRITICAL })));
     expect([node.states(), refused(node, "critical"), node.behind("critical")]).toEqual([
       "critical:syncing victim:terminating",
       "Deferred",

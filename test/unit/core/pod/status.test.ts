@@ -112,8 +112,12 @@ describe("whole statuses", () => {
 
   it("without the gate PodReadyToStartContainersCondition: drops that condition", () => {
     const previous = statusOf({ runtime: runtime([instance("web")]) });
-    const { conditions: told } = statusOf({ runtime: runtime([instance("web")]), previous, tellsReadyToStart: false });
-    expect(told).toEqual(conditions().slice(1));
+    const { conditions: reported } = statusOf({
+      runtime: runtime([instance("web")]),
+      previous,
+      tellsReadyToStart: false,
+    });
+    expect(reported).toEqual(conditions().slice(1));
   });
 
   it("a pod that has not been synced yet", () => {
@@ -758,9 +762,9 @@ describe("resources of the pod", () => {
   it("in force are reported beside those granted during a resize", () => {
     const sized = (cpu: string) => pod({ containers: [container("web", { resources: resources({ cpu }, { cpu }) })] });
     const status = statusOf({ pod: sized("2"), actual: sized("1"), runtime: runtime([instance("web")]) });
-    const told = [status, status.containerStatuses?.[0]].map((of) => [of?.allocatedResources, of?.resources]);
+    const reported = [status, status.containerStatuses?.[0]].map((of) => [of?.allocatedResources, of?.resources]);
     const oneCpu = { limits: { cpu: "1" }, requests: { cpu: "1" } };
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [{ cpu: "2" }, oneCpu],
       [{ cpu: "2" }, oneCpu],
     ]);
@@ -797,12 +801,12 @@ describe("resize conditions", () => {
   it("keep their times while unchanged, and the transition time while the reason is the same", () => {
     const previous = statusOf({ resize: { refused } });
     const later = { previous, now: wall(200) };
-    const told = (resize: PodStatusInput["resize"]) => of({ ...later, ...(resize && { resize }) });
-    expect(told({ refused })).toEqual([pending]);
-    expect(told({ refused: { ...refused, message: "fuller" } })).toEqual([
+    const reported = (resize: PodStatusInput["resize"]) => of({ ...later, ...(resize && { resize }) });
+    expect(reported({ refused })).toEqual([pending]);
+    expect(reported({ refused: { ...refused, message: "fuller" } })).toEqual([
       { ...(pending as object), message: "fuller", lastProbeTime: "2026-01-01T00:03:20Z" },
     ]);
-    expect(told({ refused: { ...refused, reason: "Infeasible" } })?.[0]?.lastTransitionTime).toBe(
+    expect(reported({ refused: { ...refused, reason: "Infeasible" } })?.[0]?.lastTransitionTime).toBe(
       "2026-01-01T00:03:20Z",
     );
   });

@@ -870,7 +870,9 @@ describe("keys of files", () => {
     ],
   ])("with %j", (wrong, expected) => {
     const env = [{ name: "A", valueFrom: { fileKeyRef: { ...good, ...wrong } } }];
-    const told = checkContainer({ env }, { volumes }).map((line) => line.replace("env[0].valueFrom.fileKeyRef.", ""));
-    expect(told).toEqual(expected);
+    const reported = checkContainer({ env }, { volumes }).map((line) =>
+      line.replace("env[0].valueFrom.fileKeyRef.", ""),
+    );
+    expect(reported).toEqual(expected);
   });
 });

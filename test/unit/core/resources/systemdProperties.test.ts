@@ -7,7 +7,7 @@ const V2: SystemdHost = { ...V1, cgroupVersion: 2 };
 const OLD: SystemdHost = { ...V2, systemdVersion: 241 };
 const INFINITY = "18446744073709551615";
 
-const told = (limits: CgroupLimits, host: SystemdHost): readonly string[] =>
+const reported = (limits: CgroupLimits, host: SystemdHost): readonly string[] =>
   sliceLimits(limits, host).properties.map(({ name, signature, words }) => [name, signature, ...words].join(" "));
 
 describe("slices as systemd units", () => {
@@ -78,7 +78,7 @@ describe("limits as properties", () => {
       ],
     ],
   ])("%s", (_, limits, host, expected) => {
-    expect(told(limits, host)).toEqual(expected);
+    expect(reported(limits, host)).toEqual(expected);
     expect(sliceLimits(limits, host).limits).toEqual(limits);
   });
 
@@ -88,7 +88,7 @@ describe("limits as properties", () => {
     [12_345, 100_000, "130000", 13_000],
     [5_001, 50_000, "110000", 5_500],
   ])("a quota of %d us in %d us is %s us per second, written as %d", (cpuQuotaUs, cpuPeriodUs, perSecond, written) => {
-    expect(told({ cpuQuotaUs, cpuPeriodUs }, V2)).toContain(`CPUQuotaPerSecUSec t ${perSecond}`);
+    expect(reported({ cpuQuotaUs, cpuPeriodUs }, V2)).toContain(`CPUQuotaPerSecUSec t ${perSecond}`);
     expect(sliceLimits({ cpuQuotaUs, cpuPeriodUs }, V2).limits).toEqual({ cpuQuotaUs: written, cpuPeriodUs });
   });
 });

@@ -7,7 +7,7 @@ import { cgroupOwners } from "../../../../src/core/stats/cgroupOwners.ts";
 import { parseExposition } from "../../../support/exposition.ts";
 
 const time = epochMs(1_700_000_000_500);
-const told = epochMs(1_700_000_000_000);
+const reported = epochMs(1_700_000_000_000);
 
 const POD: PodRuntimeStatus = {
   ...emptyRuntimeStatus(podUid("u-1"), "web", "demo", 1),
@@ -61,13 +61,13 @@ const SUMMARY: NonNullable<CadvisorMeasurement["summary"]> = {
   pods: [
     {
       ...{ podRef: { name: "web", namespace: "demo", uid: "u-1" }, startTime: epochMs(1_000) },
-      network: { time: told, interfaces: [{ name: "eth0", rxBytes: 70 }] },
-      cpu: { time: told, usageCoreNanoSeconds: 3_000_000_000 },
+      network: { time: reported, interfaces: [{ name: "eth0", rxBytes: 70 }] },
+      cpu: { time: reported, usageCoreNanoSeconds: 3_000_000_000 },
       containers: [
         {
-          ...{ name: "main", startTime: epochMs(2_000), cpu: { time: told, usageCoreNanoSeconds: 1_500_000_000 } },
-          memory: { time: told, workingSetBytes: 44 },
-          rootfs: { time: told, usedBytes: 10, capacityBytes: 100, inodes: 9, inodesFree: 8, inodesUsed: 3 },
+          ...{ name: "main", startTime: epochMs(2_000), cpu: { time: reported, usageCoreNanoSeconds: 1_500_000_000 } },
+          memory: { time: reported, workingSetBytes: 44 },
+          rootfs: { time: reported, usedBytes: 10, capacityBytes: 100, inodes: 9, inodesFree: 8, inodesUsed: 3 },
         },
       ],
     },
@@ -113,11 +113,11 @@ describe("/metrics/cadvisor", () => {
     });
     expect(named(page, "container_cpu_usage_seconds_total")).toEqual({
       '{container="",cpu="total",id="/",image="",name="",namespace="",pod=""}': `9 ${time}`,
-      '{container="",cpu="total",id="/kubepods/podu-1",image="",name="",namespace="demo",pod="web"}': `3 ${told}`,
-      [`{container="main",cpu="total",${CONTAINER}}`]: `1.5 ${told}`,
+      '{container="",cpu="total",id="/kubepods/podu-1",image="",name="",namespace="demo",pod="web"}': `3 ${reported}`,
+      [`{container="main",cpu="total",${CONTAINER}}`]: `1.5 ${reported}`,
     });
     expect(named(page, "container_memory_working_set_bytes")).toEqual({
-      [`{container="main",${CONTAINER}}`]: `44 ${told}`,
+      [`{container="main",${CONTAINER}}`]: `44 ${reported}`,
     });
     expect(named(page, "container_threads")).toEqual({ [`{container="main",${CONTAINER}}`]: `2 ${time}` });
     expect(named(page, "container_sockets")).toEqual({
@@ -153,11 +153,11 @@ describe("/metrics/cadvisor", () => {
   it("shows pods without cgroups with the runtime's figures", () => {
     const page = series({ ...NOTHING, summary: SUMMARY });
     expect(named(page, "container_cpu_usage_seconds_total")).toEqual({
-      '{container="",cpu="total",id="",image="",name="",namespace="demo",pod="web"}': `3 ${told}`,
-      '{container="main",cpu="total",id="",image="i\\"1",name="c1",namespace="demo",pod="web"}': `1.5 ${told}`,
+      '{container="",cpu="total",id="",image="",name="",namespace="demo",pod="web"}': `3 ${reported}`,
+      '{container="main",cpu="total",id="",image="i\\"1",name="c1",namespace="demo",pod="web"}': `1.5 ${reported}`,
     });
     expect(named(page, "container_network_receive_bytes_total")).toEqual({
-      '{container="",id="",image="",interface="eth0",name="",namespace="demo",pod="web"}': `70 ${told}`,
+      '{container="",id="",image="",interface="eth0",name="",namespace="demo",pod="web"}': `70 ${reported}`,
     });
     expect(named(page, "container_network_receive_packets_total")).toEqual({});
   });
@@ -304,15 +304,15 @@ describe("families of /metrics/cadvisor", () => {
   it("prefer each figure that the runtime measures", () => {
     const stats = {
       ...{ name: "main", startTime: epochMs(2_000) },
-      cpu: { time: told, usageCoreNanoSeconds: 81e9 },
-      memory: { time: told, usageBytes: 82, workingSetBytes: 83, rssBytes: 84 },
+      cpu: { time: reported, usageCoreNanoSeconds: 81e9 },
+      memory: { time: reported, usageBytes: 82, workingSetBytes: 83, rssBytes: 84 },
       process_stats: { process_count: 85 },
     };
     const [onNode] = SUMMARY.pods;
     const summary = { ...SUMMARY, pods: onNode === undefined ? [] : [{ ...onNode, containers: [stats] }] };
     const readings = [{ ...reading("/kubepods/podu-1/c1"), figures: WITH_ALL.readings[0]?.figures ?? {} }];
     const ofRuntime = lines(series({ ...NOTHING, summary, readings })).filter(
-      (line) => line.includes(" id=/kubepods/podu-1/c1 ") && line.endsWith(` ${told}`),
+      (line) => line.includes(" id=/kubepods/podu-1/c1 ") && line.endsWith(` ${reported}`),
     );
     expect(ofRuntime.map((line) => [line.split(" ")[0], line.split(" ").at(-2)])).toEqual([
       ["container_cpu_usage_seconds_total", "81"],

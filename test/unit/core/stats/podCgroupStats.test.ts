@@ -22,7 +22,7 @@ const interfaceOf = (name: string, rxBytes: number) => ({
   ...{ name, rxBytes, rxPackets: 9, rxErrors: 0, rxDropped: 9 },
   ...{ txBytes: 2, txPackets: 9, txErrors: 0, txDropped: 9 },
 });
-const told = (name: string, rxBytes: number) => ({ name, rxBytes, rxErrors: 0, txBytes: 2, txErrors: 0 });
+const reported = (name: string, rxBytes: number) => ({ name, rxBytes, rxErrors: 0, txBytes: 2, txErrors: 0 });
 const reading = (path: string, more: object = {}) => ({
   ...{ path, time: TIME, createdAt: undefined, figures: {}, interfaces: [] },
   ...more,
@@ -50,7 +50,7 @@ describe("stats of pods by their cgroups", () => {
         io: { time: TIME, psi: psi(3) },
         swap: { time: TIME, swapUsageBytes: 9 },
         process_stats: { process_count: 3 },
-        network: { time: TIME, ...told("eth0", 4), interfaces: [told("net1", 5), told("eth0", 4)] },
+        network: { time: TIME, ...reported("eth0", 4), interfaces: [reported("net1", 5), reported("eth0", 4)] },
       },
     ]);
   });

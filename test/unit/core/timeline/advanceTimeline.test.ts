@@ -207,23 +207,23 @@ describe("statuses", () => {
       },
     ],
   });
-  const told = (...statuses: readonly PodStatus[]) =>
+  const reported = (...statuses: readonly PodStatus[]) =>
     after(...statuses.map((status): TimelineInput => ({ kind: "status", status })))
       .entries.slice(3)
       .map(({ what, message, tookMs, outcome }) => [what, message, tookMs, outcome]);
   it("record a termination that was never observed as a state", () => {
-    expect(told(running("r://0"), running("r://1"))).toEqual([
+    expect(reported(running("r://0"), running("r://1"))).toEqual([
       ["Exited", "code 3", 5000, "failed"],
       ["Running", "restart 1", undefined, undefined],
     ]);
   });
   it("record when a container becomes unready and ready again", () => {
-    expect(told(running("r://0"), running("r://0", false), running("r://0"))).toEqual([
+    expect(reported(running("r://0"), running("r://0", false), running("r://0"))).toEqual([
       ["NotReady", undefined, undefined, "warning"],
       ["Ready", undefined, undefined, undefined],
     ]);
   });
   it("that repeat add no entry", () => {
-    expect(told(running("r://0"), running("r://0"), { ...running("r://0"), podIP: "10.0.0.1" })).toEqual([]);
+    expect(reported(running("r://0"), running("r://0"), { ...running("r://0"), podIP: "10.0.0.1" })).toEqual([]);
   });
 });

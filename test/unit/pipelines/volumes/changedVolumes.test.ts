@@ -39,11 +39,11 @@ describe("changedVolumes", () => {
       return { ...objects, configMap };
     };
     changed([pod, counted()]);
-    const told = names.flatMap((name) => {
+    const reported = names.flatMap((name) => {
       lookups.set(keyOf(name), found(name));
       return changed([pod, counted(keyOf(name))]);
     });
-    expect(told).toEqual(names.map((name) => `v-${name}`));
+    expect(reported).toEqual(names.map((name) => `v-${name}`));
     expect(reads).toBe(2 * names.length);
   });
 

@@ -35,9 +35,9 @@ function tableOf(wishes: Readonly<Record<string, WantedWish>>) {
   };
   /** What the cell has, and the same counted anew. */
   const counts = () => {
-    const told = volumes.get(UID);
-    const counted = told && podVolumesOf(told);
-    return [told, counted].map((each) => each && [volumeStage(each), each.unmounted, each.refused]);
+    const reported = volumes.get(UID);
+    const counted = reported && podVolumesOf(reported);
+    return [reported, counted].map((each) => each && [volumeStage(each), each.unmounted, each.refused]);
   };
   return { table, volumes, mount, counts };
 }
@@ -58,9 +58,9 @@ describe("the table of a pod's volumes", () => {
     ];
     const seen = steps.map((step) => {
       step();
-      const [told, counted] = counts();
-      expect(told).toEqual(counted);
-      return told;
+      const [reported, counted] = counts();
+      expect(reported).toEqual(counted);
+      return reported;
     });
     expect(seen).toEqual([
       ["mounting", 3, 1],

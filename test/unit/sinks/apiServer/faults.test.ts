@@ -241,12 +241,12 @@ describe("connections to the API server", () => {
     await failure(lane.port.delete("nodes", { name: "n1" }));
     lane.close();
     await server.close();
-    const told = lane.records.map(({ method, code, call }) => [
+    const reported = lane.records.map(({ method, code, call }) => [
       method,
       code,
       call !== undefined && call.requestBytes > 0,
     ]);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ["GET", 404, false],
       ["POST", 201, true],
       ["GET", 200, false],

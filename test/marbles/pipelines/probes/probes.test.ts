@@ -303,4 +303,24 @@ describe("schedule", () => {
       expect(names()).toEqual([]);
     }),
   );
+
+  it(
+    "logs a result only when it changes, and observes how long successful attempts took",
+    marbles(({ clock, expectObservable, flush }) => {
+      const probes = { readiness: { periodSeconds: 1, failureThreshold: 1 } };
+      const scene = sceneOf({ clock, probes, answers: { readiness: "ssffs" }, takesMs: 20 });
+      expectObservable(scene.running$(scene.verdicts$.pipe(ignoreElements())), "6s !").toBe("");
+      flush();
+      const said = scene.telemetry.lines.filter(({ message }) => message.startsWith("Probe "));
+      expect(said.map(({ level, message, fields }) => [level, message, fields["container"], fields["probe"]])).toEqual([
+        ["info", "Probe passed", "main", "readiness"],
+        ["warn", "Probe failed", "main", "readiness"],
+        ["info", "Probe passed", "main", "readiness"],
+      ]);
+      const durations = [...scene.telemetry.observations].filter(([series]) => series.startsWith("prober_"));
+      expect(durations.map(([series, values]) => [series.split("{")[0], values])).toEqual([
+        ["prober_probe_duration_seconds", [0.02, 0.02, 0.02]],
+      ]);
+    }),
+  );
 });

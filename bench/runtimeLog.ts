@@ -5,12 +5,12 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 
-/** One CRI call of a pod. Times are wall time in milliseconds. */
+/** A CRI call of a pod. Times are wall time in milliseconds. */
 export interface RuntimeCall {
   readonly method: CallName;
   /** Container or sandbox; empty where only the answer tells. */
   readonly id: string;
-  /** Of CreateContainer. */
+  /** The container of a CreateContainer call. */
   readonly attempt: number;
   readonly beganAt: number;
   endedAt: number | undefined;

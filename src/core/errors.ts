@@ -28,7 +28,7 @@ export interface KubeletError {
   readonly code: ErrorCode;
   /** API-visible CamelCase reason, for example `CrashLoopBackOff`, `ErrImagePull`, `CreateContainerError`. */
   readonly reason: string;
-  /** One human-readable sentence that names the object and the failure. */
+  /** A human-readable sentence that names the object and the failure. */
   readonly message: string;
   /** Whether the same operation may succeed later with unchanged input. */
   readonly retryable: boolean;

@@ -67,7 +67,7 @@ export type WorkStep<K> =
   | { readonly kind: "askTurn" }
   /** A turn is asked for; the key is chosen when it is given. */
   | { readonly kind: "awaitTurn" }
-  /** Nothing can start before this instant, or before an event if there is none. */
+  /** The earliest instant at which work can start; undefined: only an event can start work. */
   | { readonly kind: "wait"; readonly untilMs: number | undefined };
 
 /** A queue without keys. */

@@ -1,5 +1,5 @@
 /**
- * One request without a body to a kubelet's server, with credentials read from files. Bounds: 10 s without a byte,
+ * A request without a body to a kubelet's server, with credentials read from files. Bounds: 10 s without a byte,
  * one minute in total, a 16 MiB response.
  */
 import { request as httpRequest } from "node:http";

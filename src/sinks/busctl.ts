@@ -25,7 +25,7 @@ const MANAGER = ["org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.f
 const DEADLINE_MS = 10_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_REASON_CHARS = 500;
-/** One unit in the answer of ListUnitsByNames. */
+/** A unit in the answer of ListUnitsByNames. */
 const ACTIVE_STATE_AT = 3;
 
 const run = promisify(execFile);

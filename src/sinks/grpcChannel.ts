@@ -1,5 +1,5 @@
 /**
- * One HTTP/2 connection to a gRPC server on a unix socket. Owned by its opener; reconnects automatically after pauses
+ * An HTTP/2 connection to a gRPC server on a unix socket. Owned by its opener; reconnects automatically after pauses
  * of 50 ms to 1 s. Bounds: messages of 16 MiB each way. Upstream: cri-client's dial options.
  */
 import { Client, credentials } from "@grpc/grpc-js";

@@ -68,7 +68,7 @@ export function bindService<Port>(definition: ServiceDefinition, binding: GrpcBi
 
 /** Receives the results of a unary or streaming request; ignores calls after its end. */
 interface Outcome {
-  /** One message of a stream. */
+  /** A message of a stream. */
   item(message: unknown): void;
   /** The response of a unary call, which ends the request. */
   answer(message: unknown): void;

@@ -67,7 +67,7 @@ export interface Reflected<T> {
   readonly problem: KubeletError | undefined;
 }
 
-/** As upstream: the pause doubles until it is 30 to 60 s, and resets after two minutes without one. */
+/** The pause doubles as upstream's until it is 30 to 60 s, and resets after two minutes without one. */
 const BACKOFF: BackoffCurve & { readonly resetAfterMs: number } = {
   initialMs: 800,
   maxMs: 30_000,

@@ -38,7 +38,7 @@ export function createKeyedCell<K, V>(): KeyedCell<K, V> {
       new Observable<V>((subscriber) => {
         const subject = followers.get(key) ?? new Subject<V>();
         followers.set(key, subject);
-        // Listening before the current value is told: what that sets off may change the value, or other followers.
+        // The subscription precedes the current value: its effects may change the value, or other followers.
         subscriber.add(subject.subscribe(subscriber));
         const current = values.get(key);
         if (current !== undefined) subscriber.next(current);

@@ -39,9 +39,9 @@ export interface NodeState {
   /** Why each one stays, as of the last sweep. */
   readonly orphans: Cell<ReadonlyMap<PodUid, string>>;
   readonly runtimeClasses: Cell<RuntimeClasses>;
-  /** undefined until the API server has told them once. */
+  /** undefined until the API server has sent them once. */
   readonly services: Cell<readonly ServiceForEnv[] | undefined>;
-  /** undefined while there is none, or the server has not told. */
+  /** undefined while there is none, or until the server has answered. */
   readonly node: Cell<Node | undefined>;
   /** undefined before they were listed once. */
   readonly images: Cell<readonly NodeImage[] | undefined>;

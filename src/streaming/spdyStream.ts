@@ -1,5 +1,5 @@
 /**
- * One stream of a SPDY connection, as a Duplex: ending it sends FIN, destroying it sends RST_STREAM. A stream that is
+ * A stream of a SPDY connection, as a Duplex: ending it sends FIN, destroying it sends RST_STREAM. A stream that is
  * not read holds back its connection.
  */
 import { Duplex } from "node:stream";

@@ -1,7 +1,7 @@
-/** What to give up when memory runs out, before V8 or the kernel ends the process. Pure; src/commands/shedMemory.ts acts. */
+/** Decides what to give up when memory runs out, before V8 or the kernel ends the process. Pure; src/commands/shedMemory.ts acts. */
 import type { MonotonicMs } from "../ids.ts";
 
-/** In the order in which they are shed. Each can be had again: nothing of a pod's state is among them. */
+/** Kinds in the order in which they are shed. Each can be rebuilt; none holds state of a pod. */
 export const SHED_KINDS = ["caches", "requests", "watchers"] as const;
 
 /** Answers that can be asked for again, requests that wait, watches that can be opened again. */

@@ -12,7 +12,7 @@ export interface ManifestProblem {
   readonly severity: "error" | "warning";
   /** File path or URL. */
   readonly origin: string;
-  /** One-based line in the file, when known. */
+  /** Line in the file, counted from 1, when known. */
   readonly line: number | undefined;
   /** JSON path of the field, when known, e.g. `spec.containers[0].image`. */
   readonly field: string | undefined;

@@ -1,7 +1,7 @@
 /**
- * Keeps the status of the Node true: at once when something of it changed, checked every `nodeStatusUpdateFrequency`
- * for what nobody tells, and told at least every `nodeStatusReportFrequency`. Bound: one report at a time. Counterpart:
- * syncNodeStatus of pkg/kubelet/kubelet_node_status.go.
+ * Keeps the status of the Node up to date: reports a change at once, looks every `nodeStatusUpdateFrequency` for changes
+ * without an event, and reports at least every `nodeStatusReportFrequency`. Bound: one report at a time.
+ * Upstream: syncNodeStatus of pkg/kubelet/kubelet_node_status.go.
  */
 import {
   auditTime,

@@ -1,5 +1,5 @@
 /**
- * The API status of one pod, told whenever spec, runtime, failures, verdicts or the node's addresses change, and the end of
+ * The API status of one pod, emitted whenever spec, runtime, failures, verdicts or the node's addresses change, and the end of
  * a pod that has run to it, or out of time. Independent of what the worker is busy with: a slow sync never holds a status back.
  */
 import { EMPTY, merge, type Observable, switchMap } from "rxjs";

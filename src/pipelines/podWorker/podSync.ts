@@ -1,6 +1,6 @@
 /**
- * One sync of a pod that should run: first decides (computePodActions), then carries the decision out (syncSteps.ts).
- * Counterpart: kuberuntime SyncPod.
+ * A sync of a pod that should run: first decides (computePodActions), then carries the decision out (syncSteps.ts).
+ * Upstream: kuberuntime SyncPod.
  */
 import { EMPTY, type Observable, tap } from "rxjs";
 import { planResize } from "../../core/allocation/resizePlan.ts";

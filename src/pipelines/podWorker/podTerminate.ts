@@ -1,6 +1,6 @@
 /**
  * Stops a pod: kills what runs, looks, and kills again until nothing does. Runs anew when the grace period shrinks.
- * Bound: one round at a time, repeated after the sync-error backoff. Counterpart: kubelet SyncTerminatingPod.
+ * Bound: one round at a time, repeated after the sync-error backoff. Upstream: kubelet SyncTerminatingPod.
  */
 import { concat, defer, EMPTY, merge, type Observable, of, skip, takeWhile } from "rxjs";
 import type { Pod } from "../../core/api.ts";

@@ -1,6 +1,6 @@
 /**
- * The worker of one pod UID: runs the phase it is told, one at a time, and tells the pod's status whenever it changes.
- * Owns its memories. Bound: one effectful phase, one sync at a time. Counterpart: pod_workers.go podWorkerLoop.
+ * The worker of one pod UID: runs the commanded phase, one at a time, and emits the pod's status whenever it changes.
+ * Owns its memories. Bound: one effectful phase, one sync at a time. Upstream: pod_workers.go podWorkerLoop.
  *
  *     commands   sync--sync'------terminating--terminating(1s)--terminated(remove)
  *     running    [sync ~~~~~~~~~~][kill      ~][kill           ][clean up         ]|
@@ -96,7 +96,7 @@ export function podWorker(
     const statuses$ = podStatusStream(contextOf, commanded$, inspected$);
     const probes$ = podProbes(contextOf, commanded$, inspected$);
     const journal = { uid, probing: memory.probing, config, ports };
-    // What an earlier kubelet knew of running containers is known before anything is decided, or said, of them.
+    // The verdicts of an earlier kubelet are restored before any decision or status about running containers.
     const restored$ = state.listing.value?.pods.has(uid) === true ? restoreVerdicts(journal) : EMPTY;
     // Once it is being stopped the directory may go at any time.
     const stopping$ = commanded$.pipe(filter(({ phase }) => phase !== "sync"));
@@ -192,7 +192,7 @@ const isToSync = (context: PodContext, command: PodCommand | undefined): command
 const canSync = ({ memory, state }: PodContext): boolean =>
   !memory.reported.finished && state.runtimeState.value.runtimeProblems.length === 0;
 
-/** What the runtime has of the pod; undefined while that was listed but not yet inspected. */
+/** The pod's runtime status; undefined while the pod is listed but not yet inspected. */
 function statusOf(
   identity: PodIdentity,
   { listing, runtimeStatuses: statuses }: PodServicesState,

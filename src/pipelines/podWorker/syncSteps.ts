@@ -15,7 +15,7 @@
  *     concludeSize            report that a resize is complete
  *
  * A step that makes the following ones pointless emits "stop" last, and an aborted sync starts no further step. `conclude`
- * follows in any case. Counterpart: kuberuntime SyncPod.
+ * follows in any case. Upstream: kuberuntime SyncPod.
  */
 import { concat, defer, EMPTY, from, ignoreElements, type Observable, of, takeWhile, tap } from "rxjs";
 import type { ResizePlan } from "../../core/allocation/resizePlan.ts";

@@ -37,7 +37,7 @@ async function mount({ source, target, fsType, options }: MountRequest, what: st
 export interface MountsOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** As configured, with or without links. Must not change while the kubelet runs. */
+  /** The path as configured, with or without links. Must not change while the kubelet runs. */
   readonly rootDir: string;
   /** Lock file held open by the tools of this kubelet and by no other kubelet at the same time. */
   readonly lockFile: string;

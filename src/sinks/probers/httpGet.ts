@@ -1,5 +1,5 @@
 /**
- * One GET of a probe or hook: a new connection, no proxy, no certificate verification, redirects on the same host
+ * A GET of a probe or hook: a new connection, no proxy, no certificate verification, redirects on the same host
  * only. Keeps no state. Bounds: 10 KiB of body, ten requests; the caller bounds the time. Upstream: pkg/probe/http.
  */
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";

@@ -28,7 +28,7 @@ export interface TreeProgress {
 export interface TreeRequest {
   readonly id: number;
   readonly task: TreeTask;
-  /** One 32-bit word; not zero when the task is cancelled. */
+  /** A 32-bit word; not zero when the task is cancelled. */
   readonly cancelled: SharedArrayBuffer;
 }
 

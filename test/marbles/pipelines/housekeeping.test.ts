@@ -63,7 +63,7 @@ describe("housekeeping", () => {
     const { node, check } = podNode({
       pods: [podOf({ spec })],
       images: [],
-      // What was pulled is looked up before the first pod is.
+      // The kubelet reads the pull records before the first pod.
       config: { imageVerification: { policy: "NeverVerifyPreloadedImages" } },
       intercept: (rpc) => (isSlow && rpc === "ListImages" ? { kind: "delay", ms: 15_000 } : { kind: "proceed" }),
     });

@@ -27,7 +27,7 @@ function short(output: PodOutput): string {
   }
 }
 
-/** The pipeline of a node of 4 CPUs, all of them of `old`, that is told these inputs by a diagram. */
+/** The pipeline of a node with 4 CPUs, all used by `old`, that receives these inputs from a diagram. */
 function run({ hot, clock }: Marbles, diagram: string, inputs: Readonly<Record<string, RegistryInput>>) {
   const [state, telemetry] = [createNodeState(), recordingTelemetry()];
   const { context, registry } = registryNode().tell(reported("ADD", old));

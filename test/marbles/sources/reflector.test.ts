@@ -83,7 +83,7 @@ const watchAt = (version: string, timeoutSeconds = 300): string =>
 const streamAt = (version: string): string =>
   JSON.stringify({ resourceVersion: version, allowWatchBookmarks: true, timeoutSeconds: 300, sendInitialEvents: true });
 
-/** What a script makes a reflector tell, and ask. */
+/** The emissions and requests of a reflector under a script. */
 const rule = (
   script: Script,
   end: string,

@@ -1,4 +1,4 @@
-/** Nothing that is accepted and does nothing goes unsaid. */
+/** Each accepted setting without effect is reported. */
 import { describe, expect, it } from "vitest";
 import type { ConfigDocument } from "../../../src/cli/configDocument.ts";
 import { resolveFeatureGates } from "../../../src/cli/featureGates.ts";

@@ -1,4 +1,4 @@
-/** What the kubelet runs with, from flags, configuration file and machine. */
+/** The kubelet's configuration from flags, configuration file and machine. */
 import { expect, it } from "vitest";
 import { KUBELET_FLAGS } from "../../../src/cli/flags.ts";
 import { loadKubeletOptions } from "../../../src/cli/loadKubeletOptions.ts";

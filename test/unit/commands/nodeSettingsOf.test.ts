@@ -1,4 +1,4 @@
-/** What the Node of a machine is made from, as flags and configuration file say it. */
+/** Settings of the Node from the machine, flags and configuration file. */
 import { describe, expect, it } from "vitest";
 import { KUBELET_FLAGS } from "../../../src/cli/flags.ts";
 import { loadKubeletOptions } from "../../../src/cli/loadKubeletOptions.ts";

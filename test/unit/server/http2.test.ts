@@ -48,7 +48,7 @@ async function ask(session: ClientHttp2Session, headers: OutgoingHttpHeaders, bo
   return [head[":status"], text];
 }
 
-/** One command in a container that ends when the test says so. */
+/** A command in a container that ends when the test says so. */
 function slowCommand() {
   const answer$ = new Subject<ExecSyncResponse>();
   const queries = { ...NO_PODS, pods: () => [WEB], runtimePods: () => [RUNNING_WEB] };

@@ -64,7 +64,7 @@ async function failure(call: Observable<unknown>): Promise<KubeletError> {
   );
 }
 
-/** What the hook saw, without the durations. */
+/** Calls that the hook saw, without the durations. */
 const outcomes = (): readonly (readonly string[])[] => records.map(({ method, code }) => [method, code]);
 
 describe("unary calls of createCriClient", () => {

@@ -1,4 +1,4 @@
-/** What a node makes of its own object: events of being schedulable. */
+/** Events about schedulability that a node derives from its own object. */
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../../../src/core/api.ts";
 import { nodeObject } from "../../../../src/pipelines/cluster/nodeObject.ts";

@@ -70,7 +70,7 @@ function world() {
     /** Makes the Node, and has it known. */
     know: () => node.set(server.put("nodes", { metadata: { name: "n1" } })),
     at: (ms: number, action: () => void) => void scheduler.schedule(action, ms - scheduler.now()),
-    /** What a stream emitted until then; requests of it are in `asked`. */
+    /** The emissions of a stream until then; its requests are in `asked`. */
     run<T>(stream$: Observable<T>, untilMs: number): readonly T[] {
       const emitted: T[] = [];
       const subscription = stream$.subscribe({ next: (value) => emitted.push(value) });

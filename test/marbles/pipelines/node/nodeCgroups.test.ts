@@ -1,4 +1,4 @@
-/** Whether pods are held to what the node has for them: told once it is so, and why it is not. */
+/** The report on whether node allocatable is enforced, and why it is not. */
 import { describe, expect, it } from "vitest";
 import { nodeCgroups } from "../../../../src/pipelines/node/nodeCgroups.ts";
 import { createSimCgroups } from "../../../../src/sim/host/simCgroups.ts";

@@ -12,7 +12,7 @@ import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
 describe("podCidr", () => {
   const placed = (...podCIDRs: readonly string[]): Node => ({ spec: { podCIDRs: [...podCIDRs] } });
 
-  /** When the runtime was told what; it refuses the first `failures` times. */
+  /** Updates sent to the runtime, with their times; it refuses the first `failures`. */
   function world(
     { clock, cold }: Marbles,
     failures: number,

@@ -157,7 +157,7 @@ describe("terminatePod", () => {
     node.runFor(60_000);
     const tries = calls.filter((call) => call.what === what);
     expect(tries.length).toBeGreaterThan(3);
-    // What was done before the refusal is new to the second round, so that one comes at once.
+    // The second round sees what was done before the refusal, so it follows at once.
     for (const gap of gaps(tries).slice(1)) expect([gap >= 10_000, gap <= 15_100]).toEqual([true, true]);
     expect(looks.length).toBeLessThan(30);
     broken = false;

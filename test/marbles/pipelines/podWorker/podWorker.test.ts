@@ -223,7 +223,7 @@ describe("podWorker: no fault of the runtime makes it turn in circles", () => {
     // Three minutes, two pods: some dozens of tries, while a circle would make many thousands.
     expect([calls.length < 250, looks.length < 400]).toEqual([true, true]);
     isBroken = false;
-    // What hangs ends at its deadline of two minutes, what failed is tried again after 15 s at most.
+    // Hanging calls end at their deadline of two minutes, failed ones are tried again after 15 s at most.
     node.runFor(150_000);
     expect([node.pods(), node.runtime.sandboxes()]).toEqual([[], []]);
     check();

@@ -43,7 +43,7 @@ const OUTCOMES: Readonly<Record<string, ProbeOutcome>> = {
 interface Scene {
   readonly clock: Clock;
   readonly probes: Readonly<Partial<Record<ProbeKind, Probe>>>;
-  /** What the attempts of each kind say, in their order; the last one again and again. */
+  /** Results of the attempts of each kind, in order; the last one repeats. */
   readonly answers: Readonly<Partial<Record<ProbeKind, string>>>;
   /** When the container starts and whether it runs; default: at once, and it started before the worker. */
   readonly isFresh?: boolean;
@@ -51,7 +51,7 @@ interface Scene {
   readonly known?: ProbeVerdict;
 }
 
-/** One container with probes under a worker, and what is seen of it. */
+/** A container with probes under a worker, and its observed outputs. */
 function sceneOf({ clock, probes, answers, isFresh = false, takesMs = 0, known }: Scene) {
   const kinds = Object.keys(probes) as readonly ProbeKind[];
   const uid = uidOnTheSecond(kinds, (probes[kinds[0] ?? "startup"]?.periodSeconds ?? 10) * 1000);

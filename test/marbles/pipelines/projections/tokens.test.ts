@@ -16,7 +16,7 @@ const WISH: TokenWish = {
   pod: { name: "web", uid: "uid-1" },
 };
 
-/** A server whose tokens are numbered, after 10 ms each, and fail while it is told to. */
+/** A server that issues numbered tokens after 10 ms each, and fails while it is set to. */
 function server(m: Marbles) {
   const self = { asked: [] as number[], isDown: false };
   const api = {

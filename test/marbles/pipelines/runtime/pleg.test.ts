@@ -45,7 +45,7 @@ function fakeRuntime({ clock }: Pick<Marbles, "clock">, latencyMs: number, statu
     hung: new Set<string>(),
     /** Pods, or `all`, whose lists fail. */
     failing: new Set<string>(),
-    /** Who was looked at, as `<ms> <uid>` and `<ms> all`. */
+    /** Inspections and relists, as `<ms> <uid>` and `<ms> all`. */
     looks,
     runtime: undefined as unknown as RuntimeService,
   };
@@ -54,7 +54,7 @@ function fakeRuntime({ clock }: Pick<Marbles, "clock">, latencyMs: number, statu
     "io.kubernetes.pod.name": uid,
     "io.kubernetes.pod.namespace": "ns",
   });
-  /** What is there when the request arrives, told when half of the way is still to go. */
+  /** The state when the request arrives, sent with half of the latency still ahead. */
   const answer = <T>({ filter }: Filtered, list: (uids: readonly string[]) => T): Observable<T> =>
     defer(() => {
       const wanted = filter?.labelSelector[UID_LABEL];

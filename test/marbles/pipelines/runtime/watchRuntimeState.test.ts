@@ -125,7 +125,7 @@ describe("runtimeState", () => {
     marbles((m) => {
       const world = fake(m, 3_000);
       const { output$ } = follow(m, world, m.hot("1s x 99ms y 99ms z", {}));
-      // What was asked first answers last, were it not for that.
+      // Without that rule the first request would be answered last.
       m.at(1_500, () => (world.answer = "noNetwork"));
       m.expectObservable(output$, "7s !").toBe("3s r 2999ms n", states);
       m.flush();

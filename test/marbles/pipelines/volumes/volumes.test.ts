@@ -84,7 +84,7 @@ function story(m: Marbles, volume: Volume, commands: string, answers: Answers = 
     telemetry: recordingTelemetry(),
     files: {
       makeDirectory: () => done,
-      // Of parts of the volume there are none.
+      // The volume has no parts.
       remove: (path: string) => (path.includes("subpaths") ? done : remove(() => {})),
     },
     volumeFiles: { writeAtomic: () => write(() => {}) },
@@ -134,7 +134,7 @@ function story(m: Marbles, volume: Volume, commands: string, answers: Answers = 
   const phases: Readonly<Record<string, string>> = { s: "sync", k: "terminating", t: "terminated" };
   const commands$ = m.hot(commands).pipe(
     map((letter) => ({ phase: phases[letter], pod }) as unknown as PodCommand),
-    // As the pod's worker tells them: who comes later hears the newest.
+    // Commands as the pod's worker sends them; a later subscriber receives the newest.
     shareReplay({ bufferSize: 1, refCount: true }),
   );
   let stage = "";

@@ -142,10 +142,10 @@ describe("the mount table of a node with pods", () => {
       "60 1 8:17 / /mnt/disk rw shared:30 - xfs /dev/sdb1 rw",
       `61 1 8:17 /data ${POD}/volumes/kubernetes.io~local-volume/pv1 rw shared:30 - xfs /dev/sdb1 rw`,
       `62 1 8:17 /data/part ${POD}/volume-subpaths/pv1/main/0 ro shared:30 master:31 - xfs /dev/sdb1 rw`,
-      // What was bound has been removed since, with a name that looks like it.
+      // The bound file was removed since; its name looks like that of a removed file.
       `63 1 8:17 /data/gone//deleted ${POD}/volume-subpaths/pv1/main/1 rw - xfs /dev/sdb1 rw`,
       `64 1 8:1 /etc/a//deleted//deleted ${POD}/etc-hosts rw - ext4 /dev/sda1 rw`,
-      // One tmpfs over another, the mount point of the first deleted in another namespace.
+      // A tmpfs over another, the mount point of the first deleted in another namespace.
       `70 1 0:70 / ${POD}/volumes/kubernetes.io~empty-dir/m rw - tmpfs tmpfs rw,size=8192k`,
       `71 70 0:71 / ${POD}/volumes/kubernetes.io~empty-dir/m rw - tmpfs tmpfs rw,size=4096k,noswap`,
       String.raw`72 1 0:72 / ${POD}/volumes/kubernetes.io~empty-dir/gone\040m//deleted rw - tmpfs tmpfs rw`,

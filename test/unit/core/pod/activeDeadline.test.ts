@@ -10,7 +10,7 @@ const pod = podOf({ spec: { activeDeadlineSeconds: 60 } });
 const START = "2026-01-01T00:00:00Z";
 const at = (seconds: number) => epochMs(TEST_EPOCH_MS + seconds * 1000);
 const runtime = emptyRuntimeStatus(podUid("uid-1"), "plain", "demo", 1);
-/** Of a pod this kubelet has just met, unless `input` says otherwise. */
+/** The deadline of a pod that this kubelet has just met, unless `input` says otherwise. */
 const left = (input: Partial<ActiveDeadlineInput> & Pick<ActiveDeadlineInput, "now">) =>
   activeDeadlineLeftMs({ pod, runtime, previous: undefined, knownForMs: 0, ...input });
 

@@ -33,7 +33,7 @@ const IDLE: PodActions = {
   containersToReset: [],
 };
 
-/** One rule: the situation, and how the plan differs from doing nothing. */
+/** A rule: the situation, and how the plan differs from doing nothing. */
 type Row = readonly [title: string, situation: Partial<PodActionsInput>, plan: Partial<PodActions>];
 
 const keyOf = (spec: Container): string => containerBackoffKey(spec.name, containerSpecHash(spec));

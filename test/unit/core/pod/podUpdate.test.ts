@@ -6,7 +6,7 @@ import { podOf } from "../../../support/pods.ts";
 const base = podOf({ uid: "a", labels: { app: "web" }, annotations: { note: "one" } });
 const withMeta = (more: Partial<Pod["metadata"]>): Pod => ({ ...base, metadata: { ...base.metadata, ...more } });
 
-/** What comes of `before` turning into `after`, as `OP uid,uid`. */
+/** Updates for the change from `before` to `after`, as `OP uid,uid`. */
 const diff = (before: readonly Pod[], after: readonly Pod[]): readonly string[] =>
   diffSource(podsByUid(before), podsByUid(after), "file").map(
     ({ op, pods }) => `${op} ${pods.map(({ metadata }) => metadata.uid).join(",")}`,

@@ -6,7 +6,7 @@ import { container } from "../samples.ts";
 const limits = { cpu: "1", memory: "1Gi" };
 const requests = { cpu: "100m", memory: "512Mi" };
 const GIB = 1024n ** 3n;
-/** What `limits` and `requests` come to. */
+/** The size for these `limits` and `requests`. */
 const SAME: RuntimeResources = { cpuShares: 102n, cpuQuotaUs: 100_000n, cpuPeriodUs: 100_000n, memoryLimitBytes: GIB };
 const NONE: RuntimeResources = { cpuShares: 0n, cpuQuotaUs: 0n, cpuPeriodUs: 0n, memoryLimitBytes: 0n };
 

@@ -17,7 +17,7 @@ const sandbox = (id: string, uid: string, state: PodSandboxState = SANDBOX_READY
 const container = (id: string, uid: string, state: ContainerState = CONTAINER_RUNNING) =>
   Container.create({ id, state, labels: labelsOf(uid) });
 
-/** As an inspection would have it, with the parts that are printed. */
+/** The pod as an inspection returns it, with the parts that fingerprints cover. */
 const statusOf = (
   uid: string,
   sandboxes: readonly { readonly id: string; readonly ready: boolean }[],

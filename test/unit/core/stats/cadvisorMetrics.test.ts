@@ -130,7 +130,7 @@ describe("/metrics/cadvisor", () => {
     });
     const onVda = `{container="main",device="/dev/vda",${CONTAINER}}`;
     expect(named(page, "container_fs_usage_bytes")).toEqual({ [onVda]: `10 ${time}` });
-    // What the container has of its file system, not the file system.
+    // The container's share of its file system, not the whole file system.
     expect(named(page, "container_fs_inodes_total")).toEqual({ [onVda]: `3 ${time}` });
     expect(named(page, "container_fs_inodes_free")).toEqual({ [onVda]: `0 ${time}` });
     expect(named(page, "container_fs_writes_total")).toEqual({ [onVda]: `2 ${time}` });
@@ -183,7 +183,7 @@ describe("/metrics/cadvisor", () => {
   });
 });
 
-/** One reading with a different value for every figure, interface counter and disk counter. */
+/** A reading with a different value for every figure, interface counter and disk counter. */
 const WITH_ALL: CadvisorMeasurement = {
   ...NOTHING,
   pods: [],

@@ -33,7 +33,7 @@ function tableOf(wishes: Readonly<Record<string, WantedWish>>) {
     if (wish.wanted === undefined) return;
     table.record(keyOf(wish)).set({ ...absentVolume(wish.wanted.layout), condition: "mounted" });
   };
-  /** What the cell has, and the same counted anew. */
+  /** The counts of the cell, and the same counts computed afresh. */
   const counts = () => {
     const reported = volumes.get(UID);
     const counted = reported && podVolumesOf(reported);

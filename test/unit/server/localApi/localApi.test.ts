@@ -31,7 +31,7 @@ const TWO = podOf({
 });
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 const HINT = "edit the manifests";
-/** Of a client without certificate. */
+/** A client without a certificate. */
 const CONNECTION = { incoming: { socket: {} } };
 
 /** The app of a node with two pods. */

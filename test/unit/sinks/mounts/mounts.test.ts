@@ -77,7 +77,7 @@ describe.skipIf(mustSkip("the mounts port on real mounts", missingForMounts()))(
     const target = await dir("target");
     const request = { source: "tmpfs", target, fsType: "tmpfs", options: ["nonsense=1"] };
     const said = await failure(mounts.mount(request));
-    // As upstream's events have it.
+    // The text of upstream's event.
     const shown = `mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t tmpfs -o nonsense=1 tmpfs ${target}\nOutput: mount: `;
     expect(said.slice(0, shown.length + 4)).toBe(`Io: ${shown}`);
     expect(said).toMatch(/wrong fs type, bad option[^]*\n$/);

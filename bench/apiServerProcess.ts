@@ -28,7 +28,7 @@ sim.changes$.subscribe(({ resource, object, previous }) => {
 const commands = {
   /** Writes the credentials of the node into `folder`; the path of its kubeconfig. */
   kubeconfig: (folder: string) => writeNodeKubeconfig(api, NODE_NAME, folder),
-  /** Where it is, and the certificate of an administrator. */
+  /** The server's address, and the certificate of an administrator. */
   access: async () => ({
     url: api.url,
     authority: { certificate: api.authority.certificate },

@@ -57,7 +57,7 @@ export interface Kubelet {
   readonly run$: Observable<never>;
   /** The parts in the order in which they start, with the cells and queues of each. */
   readonly parts: readonly Part[];
-  /** This node as the API server has it. */
+  /** The Node as the API server has it. */
   readonly node: ReadonlyCell<Node | undefined>;
   /** Emits after the pods of `queries` or their statuses changed. */
   readonly podsChanged$: Observable<void>;

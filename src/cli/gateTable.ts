@@ -11,7 +11,7 @@ export type GateStage = "ALPHA" | "BETA" | "GA" | "DEPRECATED";
 export interface FeatureGate {
   readonly default: boolean;
   readonly stage: GateStage;
-  /** It can only be set to its default. */
+  /** The gate is locked to its default. */
   readonly locked: boolean;
 }
 

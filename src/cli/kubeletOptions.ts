@@ -6,7 +6,7 @@ import type { KubeletFlags } from "./kubeletFlags.ts";
 
 /** The credential plugins of a node. */
 export interface CredentialPluginOptions {
-  /** Where their programs are. */
+  /** Directory of their programs. */
   readonly directory: string;
   /** Hash of the files that configure them: `sha256:` and 64 hex digits. */
   readonly hash: string;
@@ -29,6 +29,6 @@ export interface KubeletOptions {
   readonly bootstrap: ClientConfig | undefined;
   /** Absent without the flags that name them. */
   readonly credentialPlugins: CredentialPluginOptions | undefined;
-  /** To be logged once at start: deprecated flags, settings without effect yet, skipped drop-ins. */
+  /** Warnings to log once at start: deprecated flags, settings without effect yet, skipped drop-ins. */
   readonly warnings: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** From the command line of the daemon to typed flag values. */
+/** Parses the command line of the daemon into typed flag values. */
 import { flagCommand, collectTexts } from "./flagCommand.ts";
 import type { FlagSpec } from "./flagSpec.ts";
 import { propertyOfFlag } from "./flags.ts";

@@ -18,7 +18,7 @@ export interface SimulateFlags {
   readonly runs: number;
   readonly trace: string;
   readonly replay: string;
-  /** Where a failure is written to, so that `--replay` repeats it. */
+  /** File that receives a failure, so that `--replay` repeats it. */
   readonly saveReplay: string;
   /** Further runs spent on making a failure small. */
   readonly shrink: number;

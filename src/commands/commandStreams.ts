@@ -12,7 +12,7 @@ export interface Standard {
   readonly stderr: NodeJS.WriteStream;
 }
 
-/** Which of them are joined. */
+/** The streams that are joined. */
 export interface Joined {
   readonly stdin: boolean;
   readonly stderr: boolean;

@@ -43,7 +43,7 @@ import { KUBERNETES_VERSION } from "./version.ts";
 /** How long pods get to stop after Ctrl-C; a second one does not wait. */
 const DRAIN_MS = 40_000;
 
-/** Where the table goes. */
+/** The output of the table. */
 export interface Screen {
   write(text: string): unknown;
   readonly isTTY?: boolean;

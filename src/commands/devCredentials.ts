@@ -19,7 +19,7 @@ export type ClientFiles = (server: string) => DevFiles;
 const NAMES = { authority: "ca.crt", certificate: "server.crt", key: "server.key" } as const;
 const ADMINISTRATORS = "system:masters";
 
-/** Where the files of the server are. */
+/** Paths of the server's files. */
 export const credentialPaths = (directory: string): CredentialPaths => ({
   authority: path.join(directory, NAMES.authority),
   certificate: path.join(directory, NAMES.certificate),

@@ -22,7 +22,7 @@ export type DevFiles = Readonly<Record<string, string>>;
 
 /** An instance that other commands find until `withdraw`. */
 export interface AnnouncedDev {
-  /** Where its files are. */
+  /** Directory of its files. */
   readonly directory: string;
   withdraw(): Promise<void>;
 }

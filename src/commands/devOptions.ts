@@ -8,7 +8,7 @@ import type { CredentialPaths } from "./devCredentials.ts";
 import { LOOPBACK } from "./devPorts.ts";
 import { KUBERNETES_VERSION } from "./version.ts";
 
-/** Where everything is. */
+/** Paths of a `rxlet dev`. */
 export interface DevPlaces {
   readonly manifests: string;
   readonly root: string;

@@ -1,7 +1,7 @@
 /** The port of the read-only server of `rxlet dev`. */
 import { type AddressInfo, createServer } from "node:net";
 
-/** Where the servers of `rxlet dev` listen. */
+/** Ports of the servers of `rxlet dev`. */
 export const LOOPBACK = "127.0.0.1";
 
 const DEFAULT_PORT = 10_255;

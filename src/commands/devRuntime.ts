@@ -21,7 +21,7 @@ const STOP_MS = 15_000;
 /** Between a kill of the runtime and its end. */
 const KILL_MS = 5_000;
 
-/** Where the runtime listens, keeps its state and writes what it has to say. */
+/** Socket, state directory and log file of the runtime. */
 export interface RuntimePlace {
   readonly socket: string;
   readonly stateDir: string;

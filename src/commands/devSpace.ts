@@ -169,7 +169,7 @@ interface Announcement {
   readonly log: WriteStream;
 }
 
-/** Where other commands look; where that directory is not to be trusted, kubectl still gets its file. */
+/** The directory in which other commands look; where that directory is not to be trusted, kubectl still gets its file. */
 async function announceAt(server: string, { root, manifests, clientFiles, log }: Announcement): Promise<AnnouncedDev> {
   const startedAt = formatInstant(systemClock.wallTime());
   const record = { pid: process.pid, manifests: await realpath(manifests), server, startedAt };

@@ -96,7 +96,7 @@ function gatedSettingsOf(featureGates: KubeletOptions["featureGates"]) {
     },
     podFieldGates: {
       containerRestartRules: isOn("ContainerRestartRules"),
-      // Where the Node declares what it can do, a pod that needs more is refused, not changed.
+      // A Node that declares its features rejects a pod that needs others, instead of changing it.
       restartAllContainers: isOn("RestartAllContainersOnContainerExits") || isOn("NodeDeclaredFeatures"),
       hostnameOverride: isOn("HostnameOverride"),
       stopSignals: isOn("ContainerStopSignals"),

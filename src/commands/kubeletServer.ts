@@ -12,7 +12,7 @@ import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import { runningDevs } from "./devInstances.ts";
 
-/** Where it is, and the credentials for it. */
+/** The server's address, and the credentials for it. */
 export interface KubeletServer {
   readonly url: string;
   readonly access: KubeletAccess;

@@ -8,7 +8,7 @@ import { createLocalObjects, LOCAL_RESOURCES } from "../sources/localObjects/loc
 import { systemClock } from "../sources/systemClock.ts";
 
 export interface LocalApi {
-  /** Where the events of the node go. */
+  /** The sink of the node's events. */
   storeEvents(events$: Observable<CountedEvent>): Observable<never>;
   /** Options of the kubelet server for this API. */
   of(kubelet: Pick<Kubelet, "queries" | "podsChanged$">): LocalApiOptions;

@@ -20,9 +20,9 @@ export interface PodCgroups {
 
 type Ports = Pick<KubeletPorts, "runtime" | "clock" | "telemetry" | "files">;
 
-/** Where systemd is looked for. */
+/** The path that shows whether systemd runs. */
 export interface SystemdPlace {
-  /** It is there when systemd is the one that started the machine; see sd_booted(3). */
+  /** The path exists if systemd started the machine; see sd_booted(3). */
   readonly bootedDir: string;
   readonly systemd: Systemd;
 }

@@ -6,7 +6,7 @@ import { askKubelet } from "../sinks/askKubelet.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { kubeletServer, refusalOf, unanswered } from "./kubeletServer.ts";
 
-/** Where text goes. */
+/** The output for text. */
 export interface Screen {
   write(text: string): unknown;
 }

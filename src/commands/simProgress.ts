@@ -2,7 +2,7 @@
 import type { Clock } from "../ports/clock.ts";
 import type { ShrinkProgress, SimProgress } from "../sim/simulateSeed.ts";
 
-/** Where it writes. */
+/** The output. */
 export interface SimScreen {
   write(text: string): unknown;
   readonly isTTY?: boolean;

@@ -1,4 +1,4 @@
-/** Which version this is, to its own users and to a cluster. */
+/** The version, for users of rxlet and for a cluster. */
 import { createRequire } from "node:module";
 
 const manifest: unknown = createRequire(import.meta.url)("../../package.json");

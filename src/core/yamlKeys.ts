@@ -15,7 +15,7 @@ interface YamlNode {
 /** A key that its map has before. */
 export interface DuplicateKey {
   readonly name: string;
-  /** Where the key is in the text. */
+  /** Position of the key in the text. */
   readonly offset: number | undefined;
 }
 

@@ -30,7 +30,7 @@ export function createPodStarts({
       metrics.observe("kubelet_pod_start_duration_seconds", totalMs / 1000);
       metrics.observe("kubelet_pod_start_total_duration_seconds", totalMs / 1000);
       metrics.observe("kubelet_pod_start_sli_duration_seconds", ownSeconds);
-      // This metric shows a CNI plugin that starts slowly.
+      // The metric shows a CNI plugin that starts slowly.
       if (isFirstNetworkPodSeen || spec.hostNetwork === true) return;
       isFirstNetworkPodSeen = true;
       metrics.gauge("kubelet_first_network_pod_start_sli_duration_seconds", ownSeconds);

@@ -6,7 +6,7 @@ import type { CsiDriver } from "../core/volume/csiVolume.ts";
 
 export interface ClusterObjects {
   /**
-   * This node; undefined when the API server has no node of its name. Emits first after the first answer of the API
+   * The Node of this kubelet; undefined when the API server has no node of its name. Emits first after the first answer of the API
    * server.
    */
   readonly node$: Observable<Node | undefined>;

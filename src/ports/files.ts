@@ -7,7 +7,7 @@ import type { Call } from "./call.ts";
 /** Type of the file at a path, links followed, named after the hostPath type that requires it. */
 export type FileKind = "Directory" | "File" | "Socket" | "CharDevice" | "BlockDevice" | "unknown";
 
-/** Which crash the content must survive: one of the machine, or only one of the kubelet. */
+/** The crash that the content must survive: of the machine, or only of the kubelet. */
 export type Outlives = "machine" | "kubelet";
 
 export interface Files {

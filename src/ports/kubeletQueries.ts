@@ -20,7 +20,7 @@ export interface KubeletQueries {
   manifestProblems(): readonly ManifestProblem[];
   /** The same pods in the form an API server shows: static pods carry their creation and deletion timestamps. */
   shownPods(): readonly Pod[];
-  /** This node as the API server has it or, on a standalone node, would have it. */
+  /** The Node as the API server has it or, on a standalone node, would have it. */
   node(): Node;
   /** Pods that have sandboxes or containers in the runtime, as last inspected. */
   runtimePods(): readonly PodRuntimeStatus[];

@@ -4,7 +4,7 @@ import * as fs from "node:fs/promises";
 import * as os from "node:os";
 import type { MachineAddresses } from "../core/node/nodeFacts.ts";
 
-/** Where to look. */
+/** Paths to read. */
 export interface AddressOptions {
   /** Directory that `/proc` hangs off, for tests. Default: none. */
   readonly prefix?: string;

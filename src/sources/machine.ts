@@ -17,7 +17,7 @@ import type { HugepageSize, Machine } from "../ports/host.ts";
 import { readHostAddresses } from "./hostAddresses.ts";
 import { readCpuTopology } from "./cpuTopology.ts";
 
-/** Where to look, for tests and unusual nodes. */
+/** Paths to read, for tests and unusual nodes. */
 export interface MachineOptions {
   /** The kubelet's root directory, whose file system is measured; it need not exist yet. Default `/`. */
   readonly rootDir?: string;

@@ -227,7 +227,7 @@ const sizeText = (bytes: number): string => (bytes % MEBIBYTE === 0 ? `${bytes /
 
 async function read(path: string, maxBytes: number): Promise<Uint8Array> {
   try {
-    // It was a regular file when the directory was listed.
+    // Was a regular file when the directory was listed.
     const refuse = (why: string) => kubeletError("InvalidArgument", `is ${why}`);
     await using file = await openRegular(path, { links: "followed", refuse });
     const content = await readUpTo(file, maxBytes + 1);

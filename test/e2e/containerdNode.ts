@@ -101,7 +101,7 @@ const LOG_TAIL = 8_000;
 interface Prepared {
   readonly args?: () => Promise<readonly string[]>;
   readonly env?: () => Promise<Readonly<Record<string, string>>>;
-  /** Where the daemon finds its directories, made in an empty one. Default: that directory. */
+  /** The daemon's directories, made in an empty one. Default: that directory. */
   readonly folder?: (made: string) => Promise<string>;
 }
 
@@ -231,7 +231,7 @@ function started<T>(part: T | undefined): T {
   return part;
 }
 
-/** Where the logs of a pod's containers are. */
+/** Directory of the logs of a pod's containers. */
 export const podLogFolder = (folder: string, { metadata }: Pod): string =>
   join(folder, "logs", "pods", `${metadata.namespace}_${metadata.name}_${metadata.uid}`);
 

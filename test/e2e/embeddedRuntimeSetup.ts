@@ -168,7 +168,7 @@ function killProcessesMentioning(text: string): void {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It ended in the meantime.
+      // The process ended in the meantime.
     }
   }
 }

@@ -96,7 +96,7 @@ describe.skipIf(mustSkip(TITLE, missingForMounts()))(TITLE, () => {
   it("does not start when a cgroup it is to limit is missing, and does not make it", async () => {
     await daemon?.kill("SIGTERM");
     removeCgroup(KUBE);
-    // It may answer once before it ends.
+    // The server may answer once before it ends.
     await daemon?.restart().catch(() => undefined);
     const hasEnded = async (): Promise<boolean> =>
       fetch(`${daemon?.readOnlyUrl}/healthz`).then(

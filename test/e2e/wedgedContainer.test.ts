@@ -76,6 +76,6 @@ function continueProcess(pid: number): void {
   try {
     process.kill(pid, "SIGCONT");
   } catch {
-    // It ended by itself.
+    // The process ended without a signal.
   }
 }

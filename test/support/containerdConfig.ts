@@ -82,7 +82,7 @@ export interface PodNetwork {
   readonly bridge: string;
   /** IPv4, `10.x.y.0/24`. */
   readonly subnet: string;
-  /** Where host-local keeps its leases. */
+  /** Directory in which host-local keeps its leases. */
   readonly leaseFolder: string;
   /** Host ports, where iptables works. */
   readonly hostPorts: boolean;

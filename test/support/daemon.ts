@@ -265,7 +265,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   });
 }
 
-/** Where each thread of a process is in the kernel. */
+/** The kernel function of each thread of a process. */
 async function stateOf(pid: number): Promise<string> {
   const read = (file: string): Promise<string> => readFile(file, "utf8").catch(String);
   const tasks = await readdir(`/proc/${pid}/task`).catch(() => []);

@@ -43,7 +43,7 @@ esac
 /** A fake busctl program with injected faults for calls of a method. */
 export interface FakeBusctl {
   readonly program: string;
-  /** Where its systemd keeps cgroups. */
+  /** Directory of its systemd's cgroups. */
   readonly cgroupDir: string;
   /** Every call so far, without what they all begin with. */
   calls(): Promise<readonly string[]>;

@@ -19,7 +19,7 @@ export function unmountBelow(folder: string): void {
   for (const path of mountsBelow(folder)) execFileSync("umount", ["-l", path], { stdio: "ignore" });
 }
 
-/** Where the cgroup hierarchies are mounted: one for cgroup v2, one per controller for v1. */
+/** Mount points of the cgroup hierarchies: one for cgroup v2, one per controller for v1. */
 export function cgroupRoots(): readonly string[] {
   return readFileSync("/proc/self/mountinfo", "utf8")
     .split("\n")

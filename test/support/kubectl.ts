@@ -24,7 +24,7 @@ export interface Kubectl {
   run(args: readonly string[], input?: Buffer | string): Promise<KubectlRun>;
 }
 
-/** Which protocol streams are asked for first; older versions know SPDY alone. */
+/** The protocol that streams try first; older versions know SPDY alone. */
 export type StreamProtocol = "WebSocket" | "SPDY";
 
 /** A kubectl at this server; `folder` is for its caches. */

@@ -58,7 +58,7 @@ export function startHttpProxy(refusal?: string): Promise<TestProxy> {
   return listening("http", server, tunnels);
 }
 
-/** Where a SOCKS request wants to go: an IPv4 address or a name. */
+/** The destination of a SOCKS request: an IPv4 address or a name. */
 function socksTarget(request: Buffer): { readonly host: string; readonly port: number } {
   const isName = request[3] === 3;
   const end = isName ? 5 + (request[4] ?? 0) : 8;

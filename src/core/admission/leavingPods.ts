@@ -12,7 +12,7 @@ export interface LeavingDue {
   readonly everyone: MonotonicMs;
 }
 
-/** Which pods no longer wait for a pod that has not terminated in time. */
+/** Pods that no longer wait for a pod that has not terminated in time. */
 export type OverdueFor = keyof LeavingDue;
 
 /** State of a pod's termination. */

@@ -32,7 +32,7 @@ export type Admit = (pod: Pod, others: readonly Pod[]) => AdmissionResult;
 export type RoomDecision =
   | { readonly kind: "start" }
   | { readonly kind: "reject"; readonly reason: string; readonly message: string }
-  /** These pods must be preempted first; decide again when they are terminating. */
+  /** Pods to preempt first; decide again when they are terminating. */
   | { readonly kind: "preempt"; readonly pods: readonly PodUid[]; readonly shortOf: string }
   /** Wait until these pods have terminated; with an empty list, until a smaller allocation is checkpointed. */
   | { readonly kind: "wait"; readonly behind: readonly AwaitedPod[] };

@@ -23,7 +23,7 @@ export interface ApiEndpoint {
 /** A text, or a file that contains it and may be replaced. */
 export type TextSource = { readonly text: string } | { readonly file: string };
 
-/** Where to find a client certificate and its key. */
+/** Files of a client certificate and its key. */
 export interface CertificateSource {
   readonly certificate: TextSource;
   readonly key: TextSource;

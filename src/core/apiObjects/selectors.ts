@@ -7,7 +7,7 @@ import { type ApiObject, fieldAt } from "./storedObject.ts";
 /** A parsed selection. */
 export interface Selection {
   readonly namespace: string;
-  /** There is no selector; a namespace does not count. */
+  /** No selector is set; a namespace does not count. */
   readonly isUnfiltered: boolean;
   matches(object: ApiObject): boolean;
   /** The value that a field must have; undefined when any value matches. */

@@ -6,7 +6,7 @@ export interface MountPropagation {
   readonly sharedWith?: number;
   /** Peer group it receives mounts from (`master:N`). */
   readonly receivesFrom?: number;
-  /** It cannot be bind-mounted. */
+  /** The mount cannot be bind-mounted. */
   readonly isUnbindable: boolean;
 }
 

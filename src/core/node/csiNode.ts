@@ -24,7 +24,7 @@ const MIGRATED: readonly string[] = [
 export type CsiNodeStep =
   | { readonly kind: "none" }
   | { readonly kind: "create" | "update"; readonly object: CsiNode }
-  /** It belongs to an earlier Node of this name and is replaced. */
+  /** Belongs to an earlier Node of this name and is replaced. */
   | { readonly kind: "delete"; readonly uid: string };
 
 /** Returns the next request; `existing` is undefined when there is no CSINode. Drivers that others added are kept. */

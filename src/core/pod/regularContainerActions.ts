@@ -45,7 +45,7 @@ export function regularContainerActions(input: PodActionsInput): RegularContaine
     if (container?.state !== "running") {
       if (!shouldContainerBeRestarted(spec, pod, runtime)) continue;
       starts.push(index);
-      // It may be running: two instances of a container must never run at the same time.
+      // The container may be running: two instances of a container must never run at the same time.
       if (container?.state === "unknown") {
         const message = 'Container is in "unknown" state, try killing it before restart';
         kills.push(killOf(container, message, "Unknown"));

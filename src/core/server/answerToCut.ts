@@ -1,4 +1,4 @@
-/** Which answer makes room for another one: the peer that holds most bytes gives first. */
+/** Chooses the response that is cut to make room for another: the peer that holds the most bytes gives way first. */
 
 /** An answer whose client has not taken it yet. */
 export interface WaitingAnswer {

@@ -80,7 +80,7 @@ export interface VolumeLayout {
   readonly nested?: readonly string[];
   /** Terms that the node's labels must match; absent: any node. */
   readonly nodeTerms?: readonly Term[];
-  /** It has mount options although it is not mounted. */
+  /** The volume has mount options although it is not mounted. */
   readonly hasVainMountOptions?: boolean;
   /** Why it can never be set up; as upstream, reported on each attempt. */
   readonly fault?: KubeletError;

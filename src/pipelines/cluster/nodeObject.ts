@@ -1,5 +1,5 @@
 /**
- * This node's Node at the API server. Owner of the node cell; emits events when the node becomes schedulable or
+ * The Node of this kubelet at the API server. Owner of the node cell; emits events when the node becomes schedulable or
  * unschedulable.
  */
 import { concat, distinctUntilChanged, map, type Observable, of, skip, tap } from "rxjs";

@@ -30,7 +30,7 @@ import type { Tokens } from "../projections/tokens.ts";
 export interface CredentialPluginsDeps {
   readonly providers: readonly CredentialProvider[];
   readonly ports: Pick<KubeletPorts, "clock" | "telemetry" | "credentialPlugins"> & {
-    /** Where service accounts are. */
+    /** The reader of service accounts. */
     readonly api: { readonly objects: Pick<ApiServer, "get"> } | undefined;
   };
   /** Absent on a node of no cluster. */

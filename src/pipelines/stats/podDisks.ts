@@ -18,7 +18,7 @@ import type { NodeView } from "../../state/nodeState.ts";
 import { FIGURE_DEADLINE_MS, orUndefined } from "./measuredFigure.ts";
 import type { TreeCounts } from "./treeCounts.ts";
 
-/** These pods share the counting thread evenly. */
+/** The pods share the counting thread evenly. */
 const PODS_AT_ONCE = 256;
 
 /** Ports of the measurement. */

@@ -16,7 +16,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 export type SimGoal =
   /** All containers run and are ready; one of a pod that is never restarted may have ended. */
   | "running"
-  /** It has terminated: Succeeded or Failed. */
+  /** Terminated: Succeeded or Failed. */
   | "over"
   /** The kubelet keeps trying to start it. */
   | "trying";

@@ -1,5 +1,5 @@
 /**
- * One thread per remote file system with trees to work on. A dead server blocks only its own thread, so no tree of
+ * Runs one thread per remote file system with trees to work on. A dead server blocks only its own thread, so no tree of
  * another file system waits for it. Bound: MAX_THREADS; a thread ends with its last task.
  */
 import { kubeletError } from "../../core/errors.ts";

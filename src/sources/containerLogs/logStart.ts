@@ -1,5 +1,5 @@
 /**
- * Where reading begins, found from the end of the log: what is older than asked for is not read, except in compressed
+ * The position at which reading starts, found from the end of the log: what is older than asked for is not read, except in compressed
  * files, which have no end to begin with. Bound: one block in memory. Upstream: findTailLineStartIndex.
  */
 import { emptyHeader, readCriHeader } from "../../core/logs/criHeader.ts";
@@ -11,7 +11,7 @@ const NEWLINE = 0x0a;
 
 /** A place in a list of files. */
 export interface LogStart {
-  /** Which file. */
+  /** The file. */
   readonly index: number;
   /** Bytes to leave out; 0 in a compressed one. */
   readonly offset: number;
@@ -61,7 +61,7 @@ export function laterStart(a: LogStart, b: LogStart): LogStart {
   return order < 0 ? b : a;
 }
 
-/** Where the last `wanted` lines begin, and how many there are at all when there are fewer. */
+/** The position of the last `wanted` lines, and how many there are at all when there are fewer. */
 async function lastLines(
   file: LogFile,
   size: number,

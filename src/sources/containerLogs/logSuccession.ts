@@ -5,7 +5,7 @@ import { rotationOf } from "../../core/logs/logFileNames.ts";
 import { identityOf, listRotated, type LogFile, type LogPlace, nameOf } from "../../fileSystem/logFile.ts";
 
 export type Succession =
-  /** It is being written, or was moved and the runtime has not opened the next one yet. */
+  /** The file is being written, or was moved and the runtime has not opened the next one yet. */
   | { readonly kind: "none" }
   /** The file was truncated: its content restarts at 0. */
   | { readonly kind: "cut" }
@@ -23,7 +23,7 @@ export async function successionOf(place: LogPlace, file: LogFile, offset: numbe
   const stats = await fs.lstat(join(directory, latest), { bigint: true }).catch(() => undefined);
   if (stats !== undefined && identityOf(stats) === file.identity) return stats.size < offset ? { kind: "cut" } : NONE;
   const own = await nameOf(place, file);
-  // Without a name of its own it was removed, not rotated.
+  // A file without a name was removed, not rotated.
   if (own === undefined || own === latest) return toLatest(stats !== undefined, latest, false);
   const { inUse } = await listRotated(place);
   const rotation = rotationOf(own);

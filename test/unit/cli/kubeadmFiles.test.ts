@@ -1,4 +1,4 @@
-/** What kubeadm writes on a node, taken as it is: configuration, flags of kubeadm-flags.env, kubeconfigs. */
+/** Files that kubeadm writes on a node, unchanged: configuration, flags of kubeadm-flags.env, kubeconfigs. */
 import { describe, expect, it } from "vitest";
 import { KUBELET_FLAGS } from "../../../src/cli/flags.ts";
 import { loadKubeletOptions } from "../../../src/cli/loadKubeletOptions.ts";

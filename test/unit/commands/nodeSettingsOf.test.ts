@@ -68,7 +68,7 @@ describe("the settings of a node", () => {
       hasEphemeralStorage: false,
       maxImages: -1,
       statusUpdatePeriodMs: 5_000,
-      // As upstream: an unchanged status is reported as often as one is computed, where only that is set.
+      // Upstream's rule: an unchanged status is reported as often as one is computed, where only that is set.
       statusReportPeriodMs: 5_000,
       leaseDurationSeconds: 20,
     });

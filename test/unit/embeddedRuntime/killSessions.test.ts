@@ -5,7 +5,7 @@ const LEADER = { pid: 7, session: 7 };
 const OTHER = { pid: 30, session: 30 };
 const of = (pid: number) => ({ pid, session: 7 });
 
-/** What is killed when the process table reads like this, walk by walk, the last one for ever. */
+/** Processes killed when the process table reads like this, walk by walk, the last one for ever. */
 async function killedIn(walks: readonly (readonly { readonly pid: number; readonly session: number }[])[]) {
   const killed: number[] = [];
   let read = 0;

@@ -118,7 +118,7 @@ describe("cgroups as slices", () => {
       'InvalidArgument: cgroup /kubepods/poda_b cannot be a systemd slice: it has "_"',
       0,
     ]);
-    // It was never made, and the slice of this name is that of the pod `a-b`.
+    // The cgroup was never made, and the slice of this name is that of the pod `a-b`.
     expect(await outcome(cgroups.destroy("/kubepods/poda_b"))).toEqual(["done", 0]);
     expect(calls).toEqual([]);
   });

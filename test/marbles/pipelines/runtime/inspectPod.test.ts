@@ -13,7 +13,7 @@ const labels = { "io.kubernetes.pod.uid": "a", "io.kubernetes.pod.name": "a", "i
 const sandbox = (id: string) => cri.PodSandbox.create({ id, labels, state: cri.PodSandboxState.SANDBOX_READY });
 const container = (id: string, podSandboxId: string) => cri.Container.create({ id, podSandboxId, labels });
 
-/** One inspection; `sandboxes` is what each list of them answers, the last one again and again. */
+/** An inspection; `sandboxes` is the answer of each list, the last one again and again. */
 function inspect({ clock }: Marbles, containersAfterMs: number, sandboxes: readonly (readonly string[])[]) {
   const asked: number[] = [];
   const later = <T>(afterMs: number, answer: T): Observable<T> =>

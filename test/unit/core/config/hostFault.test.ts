@@ -1,4 +1,4 @@
-/** Which configurations a machine does not start with, by its cgroups and its swap. */
+/** Configurations that a machine refuses, by its cgroups and its swap. */
 import { expect, it } from "vitest";
 import { hostFault } from "../../../../src/core/config/hostFault.ts";
 

@@ -1,4 +1,4 @@
-/** Which cgroups outside of pods are limited, and to what. */
+/** Limits of cgroups outside of pods. */
 import { describe, expect, it } from "vitest";
 import { reservedCgroupName, reservedCgroups } from "../../../../src/core/resources/reservedCgroups.ts";
 

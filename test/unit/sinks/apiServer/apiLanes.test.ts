@@ -6,7 +6,7 @@ import { startHttpsApiServer } from "../../../support/apiServer/httpsApiServer.t
 import { realClock } from "../../../support/realClock.ts";
 import { newPod } from "../../../support/simApi.ts";
 
-/** One request of pods and objects, and one of events, ever: what comes second waits for as long as the test lasts. */
+/** A single request of pods and objects, and a single one of events, ever: what comes second waits for as long as the test lasts. */
 const ONCE = { qps: 1e-6, burst: 1 };
 
 async function usedUpLanes() {

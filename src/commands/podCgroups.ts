@@ -20,7 +20,7 @@ export interface PodCgroups {
 
 type Ports = Pick<KubeletPorts, "runtime" | "clock" | "telemetry" | "files">;
 
-/** The path that shows whether systemd runs. */
+/** Access to systemd, and the path that shows whether it runs. */
 export interface SystemdPlace {
   /** The path exists if systemd started the machine; see sd_booted(3). */
   readonly bootedDir: string;

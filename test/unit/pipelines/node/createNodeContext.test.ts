@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { Node, Pod } from "../../../src/core/api.ts";
-import { NO_PRESSURE } from "../../../src/core/node/nodeFacts.ts";
-import { unknownRuntimeState } from "../../../src/core/runtime/runtimeState.ts";
-import { nodeAdmission, nodeContext, volumeNode } from "../../../src/pipelines/node/createNodeContext.ts";
-import type { Machine } from "../../../src/ports/host.ts";
-import { simMachine } from "../../../src/sim/host/simMachine.ts";
-import { simKubeletConfig } from "../../../src/sim/simKubeletConfig.ts";
-import { createCell } from "../../../src/state/cell.ts";
-import { containerOf, podOf } from "../../support/pods.ts";
+import type { Node, Pod } from "../../../../src/core/api.ts";
+import { NO_PRESSURE } from "../../../../src/core/node/nodeFacts.ts";
+import { unknownRuntimeState } from "../../../../src/core/runtime/runtimeState.ts";
+import { nodeAdmission, nodeContext, volumeNode } from "../../../../src/pipelines/node/createNodeContext.ts";
+import type { Machine } from "../../../../src/ports/host.ts";
+import { simMachine } from "../../../../src/sim/host/simMachine.ts";
+import { simKubeletConfig } from "../../../../src/sim/simKubeletConfig.ts";
+import { createCell } from "../../../../src/state/cell.ts";
+import { containerOf, podOf } from "../../../support/pods.ts";
 
 interface World {
   readonly machine?: Partial<Machine>;

@@ -64,6 +64,19 @@ describe("pages", () => {
     });
   });
 
+  it("show no negative uptime after the clock was set back", () => {
+    const { startedAt } = STATUS;
+    const uptimeAt = (ms: number) => /Up: *(.*)/i.exec(statuszText({ ...STATUS, now: epochMs(startedAt + ms) }))?.[1];
+    expect([-5000, 0, 999, 1000, 59_999, 3_600_000].map(uptimeAt)).toEqual([
+      "0 hr 00 min 00 sec",
+      "0 hr 00 min 00 sec",
+      "0 hr 00 min 00 sec",
+      "0 hr 00 min 01 sec",
+      "0 hr 00 min 59 sec",
+      "1 hr 00 min 00 sec",
+    ]);
+  });
+
   it("describe the process", () => {
     expect(statuszText(STATUS)).toBe(
       `\nkubelet statusz\n${WARNING}\nStarted: Mon Nov  2 03:04:05 UTC 2026\nUp: 25 hr 01 min 02 sec\nGo version: node v24\nBinary version: 1.36.2\nEmulation version: 1.36\nPaths: /configz /healthz\n`,

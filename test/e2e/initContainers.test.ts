@@ -1,5 +1,5 @@
 /** The order in which init containers, sidecars and main containers start and end, by the runtime's own timestamps. */
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
@@ -71,7 +71,7 @@ describeOnContainerd("init containers and sidecars on containerd", (installation
     const says = (name: string, more = {}): ReturnType<typeof script> =>
       script(
         name,
-        `trap 'sleep 0.2; echo ${name} >>/journal/ends; exit 0' TERM; while :; do sleep 3600 & wait $!; done`,
+        `trap 'sleep 0.2; echo ${name} >>/journal/ends; exit 0' TERM; : >/journal/${name}; while :; do sleep 3600 & wait $!; done`,
         {
           volumeMounts: [{ name: "journal", mountPath: "/journal" }],
           ...more,
@@ -87,6 +87,9 @@ describeOnContainerd("init containers and sidecars on containerd", (installation
       }),
     );
     await daemon.until("stopped", ({ status }) => status?.phase === "Running", "Running");
+    // A shell that has not set its trap yet would ignore the signal.
+    const journal = `${folder}/journal`;
+    await waitFor("all traps", async () => (await readdir(journal)).length === 3);
     await daemon.drop("stopped.json");
     await daemon.untilGone("stopped");
     expect(await readFile(`${folder}/journal/ends`, "utf8")).toBe("main\ninner\nouter\n");

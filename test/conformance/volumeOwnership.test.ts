@@ -1,4 +1,4 @@
-/** Whose volumes are, on real mounts: given to the pod's group once, and what containers wrote since stays as it is. */
+/** Ownership of volumes on real mounts: given to the pod's group once, and what containers wrote since stays as it is. */
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { lastValueFrom, of } from "rxjs";

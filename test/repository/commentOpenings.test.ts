@@ -1,0 +1,48 @@
+import { globSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const HIDDEN_SUBJECT = /^(What|Who|Whom|Whose|Whoever|Whatever|Of|One|Those|As|That which|Nobody|Nothing|Told)\b/;
+
+/** Returns the first words of each comment block, as `line: words`. */
+function openings(text: string): readonly string[] {
+  const found: string[] = [];
+  let isInside = false;
+  for (const [index, line] of text.split("\n").entries()) {
+    const isComment = /^\s*(\/\/|\/\*|\*)/.test(line);
+    const words = line.replace(/^[\s/*]+/, "").replace(/\s*\*\/$/, "");
+    if (isComment && !isInside && words !== "") found.push(`${index + 1}: ${words}`);
+    // The first words of a block may be on its second line.
+    isInside = isComment && (isInside || words !== "") && !line.includes("*/");
+  }
+  return found;
+}
+
+it("finds the opening of each comment block", () => {
+  const text = [
+    "/** One */",
+    "let a;",
+    "/**",
+    " * Two",
+    " * lines",
+    " */",
+    "// three",
+    "// lines",
+    "let b; // no block",
+  ];
+  expect(openings(text.join("\n"))).toEqual(["1: One", "4: Two", "7: three"]);
+});
+
+it("comments name their subject first, as CONTRIBUTING asks", () => {
+  const files = ["src", "test", "bench", "scripts"].flatMap((room) => globSync(`${room}/**/*.ts`, { cwd: root }));
+  expect(files.length).toBeGreaterThan(1_000);
+  const hidden = files
+    .filter((file) => !file.startsWith("src/gen/"))
+    .flatMap((file) =>
+      openings(readFileSync(`${root}${file}`, "utf8"))
+        .filter((opening) => HIDDEN_SUBJECT.test(opening.replace(/^\d+: /, "")))
+        .map((opening) => `${file}:${opening}`),
+    );
+  expect(hidden).toEqual([]);
+});

@@ -16,8 +16,11 @@ import type { ReadonlyKeyedCell } from "../../state/keyedCell.ts";
 import type { MissedHints } from "./missedHints.ts";
 import { findIdentified } from "../../core/findNamed.ts";
 
-/** Delays between inspections for an exit that was announced but does not show yet. */
-const EXIT_LOOKS_MS = [20, 10, 10, 20, 40, 100, 200];
+/**
+ * Delays between inspections for an exit that was announced but does not show yet. On a busy machine that takes seconds;
+ * the relist after resyncPeriodMs finds what is later still.
+ */
+const EXIT_LOOKS_MS = [20, 10, 10, 20, 40, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800];
 
 /** The known pods of the runtime. */
 interface KnownPods {

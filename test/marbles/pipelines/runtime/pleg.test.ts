@@ -1,6 +1,7 @@
 import {
   catchError,
   defer,
+  filter,
   ignoreElements,
   map,
   merge,
@@ -264,6 +265,20 @@ describe("runtimeStatus: looks", () => {
       });
       m.flush();
       expect(fake.looks).toEqual(["0 all", "2 a", "30 a", "40 a", "50 a"]);
+    }),
+  );
+
+  it(
+    "finds an announced exit that a busy runtime shows seconds later, long before the relist",
+    marbles((m) => {
+      const exit = { ...hint(undefined, "a-c0"), aheadOfStatus: true };
+      const { fake, output$, state } = follow(m, m.hot("s---------x---------", { s: streaming, x: exit }));
+      fake.pods.set("a", [CONTAINER_RUNNING]);
+      m.at(3_000, () => fake.pods.set("a", [CONTAINER_EXITED]));
+      const exits$ = output$.pipe(filter((output) => output === "a exited"));
+      m.expectObservable(exits$, "10s !").toBe(" 3212ms a 3199ms a", { a: "a exited" });
+      m.flush();
+      expect([state.relistedAt.value, fake.looks.length]).toEqual([2, 13]);
     }),
   );
 

@@ -10,7 +10,7 @@ import { openStreams } from "../sinks/kubeletStreams.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import type { SpdyConnection } from "../streaming/spdyConnection.ts";
 import { type Joined, joinStreams, type Standard, terminalOf } from "./commandStreams.ts";
-import { type KubeletServer, kubeletServer, refusalOf, unanswered } from "./kubeletServer.ts";
+import { refusalOf, type TargetServer, targetServer, unanswered } from "./targetServer.ts";
 import { podOfKubelet } from "./podOfKubelet.ts";
 
 const PROTOCOL = "v4.channel.k8s.io";
@@ -49,7 +49,7 @@ function streamed(
   verb: "exec" | "attach",
   words: readonly string[],
 ): Observable<number> {
-  return kubeletServer(target).pipe(
+  return targetServer(target).pipe(
     switchMap((server) =>
       podOfKubelet(server, namespace, name).pipe(
         switchMap((pod) => {
@@ -72,7 +72,7 @@ function streamed(
 }
 
 function streamUrl(
-  { url }: KubeletServer,
+  { url }: TargetServer,
   verb: string,
   { metadata }: Pod,
   container: string,

@@ -10,7 +10,7 @@ import type { EpochMs } from "../core/ids.ts";
 import { podRow } from "../core/pod/podRow.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import { systemClock } from "../sources/systemClock.ts";
-import { type KubeletServer, kubeletServer } from "./kubeletServer.ts";
+import { type TargetServer, targetServer } from "./targetServer.ts";
 import { podOfKubelet, podsOfKubelet } from "./podOfKubelet.ts";
 import type { Screen } from "./showPage.ts";
 
@@ -19,7 +19,7 @@ const LOOK_AGAIN_MS = 1_000;
 
 /** Prints to `screen`, and what is no pod to `notes`; completes unless it watches. */
 export const getPods = (options: GetOptions, screen: Screen, notes: Screen): Observable<never> =>
-  kubeletServer(options.target).pipe(
+  targetServer(options.target).pipe(
     switchMap((server) => {
       const once$ = wanted(server, options);
       const pods$ = options.watch
@@ -42,13 +42,13 @@ export const getPods = (options: GetOptions, screen: Screen, notes: Screen): Obs
 const LATER = { immediately: false };
 
 /** The pods that were asked for. */
-const wanted = (server: KubeletServer, { namespace, pod }: GetOptions): Observable<readonly Pod[]> =>
+const wanted = (server: TargetServer, { namespace, pod }: GetOptions): Observable<readonly Pod[]> =>
   pod !== undefined
     ? podOfKubelet(server, namespace ?? "default", pod).pipe(map((found) => [found]))
     : podsOfKubelet(server).pipe(map((pods) => inOrder(pods, namespace)));
 
 /** A pod that has gone meanwhile may come again. */
-const again = (server: KubeletServer, { namespace, pod }: GetOptions): Observable<readonly Pod[]> =>
+const again = (server: TargetServer, { namespace, pod }: GetOptions): Observable<readonly Pod[]> =>
   podsOfKubelet(server).pipe(
     map((pods) => inOrder(pods, namespace).filter(({ metadata }) => pod === undefined || metadata.name === pod)),
   );

@@ -11,13 +11,13 @@ import { valueOf } from "../core/result.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import { openBody, type Refusal } from "../sinks/kubeletStreams.ts";
 import { systemClock } from "../sources/systemClock.ts";
-import { kubeletServer, refusalOf, unanswered } from "./kubeletServer.ts";
+import { refusalOf, targetServer, unanswered } from "./targetServer.ts";
 import { podOfKubelet } from "./podOfKubelet.ts";
 import type { Screen } from "./showPage.ts";
 
 /** Prints it to `out`, and which container was taken to `notes`; completes at its end. */
 export const logs = (options: LogsOptions, out: Writable, notes: Screen): Observable<never> =>
-  kubeletServer(options.target).pipe(
+  targetServer(options.target).pipe(
     switchMap((server) =>
       podOfKubelet(server, options.namespace, options.pod).pipe(
         switchMap((pod) => {

@@ -6,14 +6,14 @@ import { createMetrics, type MetricsSink } from "../sinks/metrics.ts";
 import { createTrees, type Trees } from "../sinks/trees/trees.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { countCriCalls } from "./criMetrics.ts";
-import { createMemoryNet, type MemoryNet } from "./shedMemory.ts";
+import { createMemoryShedder, type MemoryShedder } from "./memoryShedder.ts";
 
 /** The resources. `unsubscribe` closes them. */
 export interface NodeResources {
   readonly metrics: MetricsSink;
   readonly client: CriClient;
   readonly trees: Trees;
-  readonly memoryNet: MemoryNet;
+  readonly memoryShedder: MemoryShedder;
   unsubscribe(): void;
 }
 
@@ -31,7 +31,7 @@ export function openNodeResources(config: KubeletOptions["config"], log: Leveled
     metrics,
     client,
     trees: createTrees({ clock: systemClock }),
-    memoryNet: createMemoryNet(),
+    memoryShedder: createMemoryShedder(),
     unsubscribe: () => {
       client.close();
       metrics.close();

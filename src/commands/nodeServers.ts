@@ -14,7 +14,7 @@ import type { KubeletStart, NodeSetup } from "./nodeSetup.ts";
 export function nodeServers(
   setup: NodeSetup,
   ports: KubeletPorts,
-  { config: { nodeName, directories }, metrics, memoryNet: shedding }: KubeletStart,
+  { config: { nodeName, directories }, metrics, memoryShedder: shedding }: KubeletStart,
   { queries, commands, stats, node, podsChanged$ }: Kubelet,
   localApi: LocalApiOptions | undefined,
 ): Observable<NodeOutput> {

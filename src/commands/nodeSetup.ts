@@ -20,7 +20,7 @@ export interface NodeSetup {
 
 /** Inputs of a kubelet's start. */
 export interface KubeletStart
-  extends Pick<NodeResources, "metrics" | "client" | "trees" | "memoryNet">,
+  extends Pick<NodeResources, "metrics" | "client" | "trees" | "memoryShedder">,
     Pick<KubeletPorts, "machine" | "cgroups" | "api"> {
   readonly config: KubeletConfig;
 }

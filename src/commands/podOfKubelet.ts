@@ -4,11 +4,11 @@ import type { Pod } from "../core/api.ts";
 import { kubeletError } from "../core/errors.ts";
 import { askKubelet, type TextAnswer } from "../sinks/askKubelet.ts";
 import { systemClock } from "../sources/systemClock.ts";
-import { type KubeletServer, refusalOf, unanswered } from "./kubeletServer.ts";
+import { refusalOf, type TargetServer, unanswered } from "./targetServer.ts";
 import { podPage } from "./showPage.ts";
 
 /** All pods. Errors: what is wrong with the server. */
-export const podsOfKubelet = (server: KubeletServer): Observable<readonly Pod[]> =>
+export const podsOfKubelet = (server: TargetServer): Observable<readonly Pod[]> =>
   asked(server, "/debug/rxlet/pods").pipe(
     // Upstream's kubelet, and older versions of this one, list pods elsewhere.
     switchMap((answer) => (answer.status === 404 ? asked(server, "/pods") : of(answer))),
@@ -20,7 +20,7 @@ export const podsOfKubelet = (server: KubeletServer): Observable<readonly Pod[]>
   );
 
 /** Emits the pod. Errors: NotFound with the reason why the kubelet does not have it. */
-export const podOfKubelet = (server: KubeletServer, namespace: string, name: string): Observable<Pod> =>
+export const podOfKubelet = (server: TargetServer, namespace: string, name: string): Observable<Pod> =>
   podsOfKubelet(server).pipe(
     switchMap((pods) => {
       const found = pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
@@ -29,7 +29,7 @@ export const podOfKubelet = (server: KubeletServer, namespace: string, name: str
   );
 
 /** The kubelet knows which pod may be meant, or why a manifest was refused. */
-const missing = (server: KubeletServer, namespace: string, name: string): Observable<never> =>
+const missing = (server: TargetServer, namespace: string, name: string): Observable<never> =>
   asked(server, `${podPage(namespace, name, "timeline")}?format=text`).pipe(
     switchMap(({ status, text }) => {
       const isSaid = status === 404 && /^(no )?pod /.test(text);
@@ -38,5 +38,5 @@ const missing = (server: KubeletServer, namespace: string, name: string): Observ
     }),
   );
 
-const asked = (server: KubeletServer, path: string): Observable<TextAnswer> =>
+const asked = (server: TargetServer, path: string): Observable<TextAnswer> =>
   askKubelet("GET", `${server.url}${path}`, server.access, systemClock).pipe(unanswered(server));

@@ -13,7 +13,7 @@ import { fromCall } from "../operators/fromCall.ts";
 import { openStreams } from "../sinks/kubeletStreams.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import type { SpdyConnection } from "../streaming/spdyConnection.ts";
-import { kubeletServer, refusalOf, unanswered } from "./kubeletServer.ts";
+import { refusalOf, targetServer, unanswered } from "./targetServer.ts";
 import { podOfKubelet } from "./podOfKubelet.ts";
 import type { Screen } from "./showPage.ts";
 
@@ -22,7 +22,7 @@ const MAX_CONNECTIONS = 256;
 
 /** Runs until it is unsubscribed; errors when the connection to the kubelet breaks off. */
 export const portForward = (options: PortForwardOptions, out: Screen, notes: Screen): Observable<never> =>
-  kubeletServer(options.target).pipe(
+  targetServer(options.target).pipe(
     switchMap((server) =>
       podOfKubelet(server, options.namespace, options.pod).pipe(
         switchMap(({ metadata }) => {

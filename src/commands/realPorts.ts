@@ -29,7 +29,7 @@ import { machineOptions } from "./machineOptions.ts";
 import type { KubeletStart, NodeSetup } from "./nodeSetup.ts";
 import { podSources, usesStreams } from "./podSources.ts";
 import { runtimeSignals } from "./runtimeSignals.ts";
-import { tellHealth } from "./tellHealth.ts";
+import { reportHealth } from "./reportHealth.ts";
 
 /** Creates the ports. `localApi` stores events in place of an API server. */
 export function realPorts(
@@ -90,14 +90,14 @@ export function realPorts(
 /** Creates the sources of a cluster's objects; all are undefined on a standalone node. */
 function clusterPorts(
   { options, log }: Pick<NodeSetup, "options" | "log">,
-  { config: { nodeName }, api, metrics, memoryNet: shedding }: KubeletStart,
+  { config: { nodeName }, api, metrics, memoryShedder: shedding }: KubeletStart,
 ) {
   if (api === undefined) return { cluster: undefined, objects: undefined, projections: undefined };
   const { config } = options;
   const [clock, rng] = [systemClock, systemRandom];
   const { objects: client, returns$ } = api;
   const following = { nodeName, clock, rng, usesStreams: usesStreams(options) };
-  const onHealth = tellHealth({ log, metrics });
+  const onHealth = reportHealth({ log, metrics });
   const cluster = clusterSources({ ...following, api: client, returns$, onHealth });
   return {
     cluster,

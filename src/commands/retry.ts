@@ -4,12 +4,12 @@ import type { RetryOptions } from "../cli/retryFlags.ts";
 import { kubeletError } from "../core/errors.ts";
 import { askKubelet } from "../sinks/askKubelet.ts";
 import { systemClock } from "../sources/systemClock.ts";
-import { kubeletServer, refusalOf, unanswered } from "./kubeletServer.ts";
+import { refusalOf, targetServer, unanswered } from "./targetServer.ts";
 import { podPage, type Screen } from "./showPage.ts";
 
 /** Prints what the kubelet said and completes; errors with what it refused. */
 export const retryPod = ({ namespace, pod, target }: RetryOptions, screen: Screen): Observable<never> =>
-  kubeletServer(target).pipe(
+  targetServer(target).pipe(
     switchMap((server) =>
       askKubelet("POST", `${server.url}${podPage(namespace, pod, "retry")}`, server.access, systemClock).pipe(
         unanswered(server),

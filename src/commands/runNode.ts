@@ -55,7 +55,7 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
       using(
         () => openNodeResources(options.config, log),
         (resources) => {
-          const { metrics, client, trees, memoryNet } = resources as NodeResources;
+          const { metrics, client, trees, memoryShedder } = resources as NodeResources;
           const configured = kubeletConfigOf(options, machine, setup.version);
           const ports = {
             runtime: client.runtime,
@@ -75,7 +75,7 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
                 metrics,
                 client,
                 trees,
-                memoryNet,
+                memoryShedder,
                 api,
               }),
             ),
@@ -83,7 +83,7 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
           return merge(
             surviveUnhandled(ports.telemetry, systemClock),
             noticeStalls(loopStalls(systemClock), ports.telemetry, systemClock),
-            memoryNet.run(memoryReadings(systemClock), ports.telemetry, systemClock),
+            memoryShedder.run(memoryReadings(systemClock), ports.telemetry, systemClock),
             node$,
           );
         },

@@ -4,7 +4,7 @@ import type { ShowOptions } from "../cli/showFlags.ts";
 import { kubeletError } from "../core/errors.ts";
 import { askKubelet } from "../sinks/askKubelet.ts";
 import { systemClock } from "../sources/systemClock.ts";
-import { kubeletServer, refusalOf, unanswered } from "./kubeletServer.ts";
+import { refusalOf, targetServer, unanswered } from "./targetServer.ts";
 
 /** The output for text. */
 export interface Screen {
@@ -21,7 +21,7 @@ export const showPage = (
   { target, format }: ShowOptions,
   screen: Screen,
 ): Observable<never> =>
-  kubeletServer(target).pipe(
+  targetServer(target).pipe(
     switchMap((server) =>
       askKubelet("GET", `${server.url}${path}?format=${format}`, server.access, systemClock).pipe(
         unanswered(server, "its read-only server is off unless readOnlyPort is set"),

@@ -1,16 +1,16 @@
-/** Owners of memory that can be given up register it here, for the time when there is too little. */
+/** Registry of memory that the process may free when memory is low. */
 import type { ShedKind } from "../core/memory/memoryShedding.ts";
 
-/** Memory that its owner can give up and have again. */
+/** Memory that its owner can free and rebuild later. */
 export interface Sheddable {
-  /** Label of a metric: one of a closed set. */
+  /** Label of a metric, from a closed set. */
   readonly name: string;
   readonly kind: ShedKind;
-  /** Gives it up and returns how many entries that were. */
+  /** Frees the memory and returns the number of freed entries. */
   shed(): number;
 }
 
 export interface Shedding {
-  /** Adds it; the result takes it out again. */
+  /** Registers the memory; the returned function removes it. */
   register(sheddable: Sheddable): () => void;
 }

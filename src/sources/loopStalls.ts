@@ -16,7 +16,7 @@ import { TurnWatch } from "./turnWatch.ts";
 
 const LOOK_MS = 1_000;
 /** The platform tells of a pause of the collector two rounds of the event loop later. */
-const TELL_MS = 20;
+const REPORT_MS = 20;
 /** Stalls longer than STALL_MS and this are always noticed, shorter ones of unnamed work by chance. */
 const RESOLUTION_MS = 25;
 /** Shorter pauses explain nothing. */
@@ -38,7 +38,7 @@ export const loopStalls = (clock: Clock, startMs = START_MS): Observable<LoopSta
     () => openWatch(clock, startMs),
     (opened) => {
       const watch = opened as OpenWatch;
-      const look = () => longTimer(clock, TELL_MS).pipe(map(() => watch.look()));
+      const look = () => longTimer(clock, REPORT_MS).pipe(map(() => watch.look()));
       return pollAfter(clock, LOOK_MS, look, { immediately: false }).pipe(eachOf((stalls) => stalls));
     },
   );

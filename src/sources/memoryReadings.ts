@@ -1,6 +1,6 @@
 /**
- * How much of its memory limits this process uses: V8's heap after each major collection, since what is garbage does not
- * count, and each second its resident memory, where its cgroup has a limit.
+ * Memory usage of this process against its limits: V8's heap after each major collection, when it contains no garbage,
+ * and resident memory once a second if the process's cgroup has a limit.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,7 +13,7 @@ import { pollAfter } from "../operators/pollAfter.ts";
 import type { Clock } from "../ports/clock.ts";
 
 const LOOK_MS = 1_000;
-/** Cgroups lie no deeper than this below each other. */
+/** Maximum depth of the process's cgroup. */
 const MAX_DEPTH = 64;
 
 /** Emits readings of both kinds. Cancels: the observer and the timer. Errors: none. Bound: one reading at a time. */
@@ -60,7 +60,7 @@ export function memoryLimitOfCgroup(prefix = ""): number | undefined {
   const path = memoryCgroupPath(textOf(`${prefix}/proc/self/cgroup`) ?? "", isV2);
   if (path === undefined) return undefined;
   if (isV2) return lowestLimitV2(pathsUpwards(path).map((each) => textOf(join(root, each, "memory.max")) ?? ""));
-  // A container sees its own cgroup as the root of the hierarchy, under whatever path the host has it.
+  // A container sees its own cgroup as the root of the hierarchy, at a path that differs from the host's.
   const stat = textOf(join(root, "memory", path, "memory.stat")) ?? textOf(join(root, "memory", "memory.stat"));
   return hierarchicalLimitV1(stat ?? "");
 }

@@ -1,6 +1,6 @@
 /** Parks requests for answers that never come until their memory was twice the heap; says how many were refused. */
 import { NEVER } from "rxjs";
-import { createMemoryNet } from "../../src/commands/shedMemory.ts";
+import { createMemoryShedder } from "../../src/commands/memoryShedder.ts";
 import { answerCache } from "../../src/server/auth/answerCache.ts";
 import { memoryReadings } from "../../src/sources/memoryReadings.ts";
 import { systemClock } from "../../src/sources/systemClock.ts";
@@ -11,10 +11,10 @@ const REQUESTS_PER_MIB = 8;
 /** Numbers per array, 8 bytes each, in V8's heap. */
 const NUMBERS = 16_384;
 const telemetry = recordingTelemetry();
-const net = createMemoryNet();
+const shedder = createMemoryShedder();
 const ask = answerCache<{ readonly key: string; readonly payload: readonly number[] }, boolean>({
   name: "flood",
-  shedding: net,
+  shedding: shedder,
   clock: systemClock,
   maxEntries: 1,
   waiting: { max: Infinity, maxOfClient: Infinity },
@@ -24,8 +24,8 @@ const ask = answerCache<{ readonly key: string; readonly payload: readonly numbe
   ask: () => NEVER,
   lifeMs: () => 0,
 });
-const net$ = net.run(memoryReadings(systemClock), telemetry, systemClock);
-const watching = mode === "with" ? net$.subscribe() : undefined;
+const shedder$ = shedder.run(memoryReadings(systemClock), telemetry, systemClock);
+const watching = mode === "with" ? shedder$.subscribe() : undefined;
 let parked = 0;
 let refused = 0;
 function park(): void {

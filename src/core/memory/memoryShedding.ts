@@ -1,10 +1,13 @@
-/** Decides what to give up when memory runs out, before V8 or the kernel ends the process. Pure; src/commands/shedMemory.ts acts. */
+/**
+ * Decides which memory to free when the process approaches a limit, before V8 or the kernel ends it. Pure;
+ * commands/memoryShedder.ts frees it.
+ */
 import type { MonotonicMs } from "../ids.ts";
 
 /** Kinds in the order in which they are shed. Each can be rebuilt; none holds state of a pod. */
 export const SHED_KINDS = ["caches", "requests", "watchers"] as const;
 
-/** Answers that can be asked for again, requests that wait, watches that can be opened again. */
+/** Cached responses, waiting requests, and watches. Each can be requested, repeated or opened again. */
 export type ShedKind = (typeof SHED_KINDS)[number];
 
 /** Used memory against its limit: V8's heap after a major collection, or the process in its memory cgroup. */
@@ -14,19 +17,19 @@ export interface MemoryReading {
   readonly limitBytes: number;
 }
 
-/** Used part of the limit from which on a kind is shed. */
+/** Fraction of the limit from which a kind is shed. */
 const SHED_FROM: Readonly<Record<ShedKind, number>> = { caches: 0.85, requests: 0.92, watchers: 0.95 };
-/** A kind is shed again after the use was lower than its threshold by this part of the limit, */
+/** A kind may be shed again once usage has fallen below its threshold by this fraction of the limit. */
 const HYSTERESIS = 0.05;
-/** or after this time, if the use stays high: what was shed may have come again. */
+/** A kind is shed again after this time while usage stays high, because its owner may have filled up again. */
 const AGAIN_MS = 10_000;
 
-/** When each kind was shed, by reading; a kind that may be shed at once is absent. */
+/** Time of the last shedding, by reading and kind; a kind that may be shed at once is absent. */
 export type ShedTimes = ReadonlyMap<`${MemoryReading["of"]} ${ShedKind}`, MonotonicMs>;
 
 export const NOTHING_SHED: ShedTimes = new Map();
 
-/** The kinds to shed now, in order, and the times afterwards. */
+/** Returns the kinds to shed now, in order, and the new times. */
 export function shedBy(
   times: ShedTimes,
   { of, usedBytes, limitBytes }: MemoryReading,

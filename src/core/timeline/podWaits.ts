@@ -92,15 +92,15 @@ function pullCause(pod: Pod | undefined, container: string | undefined, node: No
   const before = node.pulls.slice(0, at);
   const ahead = before.map(({ image: other }) => other);
   if (ahead.length === 0) return { cause: `${name}, next in line, delayed by the pull rate limit` };
-  const reported = before.slice(0, TOLD_AHEAD).map(({ image: other, startedAt }) => {
+  const reported = before.slice(0, NAMED_AHEAD).map(({ image: other, startedAt }) => {
     return startedAt === undefined ? other : `${other} (pulling for ${seconds(node.now.mono - startedAt)})`;
   });
-  const more = before.length > TOLD_AHEAD ? ` and ${before.length - TOLD_AHEAD} more` : "";
+  const more = before.length > NAMED_AHEAD ? ` and ${before.length - NAMED_AHEAD} more` : "";
   return { cause: `${name}, ${ordinal(ahead.length + 1)} in line behind ${reported.join(", ")}${more}`, ahead };
 }
 
 /** Maximum number of images to name in the text of a wait; `ahead` lists all. */
-const TOLD_AHEAD = 3;
+const NAMED_AHEAD = 3;
 
 /** The queue has full image names; pods may use short ones. */
 function isImage(pulled: string, written: string | undefined): boolean {

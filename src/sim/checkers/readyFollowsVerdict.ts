@@ -6,7 +6,7 @@ import type { Container } from "../../core/api.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { liveContainers } from "./liveContainers.ts";
 import { probeAnswers } from "./probeAnswers.ts";
-import { reportedRunning } from "./toldStatuses.ts";
+import { reportedRunning } from "./reportedRunning.ts";
 
 /** The first probe of an instance may run early; its failure does not count. */
 const EARLY_LOOKS = 1;

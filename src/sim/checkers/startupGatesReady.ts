@@ -5,7 +5,7 @@
 import type { SimChecker } from "../simChecker.ts";
 import { liveContainers, LIVE_SIGHTS } from "./liveContainers.ts";
 import { probeAnswers } from "./probeAnswers.ts";
-import { reportedRunning } from "./toldStatuses.ts";
+import { reportedRunning } from "./reportedRunning.ts";
 
 export function startupGatesReady(live = liveContainers()): SimChecker {
   /** Instances whose startup probe succeeded, under this process of the kubelet or an earlier one. */

@@ -8,7 +8,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { LogPlace } from "../../fileSystem/logFile.ts";
 
 /** Period of the resync, and where nothing can be watched (no directory, no watches left) that of looking at all. */
-const AUDIT_MS = 5_000;
+const RESYNC_MS = 5_000;
 const UNWATCHED_MS = 1_000;
 
 export interface LogWaker {
@@ -59,7 +59,7 @@ export function createLogWaker(place: LogPlace, clock: Clock, reader: AbortSigna
   startWatch();
   return {
     async nextHint() {
-      if (!isHinted) await rest(watcher === undefined ? UNWATCHED_MS : AUDIT_MS);
+      if (!isHinted) await rest(watcher === undefined ? UNWATCHED_MS : RESYNC_MS);
       if (!isHinted) startWatch();
       isHinted = false;
     },

@@ -1,4 +1,4 @@
-/** The server a command asks: a running `rxlet dev` of this user, or the one its flags name. */
+/** Finds the kubelet server that a command sends requests to: a running `rxlet dev` of this user, or the one in its flags. */
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { catchError, type MonoTypeOperatorFunction, throwError } from "rxjs";
@@ -13,10 +13,10 @@ import type { Call } from "../ports/call.ts";
 import { runningDevs } from "./devInstances.ts";
 
 /** The server's address, and the credentials for it. */
-export interface KubeletServer {
+export interface TargetServer {
   readonly url: string;
   readonly access: KubeletAccess;
-  /** No flag names it and no `rxlet dev` runs: it is worth a try. */
+  /** Set if no flag names the server and no `rxlet dev` runs: the URL is only the default. */
   readonly isGuess: boolean;
 }
 
@@ -28,8 +28,8 @@ const NO_CREDENTIALS: KubeletAccess = {
   tokenFile: "",
 };
 
-/** Finds the server. Errors: NotFound and InvalidArgument if the right `rxlet dev` is not clear. */
-export const kubeletServer = (target: KubeletTarget): Call<KubeletServer> =>
+/** Emits the server. Errors: NotFound or InvalidArgument if no single `rxlet dev` matches. */
+export const targetServer = (target: KubeletTarget): Call<TargetServer> =>
   fromCall(async () => {
     if (target.kind === "server") return { url: target.url, access: target.access, isGuess: false };
     const chosen = valueOf(
@@ -45,15 +45,15 @@ export const kubeletServer = (target: KubeletTarget): Call<KubeletServer> =>
 
 const withoutLinks = (directory: string): Promise<string> => realpath(directory).catch(() => path.resolve(directory));
 
-/** The error of an answer that is a refusal of the user; undefined for other answers. */
-export function refusalOf({ url }: KubeletServer, status: number, said: string): KubeletError | undefined {
+/** Returns the error for a response that rejects the user (401, 403); undefined for other responses. */
+export function refusalOf({ url }: TargetServer, status: number, said: string): KubeletError | undefined {
   if (status === 401)
     return kubeletError("PermissionDenied", `${url} needs credentials: give --client-certificate or --token-file`);
   return status === 403 ? kubeletError("PermissionDenied", `${url}: ${said}`) : undefined;
 }
 
-/** Explains the error of a server that does not answer; `hint` says why another kubelet may not. */
-export const unanswered = <T>({ url, isGuess }: KubeletServer, hint?: string): MonoTypeOperatorFunction<T> =>
+/** Replaces the error of an unreachable server by one with advice; `hint` names another possible cause. */
+export const unanswered = <T>({ url, isGuess }: TargetServer, hint?: string): MonoTypeOperatorFunction<T> =>
   catchError((thrown: unknown) => {
     const { code, message } = toKubeletError(thrown);
     if (code !== "Unavailable") return throwError(() => thrown);

@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { tellHealth } from "../../../src/commands/tellHealth.ts";
+import { reportHealth } from "../../../src/commands/reportHealth.ts";
 import { kubeletError } from "../../../src/core/errors.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
-describe("tellHealth", () => {
+describe("reportHealth", () => {
   it("tells each resource's health as a gauge, and a change of it once", () => {
     const telemetry = recordingTelemetry();
-    const tell = tellHealth(telemetry);
+    const report = reportHealth(telemetry);
     const away = kubeletError("Unavailable", "away");
-    tell("pods", undefined);
-    tell("pods", away);
-    tell("pods", away);
-    tell("nodes", away);
+    report("pods", undefined);
+    report("pods", away);
+    report("pods", away);
+    report("nodes", away);
     const during = new Map(telemetry.samples);
-    tell("pods", undefined);
+    report("pods", undefined);
     expect([[...during], [...telemetry.samples]]).toEqual([
       [
         ['rxlet_source_up{source="api"}', 0],

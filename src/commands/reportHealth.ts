@@ -1,10 +1,10 @@
-/** The health of what a node follows at its API server, in log and metrics: the reflectors never fail, they say so. */
+/** Reports in log and metrics whether the watches of the API server work. Reflectors emit this health and never error. */
 import type { ApiResourceName } from "../core/api/apiResources.ts";
 import type { KubeletError } from "../core/errors.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
 
-/** Takes the health of each resource as it changes. Pods are the source `api`, the others have their resource's name. */
-export function tellHealth({
+/** Returns an observer of each resource's health. The source label of pods is `api`; others have the resource's name. */
+export function reportHealth({
   log,
   metrics,
 }: Telemetry): (resource: ApiResourceName, problem: KubeletError | undefined) => void {

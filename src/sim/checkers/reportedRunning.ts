@@ -1,7 +1,7 @@
-/** Reads the running instances of a pod status. */
+/** Reads the running containers of a pod status. */
 import type { ApiContainerStatus, PodStatus } from "../../core/api.ts";
 
-/** Returns the statuses of running init and regular containers, by the runtime's container ID. */
+/** Returns the statuses of running init and regular containers by container ID of the runtime. */
 export function reportedRunning(status: PodStatus | undefined): ReadonlyMap<string, ApiContainerStatus> {
   const reported = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const running = reported.filter(({ state }) => state?.running !== undefined);

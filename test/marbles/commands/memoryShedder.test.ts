@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createMemoryNet } from "../../../src/commands/shedMemory.ts";
+import { createMemoryShedder } from "../../../src/commands/memoryShedder.ts";
 import type { MemoryReading } from "../../../src/core/memory/memoryShedding.ts";
 import { marbles } from "../../support/marbles.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
@@ -11,10 +11,10 @@ it(
   "caches go first, requests and watchers later; each shedding is logged with its figures and counted",
   marbles(({ cold, clock, expectObservable, flush }) => {
     const telemetry = recordingTelemetry();
-    const net = createMemoryNet();
+    const shedder = createMemoryShedder();
     const order: string[] = [];
     const add = (name: string, kind: "caches" | "requests" | "watchers", count: number) =>
-      net.register({
+      shedder.register({
         name,
         kind,
         shed: () => {
@@ -33,7 +33,7 @@ it(
       c: reading(86),
       a: reading(96),
     });
-    expectObservable(net.run(readings$, telemetry, clock), "-------!").toBe("--------");
+    expectObservable(shedder.run(readings$, telemetry, clock), "-------!").toBe("--------");
     flush();
     expect(order).toEqual(["tokens", "reviews", "waiting", "objects"]);
     const line = (usedBytes: number, kind: string, shed: Readonly<Record<string, number>>) => ({
@@ -59,13 +59,13 @@ it(
   "a part that cannot be shed is logged and does not keep the others",
   marbles(({ cold, clock, expectObservable, flush }) => {
     const telemetry = recordingTelemetry();
-    const net = createMemoryNet();
+    const shedder = createMemoryShedder();
     const failing = (): number => {
       throw new Error("broken");
     };
-    net.register({ name: "tokens", kind: "caches", shed: failing });
-    net.register({ name: "reviews", kind: "caches", shed: () => 4 });
-    expectObservable(net.run(cold("-c-", { c: reading(90) }), telemetry, clock), "--!").toBe("---");
+    shedder.register({ name: "tokens", kind: "caches", shed: failing });
+    shedder.register({ name: "reviews", kind: "caches", shed: () => 4 });
+    expectObservable(shedder.run(cold("-c-", { c: reading(90) }), telemetry, clock), "--!").toBe("---");
     flush();
     expect(telemetry.lines.map(({ level, message }) => [level, message])).toEqual([
       ["error", "Memory could not be shed"],

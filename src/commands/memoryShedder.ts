@@ -1,6 +1,7 @@
 /**
- * Gives up what can be had again before memory runs out: caches first, then requests that wait, then watches. Owns the
- * registry of what can be shed. A node that sheds is slower for a while; one that V8 or the kernel ends is gone.
+ * Frees memory that its owners can rebuild when memory is low: caches first, then waiting requests, then watches.
+ * core/memory/memoryShedding.ts decides. Owns the registry of that memory. Shedding makes a node slower for a while;
+ * without it V8 or the kernel would end the process.
  */
 import { ignoreElements, type Observable, tap } from "rxjs";
 import { rethrowInvariant } from "../core/invariant.ts";
@@ -12,14 +13,14 @@ import type { Telemetry } from "../ports/telemetry.ts";
 
 const PACE = { periodMs: 60_000, lines: 10 };
 
-/** The registry, and its use. */
-export interface MemoryNet extends Shedding {
-  /** Sheds as the readings demand, while subscribed. Errors: a broken invariant. */
+/** The registry of memory that can be freed. */
+export interface MemoryShedder extends Shedding {
+  /** Sheds memory according to the readings while subscribed. Never emits; errors only on a broken invariant. */
   run(readings$: Observable<MemoryReading>, telemetry: Telemetry, clock: Clock): Observable<never>;
 }
 
-/** Makes it, empty. */
-export function createMemoryNet(): MemoryNet {
+/** Creates a shedder without registered memory. */
+export function createMemoryShedder(): MemoryShedder {
   const sheddables = new Set<Sheddable>();
   return {
     register: (sheddable) => {
@@ -55,7 +56,7 @@ export function createMemoryNet(): MemoryNet {
   };
 }
 
-/** Sheds all of a kind and returns the entries by name. One that fails does not keep the others. */
+/** Sheds all memory of a kind and returns the number of entries by name. A failing owner does not stop the others. */
 function shedKind(
   sheddables: readonly Sheddable[],
   kind: ShedKind,

@@ -12,7 +12,7 @@ import { reflect, type ReflectorOptions } from "./reflector.ts";
 
 export interface ApiPodSourceOptions extends Omit<ReflectorOptions<"pods">, "resource" | "selection"> {
   readonly nodeName: string;
-  /** Reports health as a value: why the server cannot be followed; undefined once it can be. */
+  /** Called with the health of the watch: why the server cannot be followed; undefined once it can be. */
   readonly onHealth?: (problem: KubeletError | undefined) => void;
 }
 

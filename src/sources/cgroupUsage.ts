@@ -1,7 +1,7 @@
 /**
- * Reads cgroups of v1 and v2, and the /proc of what runs in them. Files of the kernel never wait for a disk: reading one
- * synchronously takes some 10 µs, a tenth of the CPU time of a Promise's way through the thread pool. So that is done, in
- * slices. Bound: what the caller wants to look at. Upstream: cadvisor's container handlers.
+ * Reads usage of cgroups (v1 and v2) and /proc of their processes. Reads are synchronous and run in slices: kernel
+ * files never wait for a disk, and a synchronous read takes about 10 µs, a tenth of the CPU time of a read in the
+ * thread pool. Bound: the cgroups that the caller names. Upstream: cadvisor's container handlers.
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
@@ -92,7 +92,7 @@ export function createCgroupUsage(clock: Clock, prefix = ""): CgroupUsage {
   };
 }
 
-/** undefined: not there, or gone meanwhile. */
+/** Returns undefined for a missing file. */
 function textOf(path: string): string | undefined {
   try {
     return fs.readFileSync(path, "utf8");
@@ -101,7 +101,7 @@ function textOf(path: string): string | undefined {
   }
 }
 
-/** The entries of a directory, read as they are asked for; one that is not there, or gone meanwhile, has no more. */
+/** Reads the entries of a directory lazily; a missing directory has none. */
 function* eachEntry(path: string): Generator<fs.Dirent, void> {
   let dir: fs.Dir | undefined;
   try {
@@ -114,7 +114,7 @@ function* eachEntry(path: string): Generator<fs.Dirent, void> {
   }
 }
 
-/** Child cgroups read of one cgroup. A container may make any number below its own. */
+/** Maximum number of child cgroups read per cgroup. A container may create any number below its own. */
 const MAX_CHILDREN = 4_096;
 
 function childrenOf(dir: string): readonly string[] {
@@ -161,10 +161,10 @@ function pressureOf(dir: string): HostPressure | undefined {
   return { cpu: parsePressure(cpu), memory: parsePressure(memory), io: parsePressure(io) };
 }
 
-/** Cgroups of one container that are searched for processes. */
+/** Maximum number of cgroups per container that are searched for processes. */
 const MAX_CGROUPS = 1_024;
 
-/** Processes of a container, which may have made cgroups below its own. */
+/** Returns the processes of a container, including those in cgroups that it created below its own. */
 function* processesBelow(top: string): Generator<undefined, readonly string[]> {
   const pids: string[] = [];
   const dirs = [top];
@@ -180,11 +180,11 @@ function* processesBelow(top: string): Generator<undefined, readonly string[]> {
 }
 
 const SOCKET = "socket:";
-/** Links read between two chances for others. */
+/** Number of links to read before yielding to the event loop. */
 const LINKS_AT_ONCE = 64;
 /**
- * Descriptors counted of one container. Differs from upstream: it reads all, which are a million of each process that
- * wants to keep the kubelet busy.
+ * Maximum number of counted descriptors per container. Differs from upstream: it counts all, and a hostile process may
+ * open a million.
  */
 const MAX_DESCRIPTORS = 65_536;
 

@@ -1,7 +1,7 @@
 /**
- * Everything a node follows at its API server: its Node, its pods, services, RuntimeClasses, CSIDrivers. Bounds: one
- * reflector each, the node's shared. Upstream: the listers of pkg/kubelet, its runtimeclass manager, and
- * makePodSourceConfig.
+ * Watches of everything that a node follows at its API server: its Node, its pods, services, RuntimeClasses and
+ * CSIDrivers. Bounds: one reflector each; subscribers of the Node share one. Upstream: the listers of pkg/kubelet, its
+ * runtimeclass manager, and makePodSourceConfig.
  */
 import {
   concat,

@@ -14,7 +14,7 @@ import type { ContainerdEventService } from "../ports/containerd.ts";
 /**
  * Kinds of events: `create` and `delete` of the record, `start` and `exit` of the process, `oom` in its cgroup.
  * Each end gives two `exit` hints, the second when containerd has cleaned up after the process. CRI shows the exit only
- * some 10 to 20 ms after that one, and nothing tells when: who acts on it has to look more than once.
+ * 10 to 20 ms after the second hint and reports no event then, so its receiver has to inspect more than once.
  */
 export type ContainerdHintKind = "create" | "start" | "exit" | "oom" | "delete";
 
@@ -26,12 +26,12 @@ export interface ContainerdHint {
   readonly timestamp: EpochMs;
 }
 
-/** The namespace in which containerd keeps what came over CRI. */
+/** The containerd namespace of CRI objects. */
 const CRI_NAMESPACE = "k8s.io";
 
 interface TopicReader {
   readonly kind: ContainerdHintKind;
-  /** The container, or `undefined` when the event is about a process beside its first one. */
+  /** Returns the container; undefined for the event of an exec process. */
   readonly container: (payload: Uint8Array) => string | undefined;
 }
 
@@ -47,7 +47,7 @@ const TOPICS: ReadonlyMap<string, TopicReader> = new Map<string, TopicReader>([
 const unlessExec = (event: { readonly containerId: string; readonly id: string }): string | undefined =>
   event.id === "" || event.id === event.containerId ? event.containerId : undefined;
 
-/** containerd sends only these: image and snapshot events, and those of other namespaces, never wake us. */
+/** Filters of the subscription, so that image and snapshot events and other namespaces never wake this process. */
 const FILTERS: readonly string[] = [...TOPICS.keys()].map((topic) => `namespace==${CRI_NAMESPACE},topic=="${topic}"`);
 
 /**
@@ -67,7 +67,7 @@ export function containerdEvents(service: ContainerdEventService): Observable<Co
   );
 }
 
-/** The hint in one envelope, if there is one. */
+/** Returns the hint of one envelope, if any. */
 export function hintOf(envelope: Envelope): ContainerdHint | undefined {
   const reader = TOPICS.get(envelope.topic);
   if (reader === undefined || envelope.event === undefined || envelope.namespace !== CRI_NAMESPACE) return undefined;

@@ -1,4 +1,4 @@
-/** How the logical CPUs of this machine are cores and sockets. Upstream: cadvisor's GetTopology. */
+/** Counts the cores and sockets of this machine. Upstream: cadvisor's GetTopology. */
 import * as fs from "node:fs/promises";
 
 /** Distinct cores and sockets. */
@@ -9,7 +9,7 @@ export interface CpuTopology {
 
 const CPUS = "/sys/devices/system/cpu";
 
-/** undefined where the system does not tell. */
+/** Returns undefined if the system does not expose its topology. */
 export async function readCpuTopology(prefix: string): Promise<CpuTopology | undefined> {
   const names = await fs.readdir(prefix + CPUS).catch(() => []);
   const cpus = names.filter((name) => /^cpu\d+$/.test(name));

@@ -27,9 +27,9 @@ import type { RuntimeSignal } from "../ports/kubeletPorts.ts";
 const NANOS_PER_MS = 1_000_000n;
 /** Delay before a broken stream is opened again. */
 const REOPEN_MS = 200;
-/** A stream that has not failed for this long is open. */
+/** Time without a failure after which a stream counts as open. */
 const PROVED_MS = 500;
-/** A runtime without events may be upgraded under us: it is asked again this often. */
+/** Period for retrying a runtime without events, which may be upgraded meanwhile. */
 const ASK_AGAIN_MS = 60_000;
 
 /** Ports of the source. */
@@ -96,7 +96,7 @@ export function eventedPleg({ runtime, containerdHints$, clock }: EventedPlegPor
   return concat(of<RuntimeSignal>({ kind: "opening" }), streams$).pipe(changesAndHints);
 }
 
-/** Hints pass; of the other signals only those that say something new. */
+/** Passes every hint, and other signals only when they differ from the previous one. */
 function changesAndHints(signals$: Observable<RuntimeSignal>): Observable<RuntimeSignal> {
   return defer(() => {
     let said = "";

@@ -1,6 +1,6 @@
 /**
- * ConfigMaps and Secrets fetched when they are asked for: the strategies `Cache`, which keeps an answer for a while, and
- * `Get`, which does not. Owns the answers kept. Bounds: objects followed; one request per object. Counterparts:
+ * ConfigMaps and Secrets fetched on demand: the change detection strategies `Cache`, which keeps a response for a time,
+ * and `Get`, which does not. Owns the cached responses. Bounds: referenced objects; one request per object. Upstream:
  * cache_based_manager.go, and the simple managers of pkg/kubelet/{configmap,secret}.
  */
 import { catchError, defer, EMPTY, finalize, map, type Observable, of, Subject } from "rxjs";
@@ -17,7 +17,7 @@ import type { Shedding } from "../ports/shedding.ts";
 export interface FetchedObjectsOptions {
   readonly api: Pick<ApiServer, "get">;
   readonly clock: Clock;
-  /** For how long an answer is good, asked each time; undefined: no answer is kept at all. */
+  /** Lifetime of a response, evaluated at each lookup; undefined: nothing is cached. */
   readonly ttlMs: () => number | undefined;
   readonly shedding?: Shedding | undefined;
 }
@@ -26,11 +26,11 @@ interface Item {
   readonly ref: ConfigObjectRef;
   followers: number;
   readonly changes$: Subject<ConfigLookup>;
-  /** Forgotten when another pod begins to follow the object. */
+  /** Dropped when another pod starts to reference the object. */
   kept: { readonly lookup: ConfigLookup; readonly at: number } | undefined;
 }
 
-/** Makes the cache. Nothing is asked before `get`. */
+/** Creates the cache. Sends no request before `get`. */
 export function createFetchedObjects({ api, clock, ttlMs, shedding }: FetchedObjectsOptions): ObjectCache {
   const items = new Map<ManifestObjectKey, Item>();
   shedding?.register({
@@ -51,7 +51,7 @@ export function createFetchedObjects({ api, clock, ttlMs, shedding }: FetchedObj
   const keep = (key: ManifestObjectKey, fetched: ConfigLookup): ConfigLookup => {
     const item = items.get(key);
     const before = item?.kept?.lookup;
-    // An old answer is better than none; one that is older still is not.
+    // The cached object stays if the request failed, or if the response is older.
     if (before !== undefined && (fetched.kind === "unknown" || isOlder(fetched, before))) return before;
     if (item === undefined || fetched.kind === "unknown") return fetched;
     if (ttlMs() !== undefined) item.kept = { lookup: fetched, at: clock.monotonicMs() };
@@ -90,7 +90,7 @@ export function createFetchedObjects({ api, clock, ttlMs, shedding }: FetchedObj
 
 const keyOf = ({ kind, namespace, name }: ConfigObjectRef): ManifestObjectKey => objectKey(kind, namespace, name);
 
-/** `isRefresh`: what the server has at hand will do, its store need not be asked. */
+/** `isRefresh`: a response from the server's watch cache is enough. */
 const fetch = (
   api: Pick<ApiServer, "get">,
   { kind, namespace, name }: ConfigObjectRef,

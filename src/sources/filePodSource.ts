@@ -1,7 +1,8 @@
 /**
- * Static pods and what configures them from a directory or a file: looks at once, at every hint of a change, and at least every resync period.
- * core/pod/manifest/manifestFiles.ts decides from each look; its memory lives in one subscription.
- * Bounds: one look at a time, READS_AT_ONCE files at once. Upstream: pkg/kubelet/config/file.go.
+ * Static pods, ConfigMaps, Secrets and RuntimeClasses from a manifest directory or file. Lists it at the start, at
+ * every hint of a change, and at least once per resync period. core/pod/manifest/manifestFiles.ts decides from each
+ * listing; the subscription owns its state. Bounds: one listing at a time, READS_AT_ONCE files at once. Upstream:
+ * pkg/kubelet/config/file.go.
  */
 import {
   catchError,
@@ -62,11 +63,11 @@ export interface FilePodSourceOptions {
   readonly standalone?: boolean;
 }
 
-/** How long doubt lasts; see SettleTimes. */
+/** Waits for files that may be half-written or about to return; see SettleTimes. */
 const FILE_SETTLE_TIMES: SettleTimes = { contentMs: 200, removalMs: 20, longestMs: 2000, versionMs: 2000 };
 const READS_AT_ONCE = 8;
 const MAX_FILES = 10_000;
-/** A file system that does not answer for this long is reported; the next look tries again. */
+/** Deadline of a call to the file system; a later one is reported as a problem and tried again at the next listing. */
 const CALL_DEADLINE_MS = 10_000;
 
 /**
@@ -75,8 +76,8 @@ const CALL_DEADLINE_MS = 10_000;
  *     changes     ------x----x(bad)----------x(deleted)--
  *     snapshots   s-----s---------200ms s-----20ms s------
  *
- * Cancels: the look under way. Errors: never, nor does it complete; a broken watch is a warning in the snapshot and is
- * started again after a resync period. Bound: one look at a time, hints meanwhile lead to one more.
+ * Cancels: the current listing and reads. Never errors or completes; a broken watch becomes a warning in the snapshot
+ * and restarts after a resync period. Bound: one listing at a time; hints meanwhile cause one more.
  */
 export function filePodSource(options: FilePodSourceOptions): Observable<SourceSnapshot> {
   const { resyncPeriodMs, clock, directory } = options;
@@ -116,7 +117,7 @@ export function filePodSource(options: FilePodSourceOptions): Observable<SourceS
         }),
       );
     };
-    // The first look comes last: it may be over before this line is, and then again$ must be listening.
+    // The first listing is last: it may end synchronously, and again$ must be subscribed by then.
     return merge(again$, hints$, of(undefined)).pipe(
       conflateMap(look),
       filter((snapshot) => snapshot !== undefined),

@@ -1,4 +1,4 @@
-/** Addresses of this machine, as they are now. Upstream: pkg/util/node, k8s.io/apimachinery/pkg/util/net. */
+/** Reads the current addresses of this machine. Upstream: pkg/util/node, k8s.io/apimachinery/pkg/util/net. */
 import { lookup } from "node:dns/promises";
 import * as fs from "node:fs/promises";
 import * as os from "node:os";
@@ -6,7 +6,7 @@ import type { MachineAddresses } from "../core/node/nodeFacts.ts";
 
 /** Paths to read. */
 export interface AddressOptions {
-  /** Directory that `/proc` hangs off, for tests. Default: none. */
+  /** Prefix of `/proc`, for tests. Default: none. */
   readonly prefix?: string;
   /**
    * Name of the node, to be looked up; empty is the host name. Absent: nothing is looked up, and `nameIps` is empty.
@@ -16,7 +16,7 @@ export interface AddressOptions {
 
 type Interfaces = ReturnType<typeof os.networkInterfaces>;
 
-/** Interface of the IPv4 default route with the least metric. */
+/** Returns the interface of the IPv4 default route with the lowest metric. */
 function defaultInterface(routes: string): string | undefined {
   const candidates = routes.split("\n").flatMap((line) => {
     const [name, destination, , flags = "0", , , metric = "0"] = line.split(/\s+/);
@@ -49,7 +49,7 @@ const resolvedIps = (name: string): Promise<readonly string[]> =>
     () => [],
   );
 
-/** Reads them; `ips` is empty while no interface but loopback is up. */
+/** Reads the addresses; `ips` is empty while only loopback is up. */
 export async function readHostAddresses({ prefix = "", nodeName }: AddressOptions = {}): Promise<MachineAddresses> {
   const interfaces = os.networkInterfaces();
   const routes = await fs.readFile(`${prefix}/proc/net/route`, "utf8").catch(() => "");

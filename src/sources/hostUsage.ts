@@ -1,5 +1,5 @@
 /**
- * How full and how busy this machine is: /proc, and the root cgroup where it says more, on v1 and v2.
+ * Reads resource usage of the whole machine from /proc, file systems and the root cgroup (v1 and v2).
  * Upstream: cadvisor's root container and file systems.
  */
 import * as fs from "node:fs/promises";
@@ -63,7 +63,7 @@ async function device(path: string): Promise<bigint> {
   return found.dev;
 }
 
-/** The root cgroup of v2 has no memory.current: there all but free memory is in use, as runc sees it. */
+/** The root cgroup of v2 has no memory.current: usage is total minus free memory, as in runc. */
 async function memory(text: ReadText, textOr: ReadTextOr): Promise<MemoryUsage> {
   const [meminfo, v1Usage, v1Stat, v2Stat] = await Promise.all([
     text("/proc/meminfo").then(parseMeminfo),

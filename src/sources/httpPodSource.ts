@@ -1,6 +1,6 @@
 /**
- * Static pods from a URL: a Pod, a PodList or several documents, asked for again and again with conditional requests.
- * core/pod/manifest/manifestPage.ts decides from each answer; its memory lives in one subscription.
+ * Static pods from a URL (`--manifest-url`): a Pod, a PodList or several documents, polled with conditional requests.
+ * core/pod/manifest/manifestPage.ts decides from each response; the subscription owns its state.
  * Bounds: one request at a time, `timeoutMs` each. Upstream: pkg/kubelet/config/http.go.
  */
 import { catchError, defer, distinctUntilChanged, filter, map, type Observable, of } from "rxjs";
@@ -37,13 +37,13 @@ const TIMEOUT_MS = 10_000;
 const UNCONDITIONAL: ManifestConditions = { etag: undefined, lastModified: undefined };
 
 /**
- * Everything the URL wants, whenever that or its problems changed.
+ * Emits the pods and objects of the URL, whenever they or their problems change.
  *
  *     answers     200(a)--304--500--500--200(b)--
  *     snapshots   a------------a!--------b-------      ! with a problem
  *
- * Cancels: the request under way. Errors: never, nor does it complete: no answer, a status other than 200 and content
- * that cannot be used keep the last good pods. Bound: one request at a time.
+ * Cancels: the current request. Never errors or completes: without a response, with a status other than 200 and with
+ * unusable content, the last valid pods stay. Bound: one request at a time.
  */
 export function httpPodSource(options: HttpPodSourceOptions): Observable<SourceSnapshot> {
   const { clock, periodMs, server, timeoutMs = TIMEOUT_MS, url } = options;
@@ -71,7 +71,7 @@ export function httpPodSource(options: HttpPodSourceOptions): Observable<SourceS
   });
 }
 
-/** Content that must be sent again, to be complained about again, is asked for without conditions. */
+/** Requests the page unconditionally after an empty one, so that each poll reports it again. */
 const conditionsAfter = (answer: PageAnswer, { etag, lastModified }: ManifestResponse): ManifestConditions =>
   answer.kind === "empty" ? UNCONDITIONAL : { etag, lastModified };
 

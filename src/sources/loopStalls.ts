@@ -1,7 +1,8 @@
 /**
- * Stalls of this process's event loop. Entry points name their work (operators/loopStage.ts), the platform's sampler
- * notices stalls of unnamed work, an observer the pauses of the garbage collector. One look a second judges them
- * together. Owns the watch of stages while subscribed. Bounds: MAX_PAUSES, and the turns of a second.
+ * Detects stalls of this process's event loop. Stages (operators/loopStage.ts) name their work, Node's delay sampler
+ * finds stalls outside stages, and a PerformanceObserver reports garbage collections. Once a second
+ * core/telemetry/loopStalls.ts finds the cause of each stall. Owns the watch of stages while subscribed. Bounds:
+ * MAX_PAUSES, and the turns of a second.
  */
 import { monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks";
 import { map, type Observable, using } from "rxjs";
@@ -15,14 +16,14 @@ import { atTurnEnd } from "./systemClock.ts";
 import { TurnWatch } from "./turnWatch.ts";
 
 const LOOK_MS = 1_000;
-/** The platform tells of a pause of the collector two rounds of the event loop later. */
+/** Node reports a garbage collection two iterations of the event loop later. */
 const REPORT_MS = 20;
-/** Stalls longer than STALL_MS and this are always noticed, shorter ones of unnamed work by chance. */
+/** Stalls outside stages are always found if they last longer than STALL_MS plus this, shorter ones by chance. */
 const RESOLUTION_MS = 25;
-/** Shorter pauses explain nothing. */
+/** Shorter pauses cannot explain a stall. */
 const MIN_PAUSE_MS = 5;
 const MAX_PAUSES = 256;
-/** Loading modules is no work of a stage. */
+/** Time for loading modules, during which a stall outside stages is expected. */
 const START_MS = 10_000;
 
 /**
@@ -31,7 +32,7 @@ const START_MS = 10_000;
  *     stalls         ---x--------xx------
  *     loopStalls     ------x---------(xx)
  *
- * Cancels: no stage is watched any more. Errors: none. Bound: see above.
+ * Cancels: the watch of stages and both observers. Errors: none. Bound: see the file header.
  */
 export const loopStalls = (clock: Clock, startMs = START_MS): Observable<LoopStall> =>
   using(

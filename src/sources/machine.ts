@@ -1,6 +1,6 @@
 /**
- * Facts about this machine, read once. What a system does not have is empty or undefined; what must be there and is
- * not is an error. Upstream: cadvisor's machine info, pkg/util/node.
+ * Reads facts about this machine once, at startup. Optional facts that the system lacks are empty or undefined; a
+ * missing required fact is an error. Upstream: cadvisor's machine info, pkg/util/node.
  */
 import { execFile } from "node:child_process";
 import * as fs from "node:fs/promises";
@@ -25,12 +25,12 @@ export interface MachineOptions {
    * Name of the node, to be looked up; empty is the host name. Absent: nothing is looked up, and `nameIps` is empty.
    */
   readonly nodeName?: string;
-  /** Directory the absolute paths below hang off. Default: none. */
+  /** Prefix of all absolute paths, for tests. Default: none. */
   readonly prefix?: string;
 }
 
 const execute = promisify(execFile);
-/** The address of a machine without any other. */
+/** Address of a machine without any other. */
 const LOOPBACK = "127.0.0.1";
 const TOOL_TIMEOUT_MS = 10_000;
 const KIB = 1024n;
@@ -116,7 +116,7 @@ async function readSecurityModules(text: ReadText): Promise<Pick<Machine, "appAr
 const USUAL_PAGE_BYTES = 4096;
 const AT_PAGESZ = 6n;
 
-/** The page size among the facts the kernel hands every program: pairs of words, key and value. */
+/** Reads the page size from the auxiliary vector, which has pairs of words: key and value. */
 async function readPageBytes(prefix: string): Promise<number> {
   const vector = await fs.readFile(`${prefix}/proc/self/auxv`).catch(() => Buffer.alloc(0));
   const word = (at: number): bigint =>
@@ -150,7 +150,10 @@ async function getsubids(args: readonly string[]): Promise<string | undefined> {
   }
 }
 
-/** Before its first start a node has no root directory yet: it will be on the file system of the one above it. */
+/**
+ * Returns the size of the directory's file system. Before its first start a node lacks the directory: its parent
+ * counts.
+ */
 async function rootFsBytes(dir: string): Promise<bigint | undefined> {
   const stats = await fs.statfs(dir, { bigint: true }).catch((thrown: unknown) => {
     return errnoOf(thrown) === "ENOENT" && dir !== dirname(dir) ? "missing" : undefined;

@@ -1,9 +1,9 @@
-/** The hash behind UIDs of static pods and behind "has this file changed". */
+/** Hash for the UIDs of static pods and for the detection of changed manifests. */
 import { createHash } from "node:crypto";
 
 /**
- * 32 lower-case hexadecimal digits of the parts in order; where one part ends and the next begins counts.
- * Differs from upstream: half a SHA-256, which every platform has (also those that forbid MD5), for FNV-1a of 128 bits.
+ * Returns 32 lower-case hexadecimal digits for the parts; their order and boundaries matter.
+ * Differs from upstream: half a SHA-256, which every platform has (some forbid MD5), instead of 128-bit FNV-1a.
  */
 export function manifestDigest(parts: readonly string[]): string {
   const hash = createHash("sha256");

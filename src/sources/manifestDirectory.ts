@@ -1,6 +1,7 @@
 /**
- * The manifest directory on a real file system: chokidar for hints, stat for versions. Owns its watcher while
- * `changes$` is subscribed, and the reports of recreated files. Bounds: `maxBytes` per file, MAX_ENTRIES entries.
+ * The manifest directory on a real file system: chokidar for hints, stat for versions and kinds. An entry that is no
+ * regular file, such as a FIFO, is listed and never opened. Owns its watcher while `changes$` is subscribed, and the
+ * reports of recreated files. Bounds: `maxBytes` per file, MAX_ENTRIES entries.
  * Upstream: pkg/kubelet/config/file_linux.go.
  */
 import { type BigIntStats, statSync } from "node:fs";
@@ -227,7 +228,7 @@ const sizeText = (bytes: number): string => (bytes % MEBIBYTE === 0 ? `${bytes /
 
 async function read(path: string, maxBytes: number): Promise<Uint8Array> {
   try {
-    // Was a regular file when the directory was listed.
+    // The listing found a regular file, but another kind may have replaced it since.
     const refuse = (why: string) => kubeletError("InvalidArgument", `is ${why}`);
     await using file = await openRegular(path, { links: "followed", refuse });
     const content = await readUpTo(file, maxBytes + 1);

@@ -1,4 +1,4 @@
-/** GET requests for manifests by undici. Bounds: the caller's deadline aborts a request, `maxBytes` its body. */
+/** The ManifestServer port on undici. Bounds: the caller's deadline per request, `maxBytes` per body. */
 import type { Response } from "undici";
 import { kubeletError } from "../core/errors.ts";
 import { fromCall } from "../operators/fromCall.ts";
@@ -12,7 +12,7 @@ export interface ManifestServerOptions {
   readonly maxBytes?: number;
 }
 
-/** The server at a URL. */
+/** Creates the port for a URL. */
 export function manifestServer({ url, headers, maxBytes = MAX_MANIFEST_BYTES }: ManifestServerOptions): ManifestServer {
   const own = Object.entries(headers).flatMap(([name, values]) => values.map((value) => [name, value]));
   return {
@@ -51,7 +51,7 @@ async function get(
   };
 }
 
-/** fetch hides the reason one level down. */
+/** Returns the reason of a failed fetch, which is the cause of its error. */
 function reasonOf(thrown: unknown): string {
   const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
   if (cause instanceof Error) return "code" in cause ? `${String(cause.code)} ${cause.message}` : cause.message;

@@ -1,6 +1,6 @@
 /**
  * The NodeLogs port on the file system and journalctl. Bounds: one directory is listed at a time per request, files are
- * read as fast as the client takes them, journalctl ends after 30 s. What is opened is looked at before it is read, so
+ * read as fast as the client takes them, journalctl ends after 30 s. Each opened file is checked before it is read, so
  * that no link or race leads out of the directory.
  */
 import { spawn } from "node:child_process";
@@ -17,7 +17,7 @@ import type { LogBytes, NodeLogEntry, NodeLogs } from "../ports/nodeLogs.ts";
 
 const JOURNAL_MS = 30_000;
 
-/** Logs below `directory`. */
+/** Creates the port for the logs below `directory`. */
 export function createNodeLogs(directory: string): NodeLogs {
   const openPath = (below: string): Promise<NodeLogEntry> => openBelow(directory, below);
   return {
@@ -48,7 +48,7 @@ async function openBelow(directory: string, below: string): Promise<NodeLogEntry
   const root = await realpath(directory).catch(() => {
     throw missing(below);
   });
-  // Opened as a place only: a FIFO or a device among the logs is neither waited for nor woken.
+  // With O_PATH, a FIFO or a device among the logs neither blocks this process nor notices the open.
   await using place = await open(path.join(root, path.posix.normalize(`/${below}`)), PLACE).catch(() => {
     throw missing(below);
   });
@@ -88,10 +88,10 @@ async function* ofService(
   yield `\nlog not found for ${service}\n`;
 }
 
-/** Bytes of unit names that are read; a node has a few hundred units, while transient ones may be any number. */
+/** Maximum number of bytes of unit names. A node has a few hundred units, but any number of transient ones. */
 const MAX_UNIT_BYTES = 1_024 * 1_024;
 
-/** Units that ever wrote to the journal, as far as MAX_UNIT_BYTES holds them; empty without a journal. */
+/** Returns the units that ever wrote to the journal, up to MAX_UNIT_BYTES; none without a journal. */
 async function journalUnits(): Promise<readonly string[]> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -105,7 +105,7 @@ async function journalUnits(): Promise<readonly string[]> {
   return bytes === MAX_UNIT_BYTES ? names.slice(0, -1) : names;
 }
 
-/** Both outputs, as they come. */
+/** Merges both outputs of journalctl in order of arrival. */
 async function* journal(args: readonly string[]): AsyncGenerator<Uint8Array | string> {
   const child = spawn("journalctl", [...args], { stdio: ["ignore", "pipe", "pipe"], timeout: JOURNAL_MS });
   const output = new PassThrough();

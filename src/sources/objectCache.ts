@@ -1,4 +1,4 @@
-/** The ConfigMaps and Secrets of pods, kept by the strategy `configMapAndSecretChangeDetectionStrategy` names. */
+/** Creates the ObjectCache port with the strategy of `configMapAndSecretChangeDetectionStrategy`. */
 import type { ObjectCache } from "../ports/objectCache.ts";
 import type { ApiServer } from "../ports/apiServer.ts";
 import { createFetchedObjects } from "./fetchedObjects.ts";
@@ -18,7 +18,7 @@ const DEFAULT_TTL_MS = 60_000;
 const IDLE_SYNCS = 5;
 const SHORTEST_IDLE_MS = 60_000;
 
-/** Makes the cache of a strategy: `Watch`, `Cache` or `Get`. */
+/** Creates the cache of a strategy: `Watch`, `Cache` or `Get`. */
 export function createObjectCache(strategy: string, options: ObjectCacheOptions): ObjectCache {
   const { syncPeriodMs, nodeTtlMs, ...watching } = options;
   switch (strategy) {

@@ -1,8 +1,8 @@
 /**
- * Manifest bytes to plain documents: YAML as upstream reads it (1.1: `yes` is true, 0644 is octal, `<<` merges; but
- * no dates and no base-60 numbers), JSON, several documents. Line numbers are worked out only when asked for.
- * Differs from upstream: duplicate keys in YAML are refused instead of the last one winning.
- * Bounds: MAX_DOCUMENTS documents, MAX_ALIASES aliases and what they stand for, MAX_JSON_DEPTH levels; the caller bounds
+ * Parses manifest bytes into plain documents with line numbers: JSON, or YAML as upstream reads it (1.1: `yes` is true,
+ * 0644 is octal, `<<` merges; but no dates and no base-60 numbers). Line numbers are computed on demand.
+ * Differs from upstream: duplicate keys in YAML are rejected; upstream uses the last one.
+ * Bounds: MAX_DOCUMENTS documents, MAX_ALIASES aliases and their expansion, MAX_JSON_DEPTH levels; the caller bounds
  * the size.
  */
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments, type Tags, visit } from "yaml";
@@ -19,7 +19,7 @@ const MAX_SHOWN_KEY = 60;
 const EMPTY = "is empty: it defines no pod";
 const STRUCTURED_TAGS = /:(timestamp|binary|omap|pairs|set)$/;
 
-/** Parses a manifest. Never throws: what cannot be read is a fault. */
+/** Parses a manifest. Never throws: unreadable content becomes a fault. */
 export function parseManifest(bytes: Uint8Array): ManifestText {
   if (bytes.includes(0)) return unreadable("is a binary file: it holds a NUL character");
   let text: string;
@@ -34,13 +34,13 @@ export function parseManifest(bytes: Uint8Array): ManifestText {
 
 const unreadable = (reason: string, line?: number): ManifestText => ({ documents: [], faults: [{ line, reason }] });
 
-/** The line of the first byte that is no UTF-8, or of a replacement character before it. */
+/** Returns the line of the first byte that is not UTF-8, or of a replacement character before it. */
 function lineOfInvalidByte(bytes: Uint8Array): number {
   const text = new TextDecoder("utf-8").decode(bytes);
   return text.slice(0, text.indexOf("\ufffd")).split("\n").length;
 }
 
-/** JSON is worth a parser of its own for its speed; undefined when the text is not JSON. */
+/** Parses JSON with the faster JSON parser; returns undefined when the text is not JSON. */
 function parseJson(text: string): ManifestText | undefined {
   if (!looksLikeJson(text)) return undefined;
   try {
@@ -128,12 +128,12 @@ function parseYaml(text: string): ManifestText {
   return { documents, faults };
 }
 
-/** The most frequent mistake of YAML by hand shows as this error of the line after it. */
+/** Adds a hint to the error that a wrong indentation, the most frequent mistake, causes on the line after it. */
 const withHint = (message: string): string =>
   message === "Sequence item without - indicator" ? `${message}; check the indentation of the line` : message;
 
 interface StructuralFaults {
-  /** Too many aliases: resolving each takes time by the document's size. */
+  /** Set for too many aliases: resolving each takes time proportional to the document's size. */
   readonly fatal: TextFault | undefined;
   /** Keys that appear more than once in one map. */
   readonly duplicates: readonly TextFault[];
@@ -160,14 +160,14 @@ function structuralFaults(document: Document, counter: LineCounter): StructuralF
   return { fatal, duplicates };
 }
 
-/** Lines by path; the steps of a path are joined by NUL, which no manifest holds. */
+/** Lines by path. NUL joins the steps of a path, because no manifest contains NUL. */
 type Lines = ReadonlyMap<string, number>;
 
 const STEP = "\0";
-/** No field of a pod lies deeper. */
+/** Maximum depth of a path in the table of lines; no field of a pod is deeper. */
 const MAX_LINE_DEPTH = 20;
 
-/** The steps of a path such as `spec.containers[0].name`; what stands in brackets is one step, dots and all. */
+/** Returns the steps of a path such as `spec.containers[0].name`; text in brackets is one step, including dots. */
 function stepsOf(path: string): readonly string[] {
   const steps: string[] = [];
   for (const [index, part] of path.split("[").entries()) {
@@ -178,7 +178,7 @@ function stepsOf(path: string): readonly string[] {
   return steps.filter((step) => step !== "");
 }
 
-/** Answers questions about lines from a table made at the first question. */
+/** Returns a function from path to line; the first call builds its table. */
 function lineFinder(parse: () => { readonly document: Document | undefined; readonly counter: LineCounter }) {
   let lines: Lines | undefined;
   return (path: string): number | undefined => {

@@ -1,7 +1,8 @@
 /**
  * A resource of the API server as an immutable map that stays up to date: streamed or listed, then watched, resumed
- * after every break. core/api/reflection.ts decides from each answer; its memory lives in one subscription.
- * Bounds: one request at a time, two timers, the objects selected. Upstream: client-go's Reflector.
+ * after every break. core/api/reflection.ts decides from each response; the subscription owns its state and the
+ * backoff. Writes no cell. Bounds: one request at a time, two timers, the selected objects. Upstream: client-go's
+ * Reflector.
  */
 import {
   auditTime,
@@ -67,7 +68,7 @@ export interface Reflected<T> {
   readonly problem: KubeletError | undefined;
 }
 
-/** The pause doubles as upstream's until it is 30 to 60 s, and resets after two minutes without one. */
+/** The pause doubles, as upstream's, to 30 to 60 s, and resets after two minutes without a pause. */
 const BACKOFF: BackoffCurve & { readonly resetAfterMs: number } = {
   initialMs: 800,
   maxMs: 30_000,
@@ -121,7 +122,7 @@ export function reflect<R extends ApiResourceName>(options: ReflectorOptions<R>)
   });
 }
 
-/** The pauses of a reflector, each about twice as long as the last, unless the server returns earlier. */
+/** Creates the pauses of a reflector: each about twice as long as the last, cut short when the server returns. */
 function createPauses({
   clock,
   rng,

@@ -1,7 +1,7 @@
 /**
- * How full a file system is whose server may have gone. A process asks, since the few threads that Node has for files would
- * wait until the server is back. Bounds: one process per path, MAX_PROCESSES in all, killed after 10 s; one that cannot be
- * killed is waited for.
+ * Reads the usage of a file system whose server may be unreachable. A child process reads it, because a read would
+ * block one of Node's few file threads until the server returns. Bounds: one process per path, MAX_PROCESSES in total,
+ * killed after 10 s; a process that cannot be killed keeps its slot.
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -11,10 +11,10 @@ import type { FileSystemUsage } from "../ports/host.ts";
 
 const DEADLINE_MS = 10_000;
 const MAX_PROCESSES = 32;
-/** Block size; blocks, free, for users; inodes, free. */
+/** Format of stat(1): block size; blocks in total, free, free for users; inodes in total, free. */
 const FORMAT = "%S %b %f %a %c %d";
 
-/** Asks with stat(1). Rejects with a KubeletError. */
+/** Creates the reader, which runs stat(1). It rejects with a KubeletError. */
 export function createRemoteFileSystem(
   program = "stat",
   deadlineMs = DEADLINE_MS,

@@ -1,8 +1,8 @@
 /**
  * The real clock: the one place where the platform's time enters. Its scheduler keeps monotonic time, so that a step of
  * the wall clock moves no timer. Work with a delay runs in the order in which it is due, never early; work without one
- * runs with setImmediate, in order and after pending I/O. One platform timer serves all delays: separate ones know whole
- * milliseconds only and may change the order of two that are due within the same millisecond.
+ * runs with setImmediate, in order and after pending I/O. One platform timer serves all delays: separate ones know
+ * whole milliseconds only and may change the order of two that are due within the same millisecond.
  */
 import { type SchedulerAction, type SchedulerLike, Subscription } from "rxjs";
 import { epochMs, monotonicMs } from "../core/ids.ts";
@@ -21,7 +21,7 @@ interface RunnableItem extends TimedItem {
   run(): void;
 }
 
-/** Work that waits for its time, and the one timer that wakes it. Bound: one entry per pending action. */
+/** Pending actions by due time, and their one platform timer. Bound: one entry per pending action. */
 class Waiting {
   private readonly heap = new TimedHeap<RunnableItem>();
   private wakesAtMs = Infinity;
@@ -60,7 +60,7 @@ class Waiting {
   /** A throw ends this turn; the other actions run in the next one. */
   private runDue(): void {
     const startedAtMs = performance.now();
-    // No timer is set for what the work of this turn adds.
+    // Work that this turn adds sets no timer of its own.
     this.wakesAtMs = -Infinity;
     try {
       for (let nowMs = startedAtMs; nowMs - startedAtMs < MAX_TURN_MS; nowMs = performance.now()) {
@@ -132,7 +132,7 @@ const systemScheduler: SchedulerLike = {
 
 /** Calls back at the end of this turn of the event loop, after the microtasks that are pending or follow from them. */
 export function atTurnEnd(ended: () => void): void {
-  // Node runs what is put off until the next tick once it is out of microtasks.
+  // Node runs nextTick callbacks once no microtask is left.
   queueMicrotask(() => process.nextTick(ended));
 }
 

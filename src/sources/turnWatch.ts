@@ -1,20 +1,20 @@
 /**
- * Times the turns of the event loop in which a stage was entered, and finds the stage that took most of each. Owns the
- * turns not taken yet. Bounds: MAX_TURNS turns, one short list per turn.
+ * Times each turn of the event loop in which a stage was entered, and finds the kind of stage that took most of it.
+ * Owns the turns until `take`. Bounds: MAX_TURNS turns, one short list per turn.
  */
 import type { LoopTurn, StageKind } from "../core/telemetry/loopStalls.ts";
 import type { Stage, StageWatch } from "../operators/loopStage.ts";
 
-/** Shorter turns are of no interest, not even beside a stall. */
+/** Shorter turns are not recorded, not even as turns around a stall. */
 const MIN_TURN_MS = 10;
-/** Shorter stretches are not added up. */
+/** Shorter stretches are not counted. */
 const MIN_STRETCH_MS = 0.1;
 /** A second has a hundred turns of MIN_TURN_MS. */
 const MAX_TURNS = 128;
 
 export interface TurnWatchOptions {
   readonly nowMs: () => number;
-  /** Calls back when the turn is over, after the microtasks that followed it. */
+  /** Calls back at the end of the turn, after its microtasks. */
   readonly atTurnEnd: (ended: () => void) => void;
 }
 
@@ -33,7 +33,7 @@ export class TurnWatch implements StageWatch {
   #turns: LoopTurn[] = [];
   #first: Stage | undefined;
   #startMs = 0;
-  /** When the current stage began, or went on. */
+  /** When the current stage was entered or resumed. */
   #sinceMs = 0;
 
   constructor(options: TurnWatchOptions) {

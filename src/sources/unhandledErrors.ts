@@ -11,12 +11,12 @@ export interface UnhandledError {
 }
 
 /**
- * Emits each of them.
+ * Emits each unhandled error.
  *
  *     callback throws     --e-----
  *     promise rejects     -----e--
  *
- * Cancels: Node's default is back. Errors: a broken invariant, which nothing survives.
+ * Cancels: restores Node's default. Errors: a broken invariant, which ends the process.
  */
 export const unhandledErrors = (): Observable<UnhandledError> =>
   new Observable((subscriber) => {

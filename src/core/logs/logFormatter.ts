@@ -1,7 +1,7 @@
 /**
- * Converts entries of a container log to the requested output, bytes to bytes, within one buffer. Accepts the file cut
- * at any byte, so that an entry of many megabytes passes through in chunks. Bound: keeps at most the header of one
- * entry between two chunks. Upstream: logWriter of k8s.io/cri-client.
+ * Converts entries of a container log to the requested output (stream, `since`, timestamps, `limitBytes`), bytes to
+ * bytes, within one buffer. Accepts the file cut at any byte, so that an entry of many megabytes passes through in
+ * chunks. Bound: keeps at most the header of one entry between two chunks. Upstream: logWriter of k8s.io/cri-client.
  */
 import { emptyHeader, MAX_HEADER_BYTES, readCriHeader } from "./criHeader.ts";
 import type { LogStream } from "./podLogOptions.ts";

@@ -1,7 +1,7 @@
 /**
- * Logs of containers from their files: rotated ones, compressed or not, and the one being written, as one stream of
- * bytes. Owns the files it has open. Bounds: one piece of 256 KiB in memory, three open files.
- * Differs from upstream: it shows the file being written alone, and loses what was written to it after it was moved.
+ * The ContainerLogs port: one byte stream through all files of a log, rotated (compressed or not) and current. Owns its
+ * open files. Bounds: one piece of 256 KiB in memory, three open files.
+ * Differs from upstream, which reads only the current file and loses lines written to it after its rotation.
  */
 import { createLogFormatter } from "../../core/logs/logFormatter.ts";
 import { toKubeletError } from "../../core/errors.ts";
@@ -22,7 +22,7 @@ export interface ContainerLogsOptions {
   readonly log: Logger;
 }
 
-/** The logs below one directory. */
+/** Creates the port for the logs below one directory. */
 export const createContainerLogs = (options: ContainerLogsOptions): ContainerLogs => ({
   open: (reading) => fromCall((signal) => open(options, reading, signal)),
 });
@@ -44,7 +44,7 @@ async function open(
   return streamOf(bytes, opened, () => {
     reader.abort();
     if (formatter.malformed === 0) return;
-    log.warn("Left out of a container log what is no entry of one", {
+    log.warn("Skipped malformed entries of a container log", {
       logger: "containerLogs",
       path: reading.path,
       entries: formatter.malformed,
@@ -52,7 +52,7 @@ async function open(
   });
 }
 
-/** Reads ahead nothing: a piece is read when it is asked for. */
+/** Returns the stream, which reads each piece when its reader pulls it and never ahead. */
 function streamOf(bytes: AsyncGenerator<Uint8Array>, opened: OpenLog, ended: () => void): ReadableStream<Uint8Array> {
   const end = async (): Promise<void> => {
     ended();

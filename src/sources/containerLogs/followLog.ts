@@ -9,23 +9,25 @@ import { type LogFile, openLogFile, openRotated } from "../../fileSystem/logFile
 import { successionOf } from "./logSuccession.ts";
 import { createLogWaker, type LogWaker } from "./logWaker.ts";
 
-/** Least time between two looks. */
+/** Minimum time between two reads. */
 const GAP_MS = 20;
-/** Once the next file is there the runtime may still be writing its last lines to the one before: read first ... */
+/**
+ * Delay before the follower moves to the next file, because the runtime may still write last lines to the previous one.
+ */
 const SETTLE_MS = 30;
-/** ... and looked at for that long afterwards. */
+/** Time for which the previous file is still read after that. */
 const TRAIL_MS = 2_000;
-/** A container's last lines may come after the news of its end. */
+/** Delay of the last read, because a container's last lines may arrive after the report of its end. */
 const LINGER_MS = 100;
 
-/** A file that was left for the next one. */
+/** The previous file, which is still read for TRAIL_MS. */
 interface Trail {
   readonly file: LogFile;
   readonly position: { offset: number };
   readonly until: MonotonicMs;
 }
 
-/** Follows from that offset of the current file. */
+/** Follows the log from `offset` of the current file. */
 export async function* followLog(context: LogContext, ended: AbortSignal, offset: number): AsyncGenerator<Uint8Array> {
   const { place, opened, pieces, formatter, reader, clock } = context;
   const waker = createLogWaker(place, clock, reader, ended);
@@ -86,7 +88,7 @@ export async function* followLog(context: LogContext, ended: AbortSignal, offset
 
 /** A client slower than the rotation may miss whole files. Ending its stream would not help, so the gap is logged. */
 const warnOfGap = ({ log, reading: { path } }: LogContext): void =>
-  log.warn("A container log is rotated faster than a follower reads it: files removed unread are lost to him", {
+  log.warn("A container log is rotated faster than a follower reads it: the content of files removed unread is lost", {
     logger: "containerLogs",
     path,
   });

@@ -1,4 +1,4 @@
-/** The context that all steps of reading a log share. */
+/** The context that all steps of reading a log share, and the reader of compressed files. */
 import { toKubeletError } from "../../core/errors.ts";
 import type { LogFormatter } from "../../core/logs/logFormatter.ts";
 import type { SinceBound } from "../../core/logs/sinceBound.ts";
@@ -9,7 +9,7 @@ import type { LogFile, LogPlace } from "../../fileSystem/logFile.ts";
 import type { LogPieces } from "./logPieces.ts";
 import type { OpenLog } from "./openLog.ts";
 
-/** Parts of one reading. */
+/** The context of one reading. */
 export interface LogContext {
   readonly place: LogPlace;
   readonly opened: OpenLog;
@@ -23,7 +23,7 @@ export interface LogContext {
   readonly log: Logger;
 }
 
-/** A damaged file is read as far as it goes. */
+/** Reads a compressed file up to its end or the first damage, which is logged. */
 export async function* readCompressed(
   { pieces, formatter, reading, log }: LogContext,
   file: LogFile,

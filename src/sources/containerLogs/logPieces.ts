@@ -1,6 +1,6 @@
 /**
- * Reads files of a log piece by piece and formats them. Bound: one buffer, as large as the pieces that come, at most 256
- * KiB, so that a follower who waits holds little.
+ * Reads files of a log in pieces and formats them. Bound: one buffer, which grows and shrinks with the pieces up to 256
+ * KiB, so that an idle follower holds little memory.
  */
 import { type LogFormatter, roomFor } from "../../core/logs/logFormatter.ts";
 import { decompressed, type LogFile } from "../../fileSystem/logFile.ts";
@@ -11,19 +11,19 @@ const NEWLINE = 0x0a;
 
 export interface LogPieces {
   /**
-   * Reads on from `position`, moving it, up to `to`. Ends early at a piece that is not full (more may be coming, but not
-   * worth a read of its own), unless `isWhole`.
+   * Reads from `position` up to `to`, and advances `position`. Ends early after a partial piece unless `isWhole`: the
+   * rest of a growing file is not worth a read of its own.
    */
   plain(
     file: LogFile,
     position: { offset: number },
     bounds?: { readonly to?: number; readonly isWhole?: boolean },
   ): AsyncGenerator<Uint8Array>;
-  /** Reads a compressed file, without its first lines. Throws where it is damaged. */
+  /** Reads a compressed file without its first lines. Throws at the first damage. */
   compressed(file: LogFile, skippedLines: number): AsyncGenerator<Uint8Array>;
 }
 
-/** Readers of one log; both stop when the formatter is full or the reader has left. */
+/** Creates the readers of one log; they stop when the formatter is full or the client has gone. */
 export function createLogPieces(formatter: LogFormatter, reader: AbortSignal): LogPieces {
   let size = SMALLEST_BYTES;
   let buffer = Buffer.allocUnsafe(0);

@@ -1,6 +1,7 @@
 /**
- * The position at which reading starts, found from the end of the log: what is older than asked for is not read, except in compressed
- * files, which have no end to begin with. Bound: one block in memory. Upstream: findTailLineStartIndex.
+ * Finds the position at which reading starts for `tailLines` and `since`, searching backwards from the end of the log,
+ * so that older content is not read. Compressed files are read from their start. Bound: one block in memory. Upstream:
+ * findTailLineStartIndex.
  */
 import { emptyHeader, readCriHeader } from "../../core/logs/criHeader.ts";
 import type { SinceBound } from "../../core/logs/sinceBound.ts";
@@ -9,25 +10,25 @@ import { decompressed, type LogFile } from "../../fileSystem/logFile.ts";
 const BLOCK_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
-/** A place in a list of files. */
+/** A position in a list of files. */
 export interface LogStart {
-  /** The file. */
+  /** Index of the file. */
   readonly index: number;
-  /** Bytes to leave out; 0 in a compressed one. */
+  /** Bytes to skip; 0 in a compressed file. */
   readonly offset: number;
-  /** Entries to leave out after that. */
+  /** Entries to skip after that. */
   readonly skippedLines: number;
 }
 
 /** Files of a log, oldest first. */
-export interface LogFiles {
+export interface SearchedFiles {
   readonly count: number;
-  /** Runs with the file open; undefined: it was removed meanwhile, or cannot be read. */
+  /** Runs `use` with the open file; resolves with undefined if the file was removed or cannot be read. */
   with<T>(index: number, use: (file: LogFile, size: number) => Promise<T>): Promise<T | undefined>;
 }
 
-/** Start of the last `lines` entries. One that is not ended counts for none, as upstream. */
-export async function startOfTail(files: LogFiles, lines: number): Promise<LogStart> {
+/** Returns the start of the last `lines` entries. An unterminated entry does not count, as in upstream. */
+export async function startOfTail(files: SearchedFiles, lines: number): Promise<LogStart> {
   let wanted = lines;
   for (let index = files.count - 1; index >= 0; index--) {
     const found = await files.with(index, async (file, size): Promise<LogStart | number> => {
@@ -44,8 +45,8 @@ export async function startOfTail(files: LogFiles, lines: number): Promise<LogSt
   return { index: 0, offset: 0, skippedLines: 0 };
 }
 
-/** A start that leaves out no entry since the instant, and few before it. */
-export async function startOfSince(files: LogFiles, isBefore: SinceBound): Promise<LogStart> {
+/** Returns a start that skips no entry since the instant and most entries before it. */
+export async function startOfSince(files: SearchedFiles, isBefore: SinceBound): Promise<LogStart> {
   for (let index = files.count - 1; index >= 0; index--) {
     const found = await files.with(index, async (file, size) =>
       file.isCompressed ? ((await beginsBefore(file, isBefore)) ? 0 : undefined) : blockBefore(file, size, isBefore),
@@ -55,13 +56,13 @@ export async function startOfSince(files: LogFiles, isBefore: SinceBound): Promi
   return { index: 0, offset: 0, skippedLines: 0 };
 }
 
-/** The one that leaves out more. */
+/** Returns the later of two starts. */
 export function laterStart(a: LogStart, b: LogStart): LogStart {
   const order = a.index - b.index || a.offset - b.offset || a.skippedLines - b.skippedLines;
   return order < 0 ? b : a;
 }
 
-/** The position of the last `wanted` lines, and how many there are at all when there are fewer. */
+/** Returns the position of the last `wanted` lines and their number; fewer if the file has fewer. */
 async function lastLines(
   file: LogFile,
   size: number,
@@ -83,7 +84,7 @@ async function lastLines(
   return { offset: 0, count: count + 1 };
 }
 
-/** Start of the last block that begins with an entry before the instant; undefined when not even the file does. */
+/** Returns the start of the last block that begins with an entry before the instant; undefined if no block does. */
 async function blockBefore(file: LogFile, size: number, isBefore: SinceBound): Promise<number | undefined> {
   const header = emptyHeader();
   for (let end = size; end > 0; ) {
@@ -120,7 +121,7 @@ async function countLines(file: LogFile): Promise<number> {
   return count;
 }
 
-/** The bytes from `from` to `end`; fewer when the file was cut meanwhile. */
+/** Reads the bytes from `from` to `end`; fewer if the file was truncated meanwhile. */
 async function readBlock({ handle }: LogFile, from: number, end: number): Promise<Buffer> {
   const block = Buffer.allocUnsafe(end - from);
   let length = 0;

@@ -10,14 +10,16 @@ export type Succession =
   /** The file was truncated: its content restarts at 0. */
   | { readonly kind: "cut" }
   /**
-   * The next older than the file being written, if the log was rotated more than once meanwhile. `isAfterGap`: this one
-   * was removed while it was read, and others may have come and gone since.
+   * The file that follows the read one. `isAfterGap`: the read file was removed meanwhile, so files after it may have
+   * been removed unread.
    */
   | { readonly kind: "next"; readonly name: string; readonly isAfterGap: boolean };
 
 const NONE: Succession = { kind: "none" };
 
-/** Asked of a file that was read up to `offset`. What was rotated and removed before it was read is gone. */
+/**
+ * Returns the successor of a file that was read up to `offset`. Files that were removed before they were read are lost.
+ */
 export async function successionOf(place: LogPlace, file: LogFile, offset: number): Promise<Succession> {
   const { directory, latest } = place;
   const stats = await fs.lstat(join(directory, latest), { bigint: true }).catch(() => undefined);
@@ -27,7 +29,7 @@ export async function successionOf(place: LogPlace, file: LogFile, offset: numbe
   if (own === undefined || own === latest) return toLatest(stats !== undefined, latest, false);
   const { inUse } = await listRotated(place);
   const rotation = rotationOf(own);
-  // The oldest go first: while this one is there, so is every one after it.
+  // Rotation removes the oldest file first: while the read file exists, so does every later one.
   const isAfterGap = !inUse.some((name) => rotationOf(name) === rotation);
   const younger = inUse.find((name) => rotationOf(name) > rotation);
   if (younger !== undefined) return { kind: "next", name: younger, isAfterGap };

@@ -7,19 +7,19 @@ import { type FSWatcher, watch } from "node:fs";
 import type { Clock } from "../../ports/clock.ts";
 import type { LogPlace } from "../../fileSystem/logFile.ts";
 
-/** Period of the resync, and where nothing can be watched (no directory, no watches left) that of looking at all. */
 const RESYNC_MS = 5_000;
+/** Period of wake-ups while the directory cannot be watched: it is missing, or no watch is left. */
 const UNWATCHED_MS = 1_000;
 
 export interface LogWaker {
   /** Resolves at the next hint, at once if there was one since the last call, or when the resync is due. */
   nextHint(): Promise<void>;
-  /** Resolves after that time, or when the reader has left. */
+  /** Resolves after `ms`, or when the reader has gone. */
   pause(ms: number): Promise<void>;
   close(): void;
 }
 
-/** Creates a waker; the follower checks the state of `signals` itself. */
+/** Creates a waker; the follower checks both signals itself. */
 export function createLogWaker(place: LogPlace, clock: Clock, reader: AbortSignal, ended: AbortSignal): LogWaker {
   let watcher: FSWatcher | undefined;
   let isHinted = false;
@@ -28,7 +28,7 @@ export function createLogWaker(place: LogPlace, clock: Clock, reader: AbortSigna
     isHinted = true;
     wake();
   };
-  /** Resolves on `wake`, or at the end of the time. */
+  /** Resolves on `wake`, or after `ms`. */
   const rest = (ms: number): Promise<void> =>
     new Promise((resolve) => {
       const timer = clock.scheduler.schedule(() => wake(), ms);
@@ -51,7 +51,7 @@ export function createLogWaker(place: LogPlace, clock: Clock, reader: AbortSigna
       watcher = started;
       started.on("error", unwatch);
     } catch {
-      // Looked at more often instead; tried again then.
+      // The shorter period applies, and each wake-up tries to watch again.
     }
   };
   reader.addEventListener("abort", hint);

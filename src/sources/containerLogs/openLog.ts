@@ -1,6 +1,6 @@
 /**
- * A log at the moment it was opened: the file being written, held open from then on, and the rotated ones before it.
- * Whatever is rotated or compressed while the older ones are read, nothing is read twice or left out.
+ * Opens a log: keeps the current file open from then on and lists the rotated files before it, so that rotation and
+ * compression during the reading neither repeat nor lose content.
  */
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
@@ -18,9 +18,9 @@ import {
 export interface OpenLog {
   /** Names of the rotated files, oldest first. */
   readonly older: readonly string[];
-  /** The file being read; following the log, it is replaced by the next one. */
+  /** The current file; a follower replaces it by its successor after a rotation. */
   current: LogFile;
-  /** Its size then. */
+  /** Size of the current file at the opening. */
   readonly size: number;
   close(): Promise<void>;
 }

@@ -1,11 +1,11 @@
-/** The bytes of an open log: what there is, from where they are wanted, and then what comes. */
+/** Reads an open log: its existing content from the requested start, then, for a follower, new content. */
 import { toKubeletError } from "../../core/errors.ts";
 import { followLog } from "./followLog.ts";
 import { type LogContext, readCompressed } from "./logContext.ts";
 import { openRotated } from "../../fileSystem/logFile.ts";
-import { laterStart, type LogFiles, type LogStart, startOfSince, startOfTail } from "./logStart.ts";
+import { laterStart, type LogStart, type SearchedFiles, startOfSince, startOfTail } from "./logStart.ts";
 
-/** Rotated files, then the current one: to the size it had when it was opened, or for as long as it is followed. */
+/** Emits the rotated files, then the current one up to its size at the opening, or as long as it is followed. */
 export async function* readLog(context: LogContext): AsyncGenerator<Uint8Array> {
   const { place, opened, reading, formatter, pieces, reader } = context;
   const { older, size } = opened;
@@ -37,7 +37,7 @@ async function startOf(context: LogContext): Promise<LogStart> {
   return laterStart(ofTail, ofSince);
 }
 
-function filesOf({ place, opened, reading, log }: LogContext): LogFiles {
+function filesOf({ place, opened, reading, log }: LogContext): SearchedFiles {
   const { older, current, size } = opened;
   return {
     count: older.length + 1,

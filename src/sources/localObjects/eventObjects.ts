@@ -1,6 +1,6 @@
 /**
- * The events of this node as objects, for a node without an API server to write them to. Owned by its maker. Bound:
- * MAX_EVENTS, each kept for an hour after it happened last, as an API server keeps them.
+ * Event objects of a standalone node, which has no API server to write them to. Owned by its creator. Bound: MAX_EVENTS
+ * events, each kept for an hour after its last occurrence, as in an API server.
  */
 import { ignoreElements, type Observable, Subject, tap } from "rxjs";
 import { apiEvent, type ApiEvent, type CountedEvent } from "../../core/apiEvent.ts";
@@ -19,7 +19,7 @@ export interface EventObjects {
 const MAX_EVENTS = 1_000;
 const LIFE_MS = 3_600_000;
 
-/** Makes the store of the node `host`. */
+/** Creates the store of the node `host`. */
 export function createEventObjects(host: string, clock: Pick<Clock, "monotonicMs">): EventObjects {
   const kept = new Map<string, { readonly event: ApiEvent; readonly at: MonotonicMs }>();
   const changed$ = new Subject<void>();

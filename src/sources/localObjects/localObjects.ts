@@ -46,14 +46,14 @@ export interface LocalObjectsSetup {
   readonly clock: Clock;
 }
 
-/** The node tells of no change: it is looked at this often while it is watched. */
+/** Period for reading the Node while a client watches it, because its changes are not announced. */
 const LOOK_AGAIN_MS = 5_000;
-/** A line now and then shows both ends of a watch that the other one is there. */
+/** Period of bookmarks, which detect a lost connection of a watch. */
 const BOOKMARK_MS = 30_000;
 const MS_PER_SECOND = 1_000;
 const LATER = { immediately: false };
 
-/** Makes the reader. Errors of its calls: as those of an API server. */
+/** Creates the reader. Its calls fail with the errors of an API server. */
 export function createLocalObjects({ queries, podsChanged$, events, clock }: LocalObjectsSetup): ObjectReader {
   const startedAt = formatInstant(clock.wallTime());
   const mirror = createObjectMirror({
@@ -125,7 +125,7 @@ function namespacesOf(pods: readonly Pod[], creationTimestamp: string): readonly
   }));
 }
 
-/** Names of events are unique: they stand for the ids that a server gives. */
+/** Names of events are unique, so they serve as UIDs. */
 const withUid = (event: ApiEvent): ApiObject => {
   const { name = "" } = event.metadata;
   const { firstTimestamp: creationTimestamp = "" } = event;

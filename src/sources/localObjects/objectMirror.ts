@@ -11,19 +11,19 @@ import { type ApiObject, keyOf, refOf, type StoredObject, typeOf } from "../../c
 import { createWatchCache, type WatchCache } from "../../core/apiObjects/watchCache.ts";
 import { sameValue } from "../../core/sameValue.ts";
 
-/** The objects of one resource, as they are now. */
+/** Reads the current objects of one resource. */
 export type Look = () => readonly ApiObject[];
 
 export interface ObjectMirror extends ObjectWorld {
-  /** Looks at a resource, and stores what has changed. */
+  /** Reads a resource, and stores its changes. */
   refresh(resource: ApiResourceName): void;
-  /** Each change, within the look that found it. */
+  /** Emits each change during the refresh that found it. */
   readonly changes$: Observable<StoreChange>;
 }
 
 const WINDOW = 1_000;
 
-/** Makes a mirror of these resources. */
+/** Creates a mirror of these resources. */
 export function createObjectMirror(looks: Readonly<Partial<Record<ApiResourceName, Look>>>): ObjectMirror {
   const caches = new Map<ApiResourceName, WatchCache>();
   const cache = (resource: ApiResourceName): WatchCache => {
@@ -36,7 +36,7 @@ export function createObjectMirror(looks: Readonly<Partial<Record<ApiResourceNam
     cache(change.resource).record(change);
     changes$.next(change);
   });
-  /** Objects as they were seen, by key: the store's own have a version. */
+  /** Objects of the last refresh, by key, without the versions that the store adds. */
   const seen = new Map<ApiResourceName, ReadonlyMap<string, ApiObject>>();
   return {
     store,
@@ -63,7 +63,7 @@ export function createObjectMirror(looks: Readonly<Partial<Record<ApiResourceNam
 
 const nodeOf = (pod: StoredObject): unknown => (pod["spec"] as { readonly nodeName?: unknown } | undefined)?.nodeName;
 
-/** Parts are replaced and never changed in place: most are the very same. */
+/** Compares by reference first: parts are replaced and never edited, so most are identical. */
 const sameObject = (a: ApiObject, b: ApiObject): boolean =>
   a === b ||
   [...new Set([...Object.keys(a), ...Object.keys(b)])].every(

@@ -20,7 +20,7 @@ import { isDoubtful, takeOver } from "./takeOver.ts";
 export interface ManifestEntry {
   /** Absolute path. */
   readonly path: string;
-  /** `other`: neither file nor directory. `unreadable`: cannot be examined, such as a dangling link. */
+  /** `other`: a FIFO, socket or device, never read. `unreadable`: cannot be examined, such as a dangling link. */
   readonly kind: "file" | "directory" | "other" | "unreadable";
   /** Why the entry is unreadable. */
   readonly reason?: string;
@@ -90,7 +90,7 @@ export const NO_MANIFEST_FILES: ManifestFiles = {
   notes: new Map(),
 };
 
-/** A scan of the manifest path. */
+/** A listing of the manifest path and the files read after it. */
 export interface ManifestLook {
   /** The manifest directory or file. */
   readonly path: string;
@@ -129,8 +129,8 @@ export function filesToRead(
 }
 
 /**
- * Returns the state after a scan. `snapshot` is a new object only if it differs. `wakeAt` is when the next held state
- * is due; undefined when no state is held or the path cannot be read.
+ * Returns the state after a listing. `snapshot` is a new object only if it differs. `wakeAt` is when the next held
+ * state is due; undefined when no state is held or the path cannot be read.
  */
 export function applyLook(
   files: ManifestFiles,
@@ -153,7 +153,7 @@ export function applyLook(
 
 /**
  * Returns the intermediate state for files that were removed and created again: their pods end and then start, as in
- * upstream, although no scan saw the files missing. Undefined when there are no such files.
+ * upstream, although no listing saw the files missing. Undefined when there are no such files.
  */
 export function betweenRemakes(
   files: ManifestFiles,

@@ -1,4 +1,7 @@
-/** The way to the API server that the kubeconfig tells of, for as long as a node runs. */
+/**
+ * Opens the lanes to the API server of the kubeconfig, and replaces their certificates and authorities while a node
+ * runs.
+ */
 import {
   distinctUntilChanged,
   EMPTY,
@@ -30,7 +33,7 @@ import { countApiRequests } from "./apiMetrics.ts";
 import { type ExecPluginMetrics, execPluginMetrics } from "./execPluginMetrics.ts";
 import { type ClientCertificateSetup, clientIdentities } from "./clientIdentities.ts";
 
-/** client-go's, where the configuration says 0. */
+/** Defaults of client-go, used where the configuration has 0. */
 const FALLBACK_QPS = 5;
 const FALLBACK_BURST = 10;
 
@@ -89,13 +92,13 @@ export const apiAccess = (setup: ApiAccessSetup): Observable<ApiLanes> =>
     },
   );
 
-/** A connection, and what tells of its authority. */
+/** A connection, and the client configuration that names its authority. */
 interface Following {
   readonly client: ClientConfig;
   readonly connection: ApiConnection;
 }
 
-/** Gives a connection what signs the server's certificate, whenever the file of that is not what was read at start. */
+/** Replaces the authority of a connection whenever its file changes after the start. */
 const followAuthority = ({ client: { authority, endpoint }, connection }: Following, log: Logger): Observable<never> =>
   authority === undefined || !("file" in authority)
     ? EMPTY
@@ -116,7 +119,7 @@ interface OpenAccess {
   unsubscribe(): void;
 }
 
-/** Holds requests back while the node has no identity. */
+/** Delays requests while the node has no identity. */
 const onceIdentified = (inner: ApiAuthorization, hasIdentity: ReadonlyCell<boolean>): ApiAuthorization => ({
   headers: () =>
     hasIdentity.changes$.pipe(

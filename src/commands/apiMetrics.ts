@@ -1,9 +1,9 @@
-/** Each request to the API server as client-go's metrics, and as a line of the log for who wants it. */
+/** Counts each request to the API server in client-go's metrics, and logs it at verbosity `apiRequests`. */
 import { VERBOSITY } from "../core/telemetry/verbosity.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
 import type { ApiObserver } from "../sinks/apiServer/createApiServer.ts";
 
-/** The observer of the lanes that counts and logs. */
+/** Creates the observer of the lanes. */
 export const countApiRequests = ({ metrics, log }: Telemetry): ApiObserver => ({
   onRequest({ method, host, path, code, call }) {
     const { durationMs } = call ?? {};

@@ -1,10 +1,10 @@
-/** Metrics that never change while the process runs: what it is and what is switched on. */
+/** Sets the metrics that never change while the process runs: version, machine, feature gates. */
 import { FEATURE_GATES } from "../cli/gateTable.ts";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { Machine } from "../ports/host.ts";
 import type { Metrics } from "../ports/telemetry.ts";
 
-/** Sets them once. */
+/** Sets the metrics once. */
 export function setBuildMetrics(
   metrics: Metrics,
   { featureGates, credentialPlugins }: KubeletOptions,

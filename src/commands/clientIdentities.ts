@@ -1,6 +1,6 @@
 /**
- * The client certificates of a node, one after the other: requested with the bootstrap kubeconfig, renewed before they
- * expire, or taken up from the files that the kubeconfig names. Upstream: buildKubeletClientConfig in
+ * The client certificates of a node over time: requested with the bootstrap kubeconfig, renewed before they expire, or
+ * read from the files of the kubeconfig after a change. Upstream: buildKubeletClientConfig in
  * cmd/kubelet/app/server.go.
  */
 import path from "node:path";
@@ -62,7 +62,7 @@ const PREFIX = "kubelet-client";
 const PRIVATE_MODE = 0o600;
 const DIRECTORY_MODE = 0o755;
 
-/** Each identity the node is to use from then on. Never errors; completes never. */
+/** Emits each identity that the node uses from then on. Never errors or completes. */
 export function clientIdentities(setup: ClientCertificateSetup): Observable<TlsIdentity> {
   const { client, bootstrap, rotates, log } = setup;
   const isBootstrapped = client.identity === undefined && bootstrap !== undefined;

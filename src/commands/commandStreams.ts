@@ -1,26 +1,26 @@
-/** Joins the standard streams of this process with those of a command in a container. */
+/** Connects the standard streams of this process to those of a command in a container. */
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { type CommandEnd, commandEnd } from "../core/dev/commandEnd.ts";
 import type { SpdyConnection } from "../streaming/spdyConnection.ts";
 import type { SpdyStream } from "../streaming/spdyStream.ts";
 
-/** The process's own streams; a test has others. */
+/** Standard streams of this process; tests pass others. */
 export interface Standard {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
 }
 
-/** The streams that are joined. */
+/** The streams to connect. */
 export interface Joined {
   readonly stdin: boolean;
   readonly stderr: boolean;
-  /** Whether there is a terminal at the other end; this one then passes every key on. */
+  /** Whether the command has a terminal; this process's terminal is then in raw mode. */
   readonly tty: boolean;
 }
 
-/** Whether a terminal is at both ends; the notice says why not, where one was asked for. */
+/** Returns whether to use a terminal; the notice explains why a requested one is not used. */
 export function terminalOf(wanted: boolean, { stdin }: Standard): { readonly tty: boolean; readonly notice?: string } {
   if (!wanted || stdin.isTTY === true) return { tty: wanted };
   return { tty: false, notice: "Unable to use a TTY - input is not a terminal or the right kind of file" };
@@ -47,7 +47,7 @@ export async function joinStreams(connection: SpdyConnection, joined: Joined, st
   }
 }
 
-/** The command may end before its input: what it does not take is dropped. */
+/** Sends standard input. The command may end before its input; the rest is dropped. */
 function feed(from: NodeJS.ReadStream, to: SpdyStream): void {
   to.once("close", () => {
     from.unpipe(to);
@@ -56,7 +56,7 @@ function feed(from: NodeJS.ReadStream, to: SpdyStream): void {
   from.pipe(to);
 }
 
-/** Passes every key on, and the size of the terminal now and after each change; returns how to undo that. */
+/** Sends every key, and the size of the terminal now and after each change. Returns a function that undoes this. */
 async function joinTerminal(resize: SpdyStream, { stdin, stdout }: Standard): Promise<() => void> {
   const terminal = stdin;
   const screen = stdout;

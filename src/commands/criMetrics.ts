@@ -1,9 +1,9 @@
-/** Each CRI call as upstream's runtime operation metrics, and as a line of the log for who wants it. */
+/** Counts each CRI call in upstream's runtime operation metrics, and logs it at verbosity `runtimeCalls`. */
 import { VERBOSITY } from "../core/telemetry/verbosity.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
 import type { CriCallRecord } from "../sinks/cri.ts";
 
-/** The hook of the CRI client that counts and logs. */
+/** Creates the observer of the CRI client. */
 export const countCriCalls =
   ({ metrics, log }: Telemetry) =>
   ({ method, operationType, durationMs, code }: CriCallRecord): void => {

@@ -1,4 +1,4 @@
-/** `rxlet`: the daemon on a real node. SIGTERM and SIGINT end it; the pods keep running. */
+/** `rxlet`: the daemon on a real node. main.ts unsubscribes it at SIGTERM, SIGINT or SIGHUP; its pods keep running. */
 import { type Observable, tap } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import { shownFlags } from "../cli/shownFlags.ts";
@@ -10,7 +10,7 @@ import { runNode } from "./runNode.ts";
 import { shownConfiguration } from "./shownConfiguration.ts";
 import { KUBERNETES_VERSION } from "./version.ts";
 
-/** Runs until unsubscribed. Errors when the node cannot start or run on. */
+/** Runs until unsubscribed. Errors when the node cannot start or continue. */
 export function daemon(options: KubeletOptions): Observable<NodeOutput> {
   const { format, verbosity } = options.config.logging;
   const log = createLogger({

@@ -1,6 +1,7 @@
 /**
- * `rxlet dev [DIR]`: the embedded runtime in a process of its own, a node on it, and a live table of its pods. Ends
- * with Ctrl-C: pods are stopped, the runtime ends, a temporary state directory goes.
+ * `rxlet dev [DIR]`: the embedded runtime as a child process, a node on it, and a live table of its pods. Ctrl-C stops
+ * the pods, ends the runtime and removes a temporary state directory. After a SIGKILL of this process the runtime kills
+ * its containers, ends, and removes that directory (parentEnd.ts).
  */
 import {
   catchError,
@@ -40,7 +41,7 @@ import type { NodeOutput } from "./nodeOutput.ts";
 import { runNode } from "./runNode.ts";
 import { KUBERNETES_VERSION } from "./version.ts";
 
-/** How long pods get to stop after Ctrl-C; a second one does not wait. */
+/** Time for pods to stop after the first Ctrl-C; a second Ctrl-C does not wait. */
 const DRAIN_MS = 40_000;
 
 /** The output of the table. */
@@ -54,8 +55,8 @@ export interface Screen {
 }
 
 /**
- * Runs until a signal, then empties the node and completes. Errors when it cannot start. Signals are taken from the
- * first moment on and heeded once everything is open, so that one in between leaves nothing behind either.
+ * Runs until a signal, then drains the node and completes. Errors when it cannot start. A signal during the start takes
+ * effect once all resources are open, so that everything is cleaned up.
  */
 export function dev(options: DevOptions, signals$: Observable<unknown>, screen: Screen): Observable<never> {
   return signals$.pipe(
@@ -84,7 +85,7 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
         take(1),
         switchMap(() => {
           isStopping = true;
-          // On a terminal the table itself shows it, and a line in between would break it.
+          // On a terminal the table shows it, and another line would break the table.
           if (screen.isTTY !== true) screen.write("\nStopping pods...\n");
           return kubelet === undefined ? of(undefined) : kubelet.drain(DRAIN_MS);
         }),

@@ -1,4 +1,4 @@
-/** The keys and certificates of one run of `rxlet dev`: its server's, and those of its one client. */
+/** Keys and certificates of one run of `rxlet dev`: for its server and for its clients, which share one identity. */
 import path from "node:path";
 import { DEV_FILES } from "../core/dev/devInstance.ts";
 import { devKubeconfig } from "../core/dev/devKubeconfig.ts";
@@ -13,7 +13,7 @@ export interface CredentialPaths {
   readonly key: string;
 }
 
-/** The files a client needs, by name, once the URL of the server is known. */
+/** Returns the files that a client needs, by name, for the URL of the server. */
 export type ClientFiles = (server: string) => DevFiles;
 
 const NAMES = { authority: "ca.crt", certificate: "server.crt", key: "server.key" } as const;
@@ -26,7 +26,7 @@ export const credentialPaths = (directory: string): CredentialPaths => ({
   key: path.join(directory, NAMES.key),
 });
 
-/** Makes all of them and writes those of the server; the key of the authority is kept nowhere. */
+/** Creates all of them and writes the server's files. The key of the authority is never stored. */
 export async function createDevCredentials(directory: string, hosts: readonly string[]): Promise<ClientFiles> {
   const authority = await createAuthority("rxlet-dev-ca", systemClock);
   const server = await authority.issue({ commonName: "rxlet-dev", use: "server", hosts });

@@ -17,7 +17,7 @@ import {
 import { kubeletError } from "../core/errors.ts";
 import { errnoOf, ioError } from "../core/ioError.ts";
 
-/** Contents by file name, beside the record. */
+/** Contents by file name, in addition to the record. */
 export type DevFiles = Readonly<Record<string, string>>;
 
 /** An instance that other commands find until `withdraw`. */
@@ -28,7 +28,7 @@ export interface AnnouncedDev {
 }
 
 const MAX_INSTANCES = 64;
-/** Loopback answers at once or not at all. */
+/** Timeout of a connection over loopback. */
 const CONNECT_MS = 1_000;
 const PRIVATE_DIRECTORY = 0o700;
 const PRIVATE_FILE = 0o600;
@@ -73,7 +73,7 @@ export async function announceDev(record: DevRecord, files: DevFiles): Promise<A
       directory,
       withdraw: async () => {
         await rm(directory, { recursive: true, force: true });
-        // The last one to leave; it fails while others are there.
+        // Fails while other instances have entries.
         await rmdir(shared).catch(() => undefined);
       },
     };
@@ -83,7 +83,7 @@ export async function announceDev(record: DevRecord, files: DevFiles): Promise<A
   }
 }
 
-/** Writes the files into a directory, which is made when it is missing, for this user alone. */
+/** Writes the files into a directory that only this user can access; creates a missing directory. */
 export async function writePrivateFiles(directory: string, files: DevFiles): Promise<void> {
   await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   for (const [name, text] of Object.entries(files)) {
@@ -91,7 +91,7 @@ export async function writePrivateFiles(directory: string, files: DevFiles): Pro
   }
 }
 
-/** Gives the draft its name, or one with its process in it while another instance has that name. */
+/** Renames the draft to `wanted`, or appends its PID while another running instance has that name. */
 async function placed(draft: string, wanted: string, pid: number): Promise<string> {
   const previous = await readInstance(wanted);
   if (previous === undefined || !(await runs(previous))) await rm(wanted, { recursive: true, force: true });
@@ -106,7 +106,7 @@ async function placed(draft: string, wanted: string, pid: number): Promise<strin
   }
 }
 
-/** The instances of this user that run now, by their manifests. */
+/** Returns the running instances of this user, sorted by manifest directory. */
 export async function runningDevs(): Promise<readonly DevInstance[]> {
   const shared = await sharedDirectory();
   if (!(await isPrivate(shared))) return [];
@@ -116,7 +116,7 @@ export async function runningDevs(): Promise<readonly DevInstance[]> {
   return alive.flat().sort((a, b) => (a.manifests < b.manifests ? -1 : 1));
 }
 
-/** The process whose record is in the directory; undefined when there is none. */
+/** Returns the PID in the record of a directory; undefined without a record. */
 export const devPidIn = async (directory: string): Promise<number | undefined> => (await readInstance(directory))?.pid;
 
 async function readInstance(directory: string): Promise<DevInstance | undefined> {
@@ -125,7 +125,7 @@ async function readInstance(directory: string): Promise<DevInstance | undefined>
   return record && { ...record, directory };
 }
 
-/** Whether its process is there and something listens at its port: a number of a process may be another one's by now. */
+/** Returns whether the process exists and its port accepts connections, because another process may reuse the PID. */
 async function runs({ pid, server }: DevRecord): Promise<boolean> {
   try {
     process.kill(pid, 0);

@@ -8,7 +8,7 @@ import type { CredentialPaths } from "./devCredentials.ts";
 import { LOOPBACK } from "./devPorts.ts";
 import { KUBERNETES_VERSION } from "./version.ts";
 
-/** Paths of a `rxlet dev`. */
+/** Paths of an `rxlet dev`. */
 export interface DevPlaces {
   readonly manifests: string;
   readonly root: string;
@@ -16,10 +16,10 @@ export interface DevPlaces {
   readonly credentials: CredentialPaths;
 }
 
-/** The authenticated server takes any port: clients learn it from files. */
+/** The authenticated server uses any free port; clients read it from files. */
 const ANY_PORT = 0;
 
-/** The daemon's own command line, so that dev is no second way to configure a node. */
+/** Builds a command line of the daemon, so that both commands share one way to configure a node. */
 export async function devKubeletOptions(
   dev: DevOptions,
   { manifests, root, socket, credentials }: DevPlaces,

@@ -1,18 +1,18 @@
-/** The port of the read-only server of `rxlet dev`. */
+/** Chooses the port of the read-only server of `rxlet dev`. */
 import { type AddressInfo, createServer } from "node:net";
 
-/** Ports of the servers of `rxlet dev`. */
+/** Address of the servers of `rxlet dev`. */
 export const LOOPBACK = "127.0.0.1";
 
 const DEFAULT_PORT = 10_255;
 
-/** The first five minutes do not fail on a port: when the default one is taken, any free one serves. */
+/** Returns the wanted port, or any free port if the default one is taken, so that a first trial never fails on it. */
 export async function usablePort(wanted: number): Promise<number> {
   if (wanted !== DEFAULT_PORT) return wanted;
   return (await freePort(wanted)) ?? (await freePort(0)) ?? wanted;
 }
 
-/** The port listened on for a moment; undefined when it is taken. */
+/** Returns the port after listening on it briefly; undefined when it is taken. */
 async function freePort(port: number): Promise<number | undefined> {
   const server = createServer();
   const listened = new Promise<number | undefined>((resolve) => {

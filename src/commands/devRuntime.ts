@@ -1,6 +1,7 @@
 /**
- * The embedded runtime as a child in a session of its own: Ctrl-C at the terminal is for us, not for it. Its standard
- * input ends with this process, however that ends. A runtime that dies is started again and takes its containers over.
+ * The embedded runtime as a child process in its own session, so that Ctrl-C reaches only this process. The child's
+ * standard input ends with this process, even after SIGKILL: see parentEnd.ts. A runtime that dies is restarted and
+ * adopts its containers.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { open } from "node:fs/promises";
@@ -13,12 +14,12 @@ import { systemClock } from "../sources/systemClock.ts";
 
 const START_MS = 15_000;
 const AGAIN_MS = 20;
-/** More deaths within RESTART_WINDOW_MS, and one before it served, end it for good. */
+/** Maximum number of restarts within RESTART_WINDOW_MS. A runtime that ends before it serves is not restarted. */
 const MAX_RESTARTS = 5;
 const RESTART_WINDOW_MS = 60_000;
-/** Its containers get 2 s, and 10 s to be gone after their kill. */
+/** Time to stop: 2 s of grace for containers, 10 s until they are gone after their kill, and a margin. */
 const STOP_MS = 15_000;
-/** Between a kill of the runtime and its end. */
+/** Time for the runtime to end after SIGKILL. */
 const KILL_MS = 5_000;
 
 /** Socket, state directory and log file of the runtime. */
@@ -30,11 +31,11 @@ export interface RuntimePlace {
 
 /** A running child. */
 export interface DevRuntime {
-  /** Resolves with the reason when it has ended and is not started again. */
+  /** Resolves with the reason when the runtime has ended and is not restarted. */
   readonly ended: Promise<string>;
-  /** Has it remove this path, should this process end without `stop`. */
+  /** Makes the runtime remove this path if this process ends without `stop`. */
   inherit(path: string): void;
-  /** Stops its containers, then it; kills both when that takes too long. */
+  /** Stops the containers, then the runtime; kills both when that takes too long. */
   stop(): Promise<void>;
 }
 
@@ -48,8 +49,8 @@ interface Child {
 const MAIN = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../main.ts" : "../main.js", import.meta.url));
 
 /**
- * Starts it; resolves when it serves, or has ended. `onRestart` hears how one ended that is replaced by another.
- * `inherited` are the first paths to be removed, see `inherit`.
+ * Starts a runtime; resolves when it serves, or has ended. `onRestart` is called with the end of a runtime that was
+ * replaced. `inherited` are the initial paths of `inherit`.
  */
 export async function startDevRuntime(
   place: RuntimePlace,
@@ -114,14 +115,14 @@ async function launch({ socket, stateDir, logFile }: RuntimePlace, paths: readon
   }
 }
 
-/** See `parentEnd.ts`, which reads it. */
+/** Writes the paths that the runtime removes after this process; parentEnd.ts reads them. */
 const bequeath = ({ stdin }: ChildProcess, paths: readonly string[]): void =>
   void stdin?.write(paths.map((path) => `${path}\0`).join(""));
 
 const endsWithin = (ms: number, ended: Promise<unknown>): Promise<boolean> =>
   firstValueFrom(race(from(ended).pipe(map(() => true)), timer(ms, systemClock.scheduler).pipe(map(() => false))));
 
-/** Emits once the socket takes a connection; asked again until then, within START_MS. */
+/** Emits once the socket accepts a connection. Errors: DeadlineExceeded after START_MS. */
 function serves(socket: string): Observable<void> {
   return defer(() => from(connects(socket))).pipe(
     retry({ delay: () => timer(AGAIN_MS, systemClock.scheduler) }),

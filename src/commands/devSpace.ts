@@ -26,10 +26,10 @@ import { programWords } from "./programWords.ts";
 import { removeOwnTree } from "./removeOwnTree.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../examples/first-pods", import.meta.url));
-/** Names the authenticated server can be reached by. */
+/** Host names of the authenticated server. */
 const SERVER_HOSTS = [LOOPBACK, "localhost"];
 
-/** Everything open; `close` undoes it all. */
+/** The open resources; `close` releases all of them. */
 export interface DevSpace {
   readonly options: KubeletOptions;
   readonly runtime: DevRuntime;
@@ -37,9 +37,9 @@ export interface DevSpace {
   readonly logFile: string;
   /** A hint for users who want to change pods through the API. */
   readonly writeHint: string;
-  /** The banner as known before the node runs. */
+  /** The banner before the node runs. */
   readonly banner: DevBanner;
-  /** Tells other commands of this user about the authenticated server at this port; resolves with the banner. */
+  /** Registers the authenticated server at this port for other commands of this user; resolves with the banner. */
   announce(port: number): Promise<DevBanner>;
   /** The last errors of the log; after a failure also warnings, and lines of the runtime. */
   lastErrors(hasFailed: boolean): Promise<readonly string[]>;
@@ -53,8 +53,8 @@ const isInformation = (line: string): boolean => /^I\d{4} /.test(line);
 const isError = (line: string): boolean => /^[EF]\d{4} /.test(line) && !line.includes('"Manifest problem"');
 
 /**
- * Opens it. Rejects with a KubeletError naming what cannot be had. `onRestart` hears how a built-in runtime ended that
- * is replaced by another.
+ * Opens all resources. Rejects with a KubeletError that names the one that cannot be opened. `onRestart` is called with
+ * the end of a runtime that was replaced.
  */
 export async function openDevSpace(dev: DevOptions, onRestart: (how: string) => void): Promise<DevSpace> {
   const manifests = path.resolve(dev.dir ?? EXAMPLES);
@@ -138,7 +138,7 @@ async function twinOf(manifests: string): Promise<number | undefined> {
   return (await runningDevs()).find((each) => each.manifests === place)?.pid;
 }
 
-/** The manifests at a path: names in a directory, or the path of a single file. */
+/** Returns the manifests at a path: names in a directory, or the path of a single file. */
 async function manifestNames(place: string): Promise<readonly string[]> {
   try {
     const found = await stat(place);
@@ -150,7 +150,7 @@ async function manifestNames(place: string): Promise<readonly string[]> {
   throw kubeletError("InvalidArgument", `${place}: is neither a directory nor a file`);
 }
 
-/** Both were begun at once: without the credentials the runtime ends again. */
+/** Awaits credentials and runtime, which start at the same time; a failure of the credentials ends the runtime. */
 async function bothOpen(
   credentials: Promise<ClientFiles>,
   runtime: Promise<DevRuntime>,
@@ -169,7 +169,9 @@ interface Announcement {
   readonly log: WriteStream;
 }
 
-/** The directory in which other commands look; where that directory is not to be trusted, kubectl still gets its file. */
+/**
+ * Registers the instance for other commands. If that fails, writes the client's files below the root directory only.
+ */
 async function announceAt(server: string, { root, manifests, clientFiles, log }: Announcement): Promise<AnnouncedDev> {
   const startedAt = formatInstant(systemClock.wallTime());
   const record = { pid: process.pid, manifests: await realpath(manifests), server, startedAt };

@@ -1,11 +1,12 @@
 /**
  * Ends the process within a bound. `process.exit` joins every thread of libuv's pool and every worker, so one file
- * system call on a dead mount, one name lookup or one hung walk would keep a stopped daemon for as long as it takes.
+ * system call on a dead mount, one name lookup or one hung directory walk would keep a stopped daemon alive for that
+ * long.
  */
 import type { Worker } from "node:worker_threads";
 import { systemClock } from "../sources/systemClock.ts";
 
-/** How long work under way may take to end by itself after everything is unsubscribed. */
+/** Time for work in progress to end after everything is unsubscribed. */
 const END_MS = 2_000;
 const LOOK_MS = 20;
 
@@ -30,7 +31,7 @@ export function watchThreads(): void {
 
 /** Ends the process with `code`, at the latest after `END_MS`; standard error says which work was cut off. */
 export function endProcess(code: number): void {
-  for (const thread of threads) thread.terminate().catch(() => {}); // one that has ended is what is wanted
+  for (const thread of threads) thread.terminate().catch(() => {}); // it has ended already
   const startedAt = systemClock.monotonicMs();
   systemClock.scheduler.schedule(function look() {
     if (openWork().length === 0) process.exit(code);
@@ -64,7 +65,7 @@ function openWork(): readonly string[] {
   return [...counts].map(([kind, count]) => `${count} ${kind}${count === 1 ? "" : "s"}`);
 }
 
-/** A new program in the same process is the one way out that keeps the exit code and waits for no thread. */
+/** Replaces the process by a new program, the only way to keep the exit code without joining threads. */
 function exitWithoutJoining(code: number): void {
   try {
     process.execve?.(process.execPath, [process.execPath, "--no-warnings", "-e", `process.exit(${code})`], {});

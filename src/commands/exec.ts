@@ -1,4 +1,4 @@
-/** `rxlet exec POD -- COMMAND` and `rxlet attach POD`: the streams of a process in a container. */
+/** `rxlet exec POD -- COMMAND` and `rxlet attach POD`: connect this process's streams to a process in a container. */
 import { type Observable, switchMap } from "rxjs";
 import type { AttachOptions, ExecOptions } from "../cli/podCommandFlags.ts";
 import type { Pod } from "../core/api.ts";
@@ -15,7 +15,7 @@ import { podOfKubelet } from "./podOfKubelet.ts";
 
 const PROTOCOL = "v4.channel.k8s.io";
 
-/** Emits the exit code of the command. Errors: what is wrong with server, pod or container. */
+/** Emits the exit code of the command. Errors: the server cannot be reached; the pod or container is unknown. */
 export function exec(options: ExecOptions, standard: Standard): Observable<number> {
   const { tty, notice } = terminalOf(options.tty, standard);
   if (notice !== undefined) standard.stderr.write(`${notice}\n`);
@@ -23,7 +23,7 @@ export function exec(options: ExecOptions, standard: Standard): Observable<numbe
   return streamed(options, standard, () => joined, "exec", options.words);
 }
 
-/** Likewise; a terminal is there only if the container has one. */
+/** Emits the exit code of the container's process. Attaches a terminal only if the container has one. */
 export function attach(options: AttachOptions, standard: Standard): Observable<number> {
   const { tty, notice } = terminalOf(options.tty, standard);
   if (notice !== undefined) standard.stderr.write(`${notice}\n`);
@@ -94,7 +94,7 @@ const joining = (connection: SpdyConnection, joined: Joined, standard: Standard)
     });
     connection.close();
     if (end.kind === "failed") throw kubeletError("Unknown", end.message);
-    // The text is that of kubectl.
+    // Same text as kubectl.
     if (end.exitCode !== 0) standard.stderr.write(`command terminated with exit code ${end.exitCode}\n`);
     return end.exitCode;
   });

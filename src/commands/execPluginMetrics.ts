@@ -1,15 +1,17 @@
-/** Client certificates that exec plugins gave, as client-go's metrics. Owns the last one of each configuration. */
+/**
+ * Metrics of client certificates from exec plugins, as in client-go. Owns the last certificate of each configuration.
+ */
 import { X509Certificate } from "node:crypto";
 import type { ClientConfig, TlsIdentity } from "../core/api/clientConfig.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { MetricsSink } from "../sinks/metrics.ts";
 
-/** Takes note of a certificate. */
+/** Records a certificate. */
 export type ExecPluginMetrics = (client: ClientConfig, identity: TlsIdentity) => void;
 
 const MS_PER_SECOND = 1_000;
 
-/** Makes it; without any certificate the time to live of the next one to end is infinite. */
+/** Creates the recorder. Without any certificate the time to live is infinite. */
 export function execPluginMetrics(
   metrics: Pick<MetricsSink, "gauge" | "observe" | "beforeRender">,
   clock: Pick<Clock, "wallTime">,
@@ -31,7 +33,7 @@ export function execPluginMetrics(
   };
 }
 
-/** undefined: it is none, which its connection will say. */
+/** Returns undefined for an invalid certificate, which its connection reports. */
 function certificateOf({ certificate }: TlsIdentity): X509Certificate | undefined {
   try {
     return new X509Certificate(certificate);

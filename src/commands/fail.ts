@@ -1,10 +1,10 @@
-/** The end of a process that cannot start or go on: what went wrong on standard error, and the exit code. */
+/** Ends a process that cannot start or continue: writes the error to standard error and sets the exit code. */
 import { toKubeletError } from "../core/errors.ts";
 import { InvariantError, witnessBrokenInvariants } from "../core/invariant.ts";
 import { endNow, endProcess } from "./endProcess.ts";
 
 const EXIT_FAILURE = 1;
-/** A bug of ours has a code of its own, so that a supervisor can tell. */
+/** Exit code of a broken invariant, so that a supervisor can distinguish a bug. */
 const EXIT_INVARIANT = 70;
 
 /**

@@ -1,4 +1,4 @@
-/** `rxlet get pods`: the pods of a kubelet as kubectl prints them, once or again and again. */
+/** `rxlet get pods`: prints the pods of a kubelet as kubectl does, once or (`--watch`) after each change. */
 import { concat, ignoreElements, map, type Observable, scan, switchMap, tap } from "rxjs";
 import { stringify } from "yaml";
 import type { GetOptions } from "../cli/podCommandFlags.ts";
@@ -14,10 +14,10 @@ import { type TargetServer, targetServer } from "./targetServer.ts";
 import { podOfKubelet, podsOfKubelet } from "./podOfKubelet.ts";
 import type { Screen } from "./showPage.ts";
 
-/** Between two looks at what is watched. */
+/** Period of `--watch`, in milliseconds. */
 const LOOK_AGAIN_MS = 1_000;
 
-/** Prints to `screen`, and what is no pod to `notes`; completes unless it watches. */
+/** Prints pods to `screen` and notices to `notes`; completes unless it watches. */
 export const getPods = (options: GetOptions, screen: Screen, notes: Screen): Observable<never> =>
   targetServer(options.target).pipe(
     switchMap((server) => {
@@ -41,13 +41,13 @@ export const getPods = (options: GetOptions, screen: Screen, notes: Screen): Obs
 
 const LATER = { immediately: false };
 
-/** The pods that were asked for. */
+/** Emits the pods that the options select. */
 const wanted = (server: TargetServer, { namespace, pod }: GetOptions): Observable<readonly Pod[]> =>
   pod !== undefined
     ? podOfKubelet(server, namespace ?? "default", pod).pipe(map((found) => [found]))
     : podsOfKubelet(server).pipe(map((pods) => inOrder(pods, namespace)));
 
-/** A pod that has gone meanwhile may come again. */
+/** Emits the pods of a later poll. A missing pod is no error then, because it may be created again. */
 const again = (server: TargetServer, { namespace, pod }: GetOptions): Observable<readonly Pod[]> =>
   podsOfKubelet(server).pipe(
     map((pods) => inOrder(pods, namespace).filter(({ metadata }) => pod === undefined || metadata.name === pod)),
@@ -89,7 +89,7 @@ function print(before: Printed, pods: readonly Pod[], options: GetOptions, now: 
   return { ...next, widths, text: shown.map((line) => `${line}\n`).join("") };
 }
 
-/** Ages change by themselves. */
+/** Returns the columns to compare between polls, without the age, which always changes. */
 function wordsOf(pod: Pod, now: EpochMs): string {
   const { ready, status, restartCount, ip } = podRow(pod, now);
   return [pod.metadata.uid, ready, status, restartCount, ip].join(" ");
@@ -98,7 +98,7 @@ function wordsOf(pod: Pod, now: EpochMs): string {
 const noneText = ({ namespace }: GetOptions): string =>
   namespace === undefined ? "No resources found" : `No resources found in ${namespace} namespace.`;
 
-/** Pods one by one while they are watched or were asked for by name, else a list. */
+/** Returns single documents when watching or for a named pod, else a list. */
 function documentText(pods: readonly Pod[], { output, pod, watch }: GetOptions, isFirst: boolean): string {
   const objects = pods.map((each) => ({ apiVersion: "v1", kind: "Pod", ...each }));
   const list = { apiVersion: "v1", items: objects, kind: "List", metadata: { resourceVersion: "" } };

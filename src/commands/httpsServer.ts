@@ -1,6 +1,6 @@
 /**
- * The authenticated server of a node, from its configuration: certificates, who is let in, what is served. Loaded only by
- * nodes that have it. Upstream: InitializeTLS and BuildAuth in cmd/kubelet/app.
+ * Builds the authenticated server of a node from its configuration: certificates, authentication, authorization and
+ * routes. Loaded only by nodes that have it. Upstream: InitializeTLS and BuildAuth in cmd/kubelet/app.
  */
 import path from "node:path";
 import { combineLatest, EMPTY, map, type Observable, of, take } from "rxjs";
@@ -43,11 +43,11 @@ export interface HttpsServerSetup {
   readonly version: string;
   readonly metrics: MetricsSink;
   readonly shedding: Shedding;
-  /** Absent: the server answers as a kubelet and nothing else. */
+  /** Absent: the server has no API for kubectl. */
   readonly localApi?: LocalApiOptions | undefined;
 }
 
-/** Serves while subscribed; see `serve`. A server that could admit no client stays off, and the log says why. */
+/** Serves while subscribed; see `serve`. Stays off, with a log line, if it could authorize no client. */
 export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddress> {
   const { options, queries, ports, log, metrics } = setup;
   const { config, flags, featureGates } = options;
@@ -115,7 +115,7 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
   });
 }
 
-/** Undefined without an authorizer. */
+/** Returns undefined for webhook authorization without an API server. */
 function authorizeOf({
   options: { config },
   ports: { api, clock },

@@ -1,4 +1,4 @@
-/** Makes the configuration of the kubelet core from flags, KubeletConfiguration and the machine. */
+/** Builds the KubeletConfig of the pipeline from flags, KubeletConfiguration and the machine. */
 import { homedir } from "node:os";
 import path from "node:path";
 import { crashLoopPolicy, DEFAULT_IMAGE_PULL_POLICY } from "../core/backoff.ts";
@@ -19,8 +19,8 @@ const UPSTREAM_POD_LOGS = "/var/log/pods";
 const UPSTREAM_CONTAINER_LOGS = "/var/log/containers";
 
 /**
- * Puts the configuration together; `version` is that of this program, without `v`. Throws a KubeletError when it asks for
- * more than the machine has.
+ * Builds the configuration; `version` is this program's, without `v`. Throws a KubeletError if more is reserved than
+ * the machine has.
  */
 export function kubeletConfigOf(options: KubeletOptions, machine: Machine, version: string): KubeletConfig {
   const { flags, config, featureGates, client, credentialPlugins } = options;

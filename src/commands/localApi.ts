@@ -1,4 +1,4 @@
-/** An API server's face for a node that has none, so that kubectl can look at it. */
+/** The read-only API that lets kubectl show a standalone node. */
 import type { Observable } from "rxjs";
 import type { CountedEvent } from "../core/apiEvent.ts";
 import type { Kubelet } from "../kubelet.ts";
@@ -14,7 +14,7 @@ export interface LocalApi {
   of(kubelet: Pick<Kubelet, "queries" | "podsChanged$">): LocalApiOptions;
 }
 
-/** Makes it for a node; `writeHint` tells clients how to change what they cannot write. */
+/** Creates the API of a node; `writeHint` is the advice in responses to writes. */
 export function createLocalApi(nodeName: string, writeHint: string): LocalApi {
   const events = createEventObjects(nodeName, systemClock);
   return {

@@ -1,9 +1,9 @@
-/** The last lines of a log that is about to be removed. Bound: the last TAIL_BYTES of the file. */
+/** Reads the last lines of the log of `rxlet dev`. Bound: the last TAIL_BYTES of the file. */
 import { open } from "node:fs/promises";
 
 const TAIL_BYTES = 64 * 1024;
 
-/** At most `count` lines of the end of the file that are `wanted`, oldest first; none when it cannot be read. */
+/** Returns at most the last `count` lines that match `wanted`, oldest first; none if the file cannot be read. */
 export async function logTail(
   file: string,
   count: number,
@@ -15,7 +15,7 @@ export async function logTail(
     const start = Math.max(0, size - TAIL_BYTES);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - start), 0, size - start, start);
     const lines = buffer.subarray(0, bytesRead).toString("utf8").split("\n");
-    // The first line of a part of the file has lost its beginning.
+    // The first line may be cut.
     return lines
       .slice(start === 0 ? 0 : 1)
       .filter((line) => line !== "" && wanted(line))

@@ -1,4 +1,4 @@
-/** `rxlet logs POD`: the output of a container, as the kubelet has it. */
+/** `rxlet logs POD`: prints the log of a container from the kubelet's `/containerLogs` route. */
 import type { IncomingMessage } from "node:http";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -15,7 +15,7 @@ import { refusalOf, targetServer, unanswered } from "./targetServer.ts";
 import { podOfKubelet } from "./podOfKubelet.ts";
 import type { Screen } from "./showPage.ts";
 
-/** Prints it to `out`, and which container was taken to `notes`; completes at its end. */
+/** Prints the log to `out` and the name of a default container to `notes`; completes at the end of the log. */
 export const logs = (options: LogsOptions, out: Writable, notes: Screen): Observable<never> =>
   targetServer(options.target).pipe(
     switchMap((server) =>

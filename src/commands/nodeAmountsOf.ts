@@ -1,4 +1,4 @@
-/** The amounts of a node: its capacity, what pods may use of it, and the limits that hold pods to that. */
+/** Computes the capacity of a node, its allocatable resources, and the cgroup limits that enforce them. */
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import { effectiveMaxPods } from "../core/admission/admit.ts";
 import { kubeletError } from "../core/errors.ts";
@@ -13,7 +13,7 @@ import type { Machine } from "../ports/host.ts";
 /** Pods are held to the capacity of the machine, whether or not reservations are enforced. */
 const NO_RESERVATIONS = { kubeReserved: {}, systemReserved: {} };
 
-/** Computes them. Throws a KubeletError when more is reserved than the machine has. */
+/** Computes the amounts. Throws a KubeletError if more is reserved than the machine has. */
 export function nodeAmountsOf(
   options: KubeletOptions,
   machine: Machine,

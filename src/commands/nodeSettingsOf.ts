@@ -2,7 +2,7 @@
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { NodeSettings } from "../core/node/nodeSettings.ts";
 
-/** Features of pods this kubelet has, by the gate that turns each on, sorted. */
+/** Feature gates of the pod features that the Node declares, sorted. */
 const DECLARED_FEATURES: readonly string[] = [
   "ExtendWebSocketsToKubelet",
   "InPlacePodLevelResourcesVerticalScaling",
@@ -10,7 +10,7 @@ const DECLARED_FEATURES: readonly string[] = [
   "RestartAllContainersOnContainerExits",
 ];
 
-/** Puts them together; `version` without `v`. */
+/** Builds the settings; `version` without `v`. */
 export function nodeSettingsOf(
   { flags, config, featureGates }: KubeletOptions,
   hostname: string,

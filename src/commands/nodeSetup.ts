@@ -11,10 +11,13 @@ export interface NodeSetup {
   readonly log: LeveledLogger;
   readonly version: string;
   /**
-   * Whether mounts spread to and from pods that ask for it; the embedded runtime has no use for that. Default false.
+   * Whether to make the root directory a shared mount, for pods with mount propagation. The embedded runtime does not
+   * need it. Default false.
    */
   readonly sharesMounts?: boolean;
-  /** Also serves kubectl, as an API server would. `writeHint` says how to change objects that cannot be written there. */
+  /**
+   * Also serves kubectl, as an API server would. `writeHint` says how to change objects that cannot be written there.
+   */
   readonly localApi?: { readonly writeHint: string };
 }
 

@@ -1,4 +1,4 @@
-/** Tells of stalls of the event loop: whatever holds it up delays every pod, probe and request of the node. */
+/** Logs and counts stalls of the event loop, which delay every pod, probe and request of the node. */
 import { ignoreElements, type Observable, tap } from "rxjs";
 import { FIRST_PACE, paceLine } from "../core/telemetry/linePace.ts";
 import type { LoopStall } from "../core/telemetry/loopStalls.ts";
@@ -7,13 +7,13 @@ import type { Telemetry } from "../ports/telemetry.ts";
 
 const PACE = { periodMs: 60_000, lines: 10 };
 
-/** Logs each stall with its stage, ten a minute, and counts all of them. Errors: never. */
+/** Counts every stall, and logs each with its stage, at most ten a minute. Never emits or errors. */
 export function noticeStalls(stalls$: Observable<LoopStall>, { log, metrics }: Telemetry, clock: Clock) {
   let pace = FIRST_PACE;
   return stalls$.pipe(
     tap(({ kind, stage, owner, durationMs, cpuMs, recent }) => {
       metrics.observe("rxlet_event_loop_stall_seconds", durationMs / 1_000, { stage: kind });
-      // Every process loads its modules.
+      // Expected: every process loads its modules.
       if (kind === "start") return;
       const line = paceLine(pace, clock.monotonicMs(), PACE);
       pace = line.pace;

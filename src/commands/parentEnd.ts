@@ -1,7 +1,7 @@
 /**
- * How the runtime of `rxlet dev` outlives a `dev` that was killed, and clears up after it. `dev` holds the other end of
- * the runtime's standard input and writes the paths that must go with it, each ended by a NUL byte.
- * Bound: MAX_BYTES of paths; what comes after is not removed.
+ * Cleanup by the embedded runtime after its `rxlet dev` was killed. `rxlet dev` holds the other end of the runtime's
+ * standard input and writes the paths to remove, each terminated by a NUL byte; the end of the input is the end of
+ * `rxlet dev`. Bound: MAX_BYTES of paths; later ones are not removed.
  */
 import { text } from "node:stream/consumers";
 import { Readable } from "node:stream";
@@ -17,7 +17,7 @@ export async function pathsUntilEnd(input: AsyncIterable<Uint8Array>): Promise<r
   return taken.split("\0").slice(0, -1).filter(isAbsolute);
 }
 
-/** Passes the first MAX_BYTES on and reads the rest. A broken pipe is an end. */
+/** Emits the first MAX_BYTES and discards the rest. A broken pipe counts as the end. */
 async function* bounded(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let room = MAX_BYTES;
   try {
@@ -30,7 +30,7 @@ async function* bounded(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-/** Removes what the process `pid` left. A directory that another `rxlet dev` has taken since stays. */
+/** Removes the paths of the ended process `pid`, except directories that another `rxlet dev` owns by now. */
 export async function removeLeft(paths: readonly string[], pid: number, report: (line: string) => void): Promise<void> {
   for (const path of paths) {
     const owner = await devPidIn(path);

@@ -1,4 +1,4 @@
-/** Cgroups for pods on a real node: by the driver the runtime uses, refused at start where that one cannot work. */
+/** Chooses the Cgroups port of a real node by the runtime's driver, and fails at start if that driver cannot work. */
 import { catchError, map, type Observable, of, switchMap, throwError } from "rxjs";
 import { kubeletError, toKubeletError } from "../core/errors.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
@@ -12,7 +12,7 @@ import { createBusctl } from "../sinks/busctl.ts";
 import { createCgroups } from "../sinks/cgroups.ts";
 import { createSystemdCgroups } from "../sinks/systemdCgroups.ts";
 
-/** The driver in use, and the port; none where pods get no cgroups. */
+/** The driver in use, and the port; undefined if pods have no cgroups. */
 export interface PodCgroups {
   readonly cgroupDriver: CgroupDriver;
   readonly cgroups: Cgroups | undefined;
@@ -27,7 +27,7 @@ export interface SystemdPlace {
   readonly systemd: Systemd;
 }
 
-/** Emits once. Errors when the driver is systemd and that does not run or cannot be asked, or the runtime is away. */
+/** Emits once. Errors if the runtime is unreachable, or its driver is systemd and systemd cannot be reached. */
 export function podCgroups(
   config: Pick<KubeletConfig, "cgroupsPerQos" | "cgroupDriver">,
   machine: Pick<Machine, "cgroupVersion">,

@@ -1,4 +1,4 @@
-/** The pods of the kubelet that a command asks. */
+/** Fetches pods from the kubelet that a command calls. */
 import { map, type Observable, of, switchMap, throwError } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { kubeletError } from "../core/errors.ts";
@@ -7,7 +7,7 @@ import { systemClock } from "../sources/systemClock.ts";
 import { refusalOf, type TargetServer, unanswered } from "./targetServer.ts";
 import { podPage } from "./showPage.ts";
 
-/** All pods. Errors: what is wrong with the server. */
+/** Emits all pods. Errors: the server cannot be reached or rejects the request. */
 export const podsOfKubelet = (server: TargetServer): Observable<readonly Pod[]> =>
   asked(server, "/debug/rxlet/pods").pipe(
     // Upstream's kubelet, and older versions of this one, list pods elsewhere.
@@ -28,7 +28,7 @@ export const podOfKubelet = (server: TargetServer, namespace: string, name: stri
     }),
   );
 
-/** The kubelet knows which pod may be meant, or why a manifest was refused. */
+/** Errors with the kubelet's explanation: a pod with a similar name, or the problems of a rejected manifest. */
 const missing = (server: TargetServer, namespace: string, name: string): Observable<never> =>
   asked(server, `${podPage(namespace, name, "timeline")}?format=text`).pipe(
     switchMap(({ status, text }) => {

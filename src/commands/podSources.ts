@@ -1,4 +1,4 @@
-/** The pod sources a configuration asks for, as one stream. */
+/** Merges the configured pod sources (manifest directory, URL, API server), each supervised. */
 import { defer, merge, NEVER, type Observable } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";

@@ -1,6 +1,6 @@
 /**
- * `rxlet port-forward POD [LOCAL:]REMOTE`: listens here, and hands each connection on to the pod over one connection to
- * the kubelet. Bound: MAX_CONNECTIONS of each port at a time.
+ * `rxlet port-forward POD [LOCAL:]REMOTE`: listens on local ports and forwards each connection to the pod as a pair of
+ * SPDY streams of one connection to the kubelet. Bound: MAX_CONNECTIONS per local port.
  */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
@@ -20,7 +20,7 @@ import type { Screen } from "./showPage.ts";
 const PROTOCOL = "portforward.k8s.io";
 const MAX_CONNECTIONS = 256;
 
-/** Runs until it is unsubscribed; errors when the connection to the kubelet breaks off. */
+/** Forwards while subscribed. Errors: the connection to the kubelet ends. */
 export const portForward = (options: PortForwardOptions, out: Screen, notes: Screen): Observable<never> =>
   targetServer(options.target).pipe(
     switchMap((server) =>
@@ -75,7 +75,7 @@ const forwarding = (
     throw kubeletError("Unavailable", "lost connection to pod");
   });
 
-/** Listens on both address families for localhost, as kubectl; the second family may be missing. */
+/** Listens on both address families for localhost, as kubectl does; the second family may be missing. */
 async function listen(
   address: string,
   { local }: ForwardedPort,
@@ -102,7 +102,7 @@ async function listen(
 
 const portOf = (listener: Server): number => (listener.address() as AddressInfo).port;
 
-/** Hands one connection on; resolves at its end. Rejects with what the pod's side says. */
+/** Forwards one connection and resolves at its end. Rejects with the text of the error stream. */
 async function join(connection: SpdyConnection, socket: Socket, remote: number, requestId: string): Promise<void> {
   socket.on("error", () => socket.destroy());
   const headers = (streamType: string): [string, string][] => [

@@ -1,9 +1,13 @@
-/** Reports in log and metrics whether the watches of the API server work. Reflectors emit this health and never error. */
+/**
+ * Reports in log and metrics whether the watches of the API server work. Reflectors emit this health and never error.
+ */
 import type { ApiResourceName } from "../core/api/apiResources.ts";
 import type { KubeletError } from "../core/errors.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
 
-/** Returns an observer of each resource's health. The source label of pods is `api`; others have the resource's name. */
+/**
+ * Returns an observer of each resource's health. The source label of pods is `api`; others have the resource's name.
+ */
 export function reportHealth({
   log,
   metrics,

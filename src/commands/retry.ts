@@ -1,4 +1,6 @@
-/** `rxlet retry POD`: asks the kubelet's authenticated server to try a pod that waits in a backoff again at once. */
+/**
+ * `rxlet retry POD`: resets the backoffs of a pod through the kubelet's authenticated server, so it retries at once.
+ */
 import { ignoreElements, type Observable, switchMap, tap } from "rxjs";
 import type { RetryOptions } from "../cli/retryFlags.ts";
 import { kubeletError } from "../core/errors.ts";
@@ -7,7 +9,7 @@ import { systemClock } from "../sources/systemClock.ts";
 import { refusalOf, targetServer, unanswered } from "./targetServer.ts";
 import { podPage, type Screen } from "./showPage.ts";
 
-/** Prints what the kubelet said and completes; errors with what it refused. */
+/** Prints the kubelet's response and completes. Errors: the kubelet rejects the request or cannot be reached. */
 export const retryPod = ({ namespace, pod, target }: RetryOptions, screen: Screen): Observable<never> =>
   targetServer(target).pipe(
     switchMap((server) =>

@@ -1,6 +1,6 @@
 /**
- * A node on the real world: ports, kubelet and servers, alive while subscribed. Everything it opens is closed when it
- * is unsubscribed; containers keep running.
+ * Runs a node on the real machine: ports, kubelet and servers. Unsubscribing closes everything it opened; containers
+ * keep running.
  */
 import {
   combineLatest,
@@ -151,7 +151,7 @@ function runKubelet(setup: NodeSetup, start: KubeletStart): Observable<NodeOutpu
   );
 }
 
-/** Directories every node has; a node that may not make them says so at once. */
+/** Creates the directories of every node, so that missing permissions fail the start. */
 function makeDirectories({ directories }: KubeletConfig, { files }: KubeletPorts): Observable<never> {
   const { rootDir, podLogsDir, containerLogsDir } = directories;
   return concat(

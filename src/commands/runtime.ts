@@ -1,6 +1,7 @@
 /**
  * `rxlet runtime`: the embedded CRI server. SIGTERM stops its containers, SIGINT leaves them to the next runtime. With
- * `--end-with-stdin` it also ends with its parent, and clears up after it.
+ * `--end-with-stdin` the end of its standard input, which its parent holds, kills the containers and removes the
+ * parent's paths (parentEnd.ts).
  */
 import { defer, EMPTY, firstValueFrom, from, map, merge, Observable, race, take, timer } from "rxjs";
 import type { RuntimeOptions } from "../cli/subCommands.ts";
@@ -9,12 +10,12 @@ import { systemClock } from "../sources/systemClock.ts";
 import { unhandledErrors } from "../sources/unhandledErrors.ts";
 import { pathsUntilEnd, removeLeft } from "./parentEnd.ts";
 
-/** Containers that are not gone by then hang in the kernel; the rest of the parent is removed all the same. */
+/** Time for killed containers to end. Later ones hang in the kernel; the parent's paths are removed anyway. */
 const ORPHAN_KILL_MS = 15_000;
 
 const report = (line: string): void => void process.stderr.write(`rxlet runtime: ${line}\n`);
 
-/** Ends a runtime that serves. */
+/** Ends a serving runtime. */
 type Ending = (runtime: EmbeddedRuntime) => Promise<void>;
 
 /** Serves until the signal, then completes. Errors when it cannot serve. */
@@ -56,7 +57,7 @@ export function embeddedRuntime(
   });
 }
 
-/** Emits when the process that started this one has closed our standard input, in general because it was killed. */
+/** Emits when standard input ends, usually because the parent process was killed. */
 function orphaned(): Observable<Ending> {
   const parent = process.ppid;
   return defer(() => from(pathsUntilEnd(process.stdin))).pipe(

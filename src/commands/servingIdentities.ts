@@ -1,6 +1,6 @@
 /**
- * The certificates of the node's own server, one after the other: signed by the control plane, in files of the
- * administrator, or self-signed. Upstream: InitializeTLS in cmd/kubelet/app/server.go and
+ * The serving certificates of the node over time: signed by the control plane, read from files of the administrator, or
+ * self-signed. Upstream: InitializeTLS in cmd/kubelet/app/server.go and
  * NewKubeletServerCertificateManager.
  */
 import path from "node:path";
@@ -44,7 +44,7 @@ export interface ServingIdentitySetup {
 /** Delay after a failure to create a self-signed pair. */
 const AGAIN_MS = 60_000;
 
-/** Emits each identity for the server; the first as soon as there is one. Never errors. */
+/** Emits each identity of the server. Never errors. */
 export function servingIdentities(setup: ServingIdentitySetup): Observable<TlsIdentity> {
   const { config, api, log } = setup;
   const found = servingSource(config, path.resolve(setup.certDir));

@@ -6,15 +6,18 @@ import { askKubelet } from "../sinks/askKubelet.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { refusalOf, targetServer, unanswered } from "./targetServer.ts";
 
-/** The output for text. */
+/** A destination for text. */
 export interface Screen {
   write(text: string): unknown;
 }
 
-/** Characters printed of an answer that is no page: all problems of a refused pod fit in. */
+/** Maximum number of printed characters of an error response; all problems of a rejected pod fit. */
 const MAX_ANSWER = 10_000;
 
-/** Asks for the page at `path`, prints it and completes; errors with what is wrong with pod or server. `what` it serves is for errors. */
+/**
+ * Requests the page at `path`, prints it and completes. Errors: the pod is unknown, or the server cannot answer. `what`
+ * names the page in errors.
+ */
 export const showPage = (
   path: string,
   what: string,
@@ -37,6 +40,6 @@ export const showPage = (
     ignoreElements(),
   );
 
-/** Path of a page about one pod. */
+/** Returns the path of a page about one pod. */
 export const podPage = (namespace: string, pod: string, page: string): string =>
   `/debug/rxlet/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(pod)}/${page}`;

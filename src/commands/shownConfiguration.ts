@@ -1,8 +1,8 @@
-/** The configuration as people may see it: in `/configz` and in the log. */
+/** The configuration without secrets, for `/configz` and the log. */
 import { encodeConfiguration } from "../core/config/encodeConfiguration.ts";
 import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
 
-/** Without what the manifest URL is asked with. */
+/** Returns the configuration in its wire form; masks the headers of the manifest URL. */
 export function shownConfiguration(
   config: KubeletConfiguration,
   isOn: (gate: string) => boolean,

@@ -1,4 +1,4 @@
-/** The progress of a simulation: a line that is redrawn on a terminal, a line per tenth in a pipe. */
+/** Shows the progress of a simulation: one rewritten line on a terminal, one line per tenth in a pipe. */
 import type { Clock } from "../ports/clock.ts";
 import type { ShrinkProgress, SimProgress } from "../sim/simulateSeed.ts";
 

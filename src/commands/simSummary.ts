@@ -10,10 +10,10 @@ const OUTCOMES: Readonly<Record<SimulateResult["outcome"], string>> = {
   crash: "the kubelet ended",
 };
 
-/** More faults of a replay than this are counted, not named. */
+/** Maximum number of named faults of a replay; more are only counted. */
 const NAMED_FAULTS = 40;
 
-/** The text, with a line end. */
+/** Returns the text, with a line end. */
 export function simSummary(result: SimulateResult): string {
   const { outcome, seed, violations, virtualMs, realMs, events, transitions, faults, traceHash } = result;
   const named = Object.entries(faults).map(([kind, count]) => `${kind} ${count}`);
@@ -32,7 +32,7 @@ export function simSummary(result: SimulateResult): string {
   return `${[...lines, ...(outcome === "ok" ? [] : failure(result))].join("\n")}\n`;
 }
 
-/** A run that went well, of many, in a line with its end. */
+/** Returns the line of a passed run among many, with a line end. */
 export function simLine({
   seed,
   virtualMs,

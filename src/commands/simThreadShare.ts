@@ -1,4 +1,4 @@
-/** The side of a thread that has a share of a fleet: one answer per request, in their order. */
+/** The worker-thread side of a share of a fleet: one response per request, in their order. */
 import { parentPort } from "node:worker_threads";
 import { createFleetShare, type FleetNode } from "../sim/fleetShare.ts";
 import type { CreateKubelet } from "../sim/simKubelet.ts";
@@ -10,8 +10,8 @@ export type ThreadRequest =
   | { readonly kind: "ends" };
 
 /**
- * Answers what the thread is asked. `createKubelet`: another kubelet than the production one; a function cannot be
- * sent here.
+ * Answers the requests of the main thread. `createKubelet` replaces the production kubelet; it is a parameter, because
+ * a function cannot be sent to a thread.
  */
 export function serveFleetShare(createKubelet?: CreateKubelet): void {
   let share = createFleetShare([], {});

@@ -1,6 +1,7 @@
 /**
- * A fleet dealt to threads, which take their turns at the same time: the same run as on one thread, as no turn begins
- * before all threads have ended the last one. Owns the threads; they live from one fleet to the next, until `close`.
+ * Distributes a fleet over threads, which take their turns at the same time. No turn begins before all threads have
+ * completed the previous one, so the run is the same as on one thread. Owns the threads until `close`; several fleets
+ * reuse them.
  */
 import { Worker } from "node:worker_threads";
 import { kubeletError, type KubeletError, toKubeletError } from "../core/errors.ts";
@@ -9,17 +10,17 @@ import type { DealtFleet } from "../sim/simulateSeed.ts";
 import { THREAD_LIMITS, tuneThreads } from "./simHeap.ts";
 import type { ThreadRequest } from "./simThreadShare.ts";
 
-/** Compiled, the program is beside this one too, under the other ending. */
+/** Program of a thread: beside this file, with its extension. */
 const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./simThread.ts" : "./simThread.js", import.meta.url);
 
 export interface SimThreads extends DealtFleet {
-  /** Ends the threads, whatever they do. */
+  /** Ends the threads at once. */
   close(): Promise<void>;
 }
 
 /**
- * Starts threads; not more than a fleet has nodes. A thread that ends by itself, or that throws, rejects what is asked
- * with a KubeletError. `program`: what a thread runs, one that calls `serveFleetShare`.
+ * Starts threads, at most one per node. Requests to a thread that has ended or thrown reject with a KubeletError.
+ * `program` is the module that a thread runs; it calls `serveFleetShare`.
  */
 export function createSimThreads(count: number, program: URL = PROGRAM): SimThreads {
   tuneThreads();
@@ -39,7 +40,7 @@ export function createSimThreads(count: number, program: URL = PROGRAM): SimThre
   };
 }
 
-/** A thread, asked one thing after the other. */
+/** A thread that handles one request at a time. */
 function createSimThread(program: URL) {
   const worker = new Worker(program, { name: "simulated nodes", resourceLimits: THREAD_LIMITS });
   let asked: PromiseWithResolvers<unknown> | undefined;

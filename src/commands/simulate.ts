@@ -24,10 +24,10 @@ import { createSimThreads, type SimThreads } from "./simThreads.ts";
 /** Exit code by outcome. */
 const EXIT_CODES: Readonly<Record<SimOutcome, number>> = { ok: 0, correctness: 2, liveness: 3, crash: 4 };
 
-/** Another kubelet than the production one, to show that it would be noticed. */
+/** Replaces the production kubelet, to verify that a broken one is detected. */
 export interface OtherKubelet {
   readonly createKubelet: CreateKubelet;
-  /** The program of threads that have it: a function cannot be sent to them. Without it there are none. */
+  /** Program of threads with this kubelet, because a function cannot be sent to a thread. Absent: no threads. */
   readonly threadProgram?: URL;
 }
 
@@ -45,7 +45,7 @@ export async function simulate(flags: SimulateFlags, screen: SimScreen, other?: 
     for (let run = 0; flags.runs === 0 || run < flags.runs; run += 1) {
       const which = { seed: seedOf(first, run), faults, replay, createKubelet: other?.createKubelet };
       const result = await simulateOne(flags, which, screen, threads);
-      // Known at once, while the event would wait for the end of all runs.
+      // Readable at once, while the event would come after the end of all runs.
       if (isGone(screen)) break;
       if (result.outcome === "ok") continue;
       if (flags.saveReplay !== "") {
@@ -106,7 +106,7 @@ async function simulateOne(
   return result;
 }
 
-/** Seeds that are numbers count up, others get a number. */
+/** Returns the seed of a later run: numbers count up, other seeds get a number as suffix. */
 function seedOf(first: string, run: number): string {
   if (run === 0) return first;
   return /^\d{1,15}$/.test(first) ? String(Number(first) + run) : `${first}-${run}`;

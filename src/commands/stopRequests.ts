@@ -1,4 +1,4 @@
-/** The requests to stop that `rxlet dev` heeds: the first stops its pods, the second does not wait for them. */
+/** Requests to stop `rxlet dev`: the first stops its pods, the second does not wait for them. */
 import { connect, delay, merge, type Observable, takeUntil } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
 
@@ -6,8 +6,8 @@ import type { Clock } from "../ports/clock.ts";
 export const UNREAD_GRACE_MS = 5_000;
 
 /**
- * Each signal is a request. The loss of the output's reader is one too, and a second one after the grace. After a
- * signal it is only the second: Ctrl-C also ends the reader of `rxlet dev | cat`.
+ * Emits each signal. The loss of the output's reader counts as a request, and as a second one after the grace. After a
+ * signal it counts once, after the grace, because Ctrl-C also ends the reader of `rxlet dev | cat`.
  *
  *     signals$        ----------s--|        --s---------
  *     outputGone$     --g-----------        ----g-------

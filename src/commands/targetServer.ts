@@ -1,4 +1,7 @@
-/** Finds the kubelet server that a command sends requests to: a running `rxlet dev` of this user, or the one in its flags. */
+/**
+ * Finds the kubelet server that a command sends requests to: a running `rxlet dev` of this user, or the one in its
+ * flags.
+ */
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { catchError, type MonoTypeOperatorFunction, throwError } from "rxjs";

@@ -13,11 +13,11 @@ interface Output {
   write(text: string): unknown;
 }
 
-/** Standard input under a name that messages show. */
+/** Name of standard input in messages. */
 const STDIN = { path: "/dev/stdin", name: "standard input" };
 
 /**
- * Prints the pods to `out` and what is left out to `notes`, then completes; errors with what is wrong with the file.
+ * Prints the pods to `out` and notes about omitted objects to `notes`, then completes. Errors: the file is unusable.
  */
 export function template({ file }: TemplateOptions, out: Output, notes: Output): Observable<never> {
   const { path, name } = file === "-" ? STDIN : { path: file, name: file };

@@ -1,4 +1,4 @@
-/** A configuration file: from text to plain values and their meaning. */
+/** Reads a configuration file: from text to plain values, then to decoded fields with their problems. */
 import { formatFieldPath } from "../core/config/configProblem.ts";
 import {
   type DecodedConfiguration,
@@ -7,7 +7,7 @@ import {
 } from "../core/config/decodeConfiguration.ts";
 import { readYamlDocument, type YamlDocument } from "./yamlDocument.ts";
 
-/** A file that was read, whether or not it is any good. */
+/** A file that was read, valid or not. */
 export interface ConfigDocument extends YamlDocument {
   readonly decoded: DecodedConfiguration;
 }
@@ -28,7 +28,7 @@ export function readConfigDocument(file: string, text: string, role: DocumentRol
 
 /** An error about a configuration, and its place in the file. */
 export interface PlacedError {
-  /** The file; undefined for a flag, or a value that stands nowhere. */
+  /** The file; undefined for a flag or a default. */
   readonly file: string | undefined;
   /** Zero for the file as a whole. */
   readonly line: number;

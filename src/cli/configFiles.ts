@@ -1,4 +1,4 @@
-/** Reads the configuration file and the drop-ins that flags name. */
+/** Reads the files of `--config` and `--config-dir`. */
 import type { DocumentRole } from "../core/config/decodeConfiguration.ts";
 import { type ConfigDocument, readConfigDocument } from "./configDocument.ts";
 import type { ConfigReaders } from "./configReaders.ts";
@@ -25,7 +25,7 @@ async function attempt<T>(run: () => Promise<T>): Promise<Read<T>> {
   }
 }
 
-/** Reads everything; what cannot be read becomes an error line. */
+/** Reads all files; each unreadable one becomes an error line. */
 export async function readConfigFiles(flags: KubeletFlags, readers: ConfigReaders): Promise<ConfigFiles> {
   const errors: string[] = [];
   const warnings: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Flags that set a field of KubeletConfiguration: name, type, default without a configuration file, heading. What they
- * mean and which field they set comes from the field table. Nearly all are deprecated in favour of the file.
+ * Flags that set a field of KubeletConfiguration: name, type, default without a configuration file, heading. The field
+ * table (core/config/configFields.ts) has their help and their field. Nearly all are deprecated in favour of the file.
  */
 import { CONFIG_FIELDS, CONFIG_PATHS } from "../core/config/configFields.ts";
 import { invariant } from "../core/invariant.ts";

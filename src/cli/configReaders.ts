@@ -1,4 +1,4 @@
-/** How configuration is read from disk; tests pass their own. */
+/** Access of the configuration loader to the disk; tests pass their own. */
 import { constants, createReadStream } from "node:fs";
 import { access, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";

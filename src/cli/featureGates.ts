@@ -1,14 +1,17 @@
-/** Works out which feature gates are on, from what flags and files set. Upstream: featureGate.SetFromMap. */
+/**
+ * Resolves feature gates from the settings of flags and files: values, problems, warnings. Upstream:
+ * featureGate.SetFromMap.
+ */
 import { closestName } from "../core/config/closestName.ts";
 import { FEATURE_GATES, GATE_DEPENDENCIES } from "./gateTable.ts";
 
-/** A gate that cannot be set so. */
+/** An unknown gate, or a value that a gate cannot have. */
 export interface GateProblem {
   readonly gate: string;
   readonly reason: string;
 }
 
-/** Every known gate and whether it is on, and what was wrong. */
+/** The value of every known gate, and the problems. */
 export interface ResolvedGates {
   readonly gates: ReadonlyMap<string, boolean>;
   readonly problems: readonly GateProblem[];
@@ -30,7 +33,7 @@ function gateFault(name: string, value: boolean): string | undefined {
   return gate.locked && gate.default !== value ? `cannot be ${value}: it is locked to ${gate.default}` : undefined;
 }
 
-/** The gates that result from `settings`; a gate set by itself wins over AllAlpha and AllBeta. */
+/** Resolves `settings`. A setting of a single gate overrides AllAlpha and AllBeta. */
 export function resolveFeatureGates(settings: Readonly<Record<string, boolean>>): ResolvedGates {
   const problems: GateProblem[] = [];
   const warnings: string[] = [];

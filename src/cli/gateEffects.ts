@@ -6,9 +6,9 @@ import { FEATURE_GATES } from "./gateTable.ts";
 
 /** The effect of one gate. */
 export type GateEffect =
-  /** On and off differ. */
+  /** The gate switches the feature. */
   | { readonly kind: "heeded" }
-  /** The feature is always on, or always off, whatever the gate says. */
+  /** The feature is always on, or always off, regardless of the gate. */
   | { readonly kind: "fixed"; readonly value: boolean; readonly why: string }
   /** Other components read it; a kubelet does not. */
   | { readonly kind: "foreign"; readonly component: string };
@@ -43,7 +43,7 @@ const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
   ["the Node is read only when it exists already", "KubeletRegistrationGetOnExistsOnly"],
 ];
 
-/** Features that do not exist here yet, with what is missing. */
+/** Gates of features that do not exist here yet, by the reason for the warning. */
 const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
   [
     "there is no CPU manager yet",
@@ -91,7 +91,7 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
   ["client certificates name no UID", "AllowParsingUserUIDFromCertAuth"],
 ];
 
-/** Gates no kubelet reads, by who does. */
+/** Gates that no kubelet reads, by the component that does. */
 const FOREIGN: readonly (readonly [component: string, gates: string])[] = [
   [
     "the client library of Go",

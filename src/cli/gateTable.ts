@@ -1,10 +1,10 @@
 /**
- * Feature gates of the kubelet this one follows (1.36): name, default, stage, and what may not be changed. A gate that
- * is on is no promise that the feature exists here yet.
+ * Feature gates of upstream's kubelet 1.36: name, default, stage, and whether the gate is locked. A gate may be on
+ * although its feature does not exist here yet: see gateEffects.ts.
  * Upstream: component-base/featuregate and the lists of gates of kubelet, API server and client libraries.
  */
 
-/** How far a feature is. */
+/** Maturity of a feature. */
 export type GateStage = "ALPHA" | "BETA" | "GA" | "DEPRECATED";
 
 /** A feature gate. */

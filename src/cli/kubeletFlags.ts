@@ -1,6 +1,6 @@
 /** Settings of flags that KubeletConfiguration lacks. Names are the flags in camel case; durations are milliseconds. */
 
-/** The flags that are no configuration field. Empty texts mean unset. */
+/** Values of the flags that set no configuration field. Empty texts mean unset. */
 export interface KubeletFlags {
   readonly config: string;
   readonly configDir: string;

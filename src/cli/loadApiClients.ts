@@ -1,7 +1,7 @@
 /**
- * How the node reaches the API server, and with what it gets its certificate: the kubeconfig while its certificate is
- * good, else the bootstrap kubeconfig. Upstream: LoadClientConfig and isClientConfigStillValid in
- * pkg/kubelet/certificate/bootstrap.
+ * Loads the credentials for the API server: those of the kubeconfig while its certificate is valid, else those of the
+ * bootstrap kubeconfig, with which the node requests a certificate. Upstream: LoadClientConfig and
+ * isClientConfigStillValid in pkg/kubelet/certificate/bootstrap.
  */
 import { X509Certificate } from "node:crypto";
 import path from "node:path";
@@ -28,7 +28,7 @@ function unusable({ identity }: ClientConfig): string | undefined {
   return validToDate.getTime() < Date.now() ? `its client certificate expired at ${validTo}` : undefined;
 }
 
-/** Loads what the flags name. Never rejects. */
+/** Loads the files in the flags. Never rejects. */
 export async function loadApiClients(
   { kubeconfig, bootstrapKubeconfig, certDir }: Pick<KubeletFlags, "kubeconfig" | "bootstrapKubeconfig" | "certDir">,
   readers: ConfigReaders,

@@ -1,6 +1,6 @@
 /**
- * Reads what --image-credential-provider-config names, a file or all .json, .yaml and .yml of a directory, and looks
- * whether the programs are there. Every fault is a line with file, line and field, all at once.
+ * Reads the file, or all .json, .yaml and .yml files of the directory, of --image-credential-provider-config, and
+ * checks that the plugins exist. Returns all errors at once, each with file, line and field.
  */
 import { createHash } from "node:crypto";
 import path from "node:path";
@@ -11,7 +11,7 @@ import type { KubeletFlags } from "./kubeletFlags.ts";
 import type { CredentialPluginOptions } from "./kubeletOptions.ts";
 import { readYamlDocument } from "./yamlDocument.ts";
 
-/** The plugins, undefined when no flag asks for any; or everything that is wrong. */
+/** The plugins, undefined when no flag configures any; or all errors. */
 export type LoadedProviders =
   | { readonly ok: true; readonly plugins: CredentialPluginOptions | undefined }
   | { readonly ok: false; readonly errors: readonly string[] };

@@ -1,6 +1,6 @@
 /**
- * Reads a kubeconfig and what it names: every fault as a line with file, line and field, all at once. The certificate
- * and its key are tried together, so that a pair that does not fit is found at start and not at the first request.
+ * Reads a kubeconfig and the files it names. Returns all errors at once, each with file, line and field. Also checks
+ * that certificate and key match, so that a wrong pair fails the start and not the first request.
  */
 import path from "node:path";
 import { createSecureContext } from "node:tls";

@@ -1,7 +1,8 @@
 /**
- * Puts the daemon's options together: configuration file, drop-ins over it, flags over both, defaults below. Without
- * a configuration file the defaults are the flags' old ones (AlwaysAllow), as upstream.
- * Every error of every source is returned at once. Upstream: cmd/kubelet/app/server.go.
+ * Builds the daemon's options: flags override drop-ins, drop-ins override the configuration file, and that overrides
+ * the defaults. Without a configuration file the defaults are the flags' legacy ones (AlwaysAllow), as upstream.
+ * Returns all errors of all sources at once; core/config/decodeConfiguration.ts rejects unknown fields. Upstream:
+ * cmd/kubelet/app/server.go.
  */
 import { withConfigAt } from "../core/config/configAtPath.ts";
 import { type ConfigProblem, type FieldPath, formatFieldPath } from "../core/config/configProblem.ts";
@@ -31,12 +32,12 @@ import { type GivenFlag, ownFlagValues, type ParsedFlags } from "./parseKubeletF
 import { startWarnings } from "./startWarnings.ts";
 import { isJsonObject } from "../core/json.ts";
 
-/** The options, or everything that is wrong. */
+/** The options, or all errors. */
 export type LoadedOptions =
   | { readonly ok: true; readonly options: KubeletOptions }
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Reads the files the flags name and merges everything. Rejects never. */
+/** Reads the files in the flags, merges and validates everything. Never rejects. */
 export async function loadKubeletOptions(parsed: ParsedFlags, readers: ConfigReaders): Promise<LoadedOptions> {
   const flags = ownFlagValues(parsed.given, OWN_FLAGS) as unknown as KubeletFlags;
   const files = await readConfigFiles(flags, readers);
@@ -88,13 +89,16 @@ export async function loadKubeletOptions(parsed: ParsedFlags, readers: ConfigRea
   };
 }
 
-/** A fault below or above a field that could not be read says nothing new. */
+/**
+ * Whether a problem concerns a field that could not be decoded, or a part or parent of it: it would repeat that
+ * problem.
+ */
 function overlaps(a: FieldPath, b: FieldPath): boolean {
   const length = Math.min(a.length, b.length);
   return a.slice(0, length).every((step, index) => step === b[index]);
 }
 
-/** Gates by name: a drop-in overrides the file, a flag overrides both; each gate on its own. */
+/** Returns the set gates by name. Each gate is overridden on its own: drop-ins over the file, the flag over both. */
 function gateSettings(documents: readonly ConfigDocument[], given: readonly GivenFlag[]) {
   let settings: unknown = {};
   for (const { wire } of documents) {
@@ -137,7 +141,7 @@ function mergedConfiguration(
   return config;
 }
 
-/** The line to print for a fault: with the flag, or the file and line, the value came from. */
+/** Returns the line to print for a problem, with the flag, or the file and line, that set the value. */
 function placedProblem(
   { path, reason }: ConfigProblem,
   documents: readonly ConfigDocument[],
@@ -152,7 +156,7 @@ function placedProblem(
     const subject = flag.spec.field === text ? reason : `${text}: ${reason}`;
     return { file: undefined, line: 0, text: `--${flag.spec.name}: ${subject}` };
   }
-  // The last file that says most about the field wins, as it did in merging.
+  // The last file that sets the most specific part of the field wins, as in the merge.
   let place: { readonly file: string; readonly steps: number; readonly line: number } | undefined;
   for (const document of documents) {
     const found = document.locate(path);

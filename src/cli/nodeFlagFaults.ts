@@ -1,4 +1,4 @@
-/** Checks of flags that are no configuration field. Upstream: ValidateKubeletFlags, ParseNodeIPArgument. */
+/** Validates flags that set no configuration field. Upstream: ValidateKubeletFlags, ParseNodeIPArgument. */
 import { isIPAddress, labelKeyFault, labelValueFault } from "../core/config/nodeNames.ts";
 import { addressKind } from "../core/node/ipAddress.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";

@@ -1,4 +1,4 @@
-/** Flags that are no field of KubeletConfiguration: upstream's, then rxlet's own. */
+/** Flags that set no field of KubeletConfiguration: upstream's, then rxlet's own. */
 import type { FlagGroup, FlagSpec, FlagType, PairSyntax } from "./flagSpec.ts";
 
 interface Extras {

@@ -1,4 +1,4 @@
-/** Changes of pods as lines for a pipe: one per pod that looks different than before, one per pod that left. Pure. */
+/** Formats changes of pods as lines for a pipe: one per changed pod, one per removed pod. Pure. */
 import type { Pod } from "../core/api.ts";
 import type { EpochMs } from "../core/ids.ts";
 import type { PodRow } from "../core/pod/podRow.ts";
@@ -34,7 +34,7 @@ function words({ ready, status, restartCount, ip }: PodRow): string {
   return `${ready.padEnd(5)}  ${printable(status).padEnd(STATUS_WIDTH)}  ${restarts.padEnd(11)}  ${printable(ip)}`;
 }
 
-/** The lines for these pods after what was said before. */
+/** Returns the lines to print next, and the printed state after them. */
 export function changedLines({ said }: PodLines, pods: readonly Pod[], now: EpochMs): PodLines {
   const at = formatInstant(now);
   const current = new Map(

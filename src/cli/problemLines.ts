@@ -1,5 +1,5 @@
 /**
- * Problems of manifests for people who watch a terminal: a block under the live table, and lines for a pipe. Pure.
+ * Formats problems of manifests: a block under the live table on a terminal, lines for a pipe. Pure.
  */
 import type { EpochMs } from "../core/ids.ts";
 import { originWithin, problemText } from "../core/pod/manifest/problemText.ts";
@@ -46,7 +46,7 @@ function problemRows(problem: ManifestProblem, manifests: string, columns: numbe
 const textOf = (problem: ManifestProblem, manifests: string): string =>
   problemText(problem, originWithin(manifests, problem.origin));
 
-/** The problems last printed, by what they say, and the lines that say what changed. */
+/** The problems last printed, by their text, and the lines about changes. */
 export interface ProblemLines {
   readonly said: ReadonlyMap<string, ManifestProblem>;
   readonly text: readonly string[];
@@ -59,7 +59,7 @@ export const NO_PROBLEM_LINES: ProblemLines = { said: new Map(), text: [] };
 const wordingOf = ({ severity, origin, field, reason }: ManifestProblem): string =>
   [severity, origin, field, reason].join("\0");
 
-/** Problems by what they say; the same words on several lines are several problems. */
+/** Returns the problems by their text; the same text on several lines of a manifest counts as several problems. */
 function byWording(problems: readonly ManifestProblem[]): ReadonlyMap<string, ManifestProblem> {
   const counts = new Map<string, number>();
   return new Map(
@@ -74,7 +74,7 @@ function byWording(problems: readonly ManifestProblem[]): ReadonlyMap<string, Ma
 
 const placeOf = ({ origin, field }: ManifestProblem): string => `${origin}\0${field}`;
 
-/** The lines for these problems after what was printed before: one per problem that is new, changed or resolved. */
+/** Returns the lines to print next: one per problem that is new, changed or resolved. */
 export function changedProblems(
   { said }: ProblemLines,
   problems: readonly ManifestProblem[],

@@ -1,6 +1,6 @@
 /**
- * The command line of rxlet: the daemon, or a sub-command of `commandTable.ts`. Turns argv into what to do, as a value;
- * it neither prints nor exits. Exit code 1 goes with `error`, 0 with `help` and `version`.
+ * The command line of rxlet: the daemon, or a sub-command of `commandTable.ts`. Turns argv into an Invocation and
+ * neither prints nor exits. Exit code 1 goes with `error`, 0 with `help` and `version`.
  */
 import { closestName } from "../core/config/closestName.ts";
 import { type SubCommand, SUB_COMMANDS, subCommandOf } from "./commandTable.ts";

@@ -4,7 +4,7 @@ import { ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
 import { readPodName } from "./podName.ts";
 import { AUTHENTICATED, type KubeletTarget, readTarget, TARGET_FLAGS } from "./targetFlags.ts";
 
-/** The pod to retry, and the kubelet to ask. */
+/** The pod to retry, and its kubelet. */
 export interface RetryOptions {
   readonly namespace: string;
   readonly pod: string;

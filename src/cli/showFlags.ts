@@ -1,12 +1,12 @@
 /**
- * Flags and options of the commands that show what a running rxlet knows: `rxlet explain POD`, `rxlet volumes [POD]`.
+ * Flags and options of the commands that print a page of a running rxlet: `rxlet explain POD`, `rxlet volumes [POD]`.
  */
 import { ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
 import type { FlagSpec } from "./flagSpec.ts";
 import { readPodName } from "./podName.ts";
 import { type KubeletTarget, readTarget, TARGET_FLAGS } from "./targetFlags.ts";
 
-/** The kubelet to ask, and the form of its answer. */
+/** The kubelet to query, and the output format. */
 export interface ShowOptions {
   readonly target: KubeletTarget;
   readonly format: "text" | "json";

@@ -1,6 +1,5 @@
 /**
- * The values of flags, whatever a configuration file says, as `/flagz` shows them. Counterpart:
- * flagz.NamedFlagSetsReader.
+ * The values of flags, regardless of configuration files, for `/flagz`. Upstream: flagz.NamedFlagSetsReader.
  */
 import { configAt } from "../core/config/configAtPath.ts";
 import { formatDuration } from "../core/config/duration.ts";

@@ -1,4 +1,4 @@
-/** Flags of `rxlet simulate`, and what they say. */
+/** Flags and options of `rxlet simulate`. */
 import type { FlagSpec, FlagType } from "./flagSpec.ts";
 import { ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
 

@@ -1,4 +1,4 @@
-/** Notes to log at start: settings that have no effect yet, and deprecated flags. One line each. */
+/** Warnings to log at start: settings without effect, and deprecated flags. One line per kind. */
 import { configAt } from "../core/config/configAtPath.ts";
 import type { ConfigField } from "../core/config/configField.ts";
 import { CONFIG_FIELDS, CONFIG_PATHS } from "../core/config/configFields.ts";
@@ -11,7 +11,7 @@ import type { KubeletFlags } from "./kubeletFlags.ts";
 import { defaultOfFlag, type GivenFlag, type ParsedFlags } from "./parseKubeletFlags.ts";
 import { isJsonObject } from "../core/json.ts";
 
-/** Equality of decoded values; maps are equal whatever the order of their keys. */
+/** Equality of decoded values; the order of keys in maps does not matter. */
 function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, at) => isSame(one, b[at]));
   if (!isJsonObject(a) || !isJsonObject(b)) return a === b;
@@ -54,7 +54,7 @@ function flagsWithoutEffect(flags: KubeletFlags, given: readonly GivenFlag[]): r
     .map(({ spec }) => `--${spec.name}`);
 }
 
-/** Signals that are taken and do not count, by field. */
+/** Returns accepted eviction signals without effect, by field. */
 function ignoredSignals(config: KubeletConfiguration): readonly string[] {
   const fields = ["evictionHard", "evictionSoft", "evictionSoftGracePeriod", "evictionMinimumReclaim"] as const;
   return fields.flatMap((field) =>
@@ -64,7 +64,7 @@ function ignoredSignals(config: KubeletConfiguration): readonly string[] {
   );
 }
 
-/** The notes for one start. */
+/** Returns the warnings of one start. */
 export function startWarnings(
   config: KubeletConfiguration,
   flags: KubeletFlags,

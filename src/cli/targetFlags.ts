@@ -1,11 +1,11 @@
-/** Flags of commands that ask a running kubelet: which one, as which user, and which authority to trust. */
+/** Flags of commands that query a running kubelet: its address, credentials and trusted authority. */
 import type { KubeletAccess } from "../core/auth/kubeletAccess.ts";
 import { trimmedEnd } from "../core/trimmedEnd.ts";
 import { ACCESS_FLAGS, readAccess } from "./accessFlags.ts";
 import type { FlagSpec } from "./flagSpec.ts";
 import type { ParsedFlags } from "./parseKubeletFlags.ts";
 
-/** The kubelet to ask. */
+/** The kubelet to query. */
 export type KubeletTarget =
   | {
       readonly kind: "server";
@@ -38,9 +38,9 @@ export const TARGET_FLAGS: readonly FlagSpec[] = [
   ...ACCESS_FLAGS,
 ];
 
-/** How a command may be answered. */
+/** Servers that a command may use. */
 export interface TargetRules {
-  /** Asked when no `rxlet dev` runs. */
+  /** URL to query when no `rxlet dev` runs. */
   readonly otherwise: string;
   /** Whether a server without TLS, which is read-only, can answer. */
   readonly readOnly: boolean;
@@ -49,8 +49,8 @@ export interface TargetRules {
 }
 
 /**
- * The target, and what is wrong with the flags. Credentials without a server are for the authenticated server of this
- * machine.
+ * Returns the target, and the faults of the flags. Credentials without a server are for the authenticated server of
+ * this machine.
  */
 export function readTarget(
   values: Readonly<Record<string, unknown>>,

@@ -7,7 +7,7 @@ import { formatInstant } from "../core/time/civilTime.ts";
 
 const nameOf = ({ namespace, name }: PodTrouble): string => (namespace === "default" ? name : `${namespace}/${name}`);
 
-/** A trouble as a warning about the pod. */
+/** Returns a trouble as a warning about its pod. */
 export const troubleAsProblem = (trouble: PodTrouble): ManifestProblem => ({
   severity: "warning",
   origin: nameOf(trouble),
@@ -27,8 +27,8 @@ export interface TroubleLines {
 export const NO_TROUBLE_LINES: TroubleLines = { said: new Map(), text: [] };
 
 /**
- * The lines for these troubles after what was printed before. What a pod has again is not printed again: a crash loop is
- * one line. `podNames` are the pods there are.
+ * Returns the lines to print next. A trouble that a pod had before is not printed again: a crash loop
+ * is one line. `podNames` are the pods there are.
  */
 export function changedTroubles(
   { said }: TroubleLines,

@@ -1,11 +1,11 @@
 /**
- * The order of work on keys towards another side that may be away: the most urgent key first, one piece of work per key at
- * a time, a bound over all of them, and one try at a time while the other side is away. Pure: `operators/byPriority.ts`
- * runs the work.
+ * Work queue by key for requests to a server that may be unreachable: the most urgent key first, one piece of work per
+ * key at a time, a bound over all keys. While the server is away, one try at a time, and the keys take turns regardless
+ * of urgency. Pure: `operators/byPriority.ts` runs the work.
  */
 import { unreachable } from "./invariant.ts";
 
-/** A key that there is work for. 0 is the most urgent. */
+/** A key with work to do. Priority 0 is the most urgent. */
 export interface Urgent<K> {
   readonly key: K;
   readonly priority: number;
@@ -13,13 +13,13 @@ export interface Urgent<K> {
 
 /** The outcome of a piece of work. Work without an outcome had nothing to do. */
 export type WorkOutcome =
-  /** The other side did it: there may be more to do for this key. */
+  /** The server answered: the key may need more work. */
   | { readonly kind: "answered" }
   /** The work is due after this many milliseconds. */
   | { readonly kind: "later"; readonly afterMs: number }
-  /** The other side refused it: the key is tried again after a pause that grows each time. */
+  /** The server rejected it: the key is retried with backoff. */
   | { readonly kind: "failed" }
-  /** The other side is away, or asks for a pause: no other work will succeed either. */
+  /** The server is unreachable, or requests a pause: work on other keys would fail as well. */
   | { readonly kind: "away"; readonly pauseMs: number };
 
 interface Waiting {
@@ -37,15 +37,15 @@ export interface WorkQueue<K> {
   readonly running: ReadonlyMap<K, number>;
   /** Failures in a row, by key. */
   readonly failures: ReadonlyMap<K, number>;
-  /** Set while the other side is away. No work starts before `untilMs`. */
+  /** Set while the server is away. No work starts before `untilMs`. */
   readonly away: { readonly tries: number; readonly untilMs: number } | undefined;
-  /** Permissions to start a piece of work, and whether another one is asked for. */
+  /** Number of unused turns (permissions of the rate limit to start work), and whether another is requested. */
   readonly turns: { readonly free: number; readonly isAsked: boolean };
-  /** Places given so far. */
+  /** Number of assigned places. */
   readonly places: number;
 }
 
-/** A change of the queue. `delayMs` gives the backoff after so many failures. */
+/** A change of the queue. `delayMs` returns the backoff after a number of failures. */
 export type WorkEvent<K> =
   | { readonly kind: "added"; readonly key: K; readonly priority: number }
   | { readonly kind: "started"; readonly key: K }
@@ -58,14 +58,14 @@ export type WorkEvent<K> =
     }
   | { readonly kind: "turnAsked" }
   | { readonly kind: "turnGiven" }
-  /** The other side is there again. */
+  /** The server is reachable again. */
   | { readonly kind: "returned" };
 
 /** The next thing to do. */
 export type WorkStep<K> =
   | { readonly kind: "start"; readonly key: K }
   | { readonly kind: "askTurn" }
-  /** A turn is asked for; the key is chosen when it is given. */
+  /** A turn is requested; the key is chosen when it is granted. */
   | { readonly kind: "awaitTurn" }
   /** The earliest instant at which work can start; undefined: only an event can start work. */
   | { readonly kind: "wait"; readonly untilMs: number | undefined };
@@ -103,7 +103,7 @@ export function reduceWork<K>(queue: WorkQueue<K>, event: WorkEvent<K>): WorkQue
       return { ...queue, turns: { free: queue.turns.free + 1, isAsked: false } };
     case "returned": {
       const waiting = new Map([...queue.waiting].map(([key, entry]) => [key, { ...entry, dueMs: 0 }]));
-      // The next try shows whether the other side answers: until then it counts as away.
+      // The server counts as away until the next try succeeds.
       return { ...queue, waiting, away: queue.away && { ...queue.away, untilMs: 0 } };
     }
     default:
@@ -136,7 +136,7 @@ function withEnd<K>(queue: WorkQueue<K>, event: WorkEvent<K> & { readonly kind: 
     next.waiting.has(key) ? next : withWaiting(next, key, priority, nowMs + pauseMs);
   switch (outcome?.kind) {
     case undefined: {
-      // The turn was not used: another key may have it.
+      // The turn was not used: another key may use it.
       const turns = { ...queue.turns, free: queue.turns.free + 1 };
       return { ...idle, turns, failures: without(queue.failures, key) };
     }
@@ -155,7 +155,7 @@ function withEnd<K>(queue: WorkQueue<K>, event: WorkEvent<K> & { readonly kind: 
   }
 }
 
-/** Only the first failure of requests sent together makes the pause longer. */
+/** Returns the state after a failure. Of concurrent requests only the first failure extends the pause. */
 function awayAfter<K>(
   away: WorkQueue<K>["away"],
   pauseMs: number,
@@ -182,7 +182,7 @@ function mostUrgent<K>(
   return best && { value: best[0] };
 }
 
-/** While the other side is away the keys take turns: one that makes it fail must not be the only one tried. */
+/** While the server is away the keys take turns, so that a key whose request fails it does not block the others. */
 const isBefore = (left: Waiting, right: Waiting, inTurn: boolean): boolean =>
   inTurn || left.priority === right.priority ? left.place < right.place : left.priority < right.priority;
 

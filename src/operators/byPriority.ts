@@ -21,10 +21,10 @@ export interface ByPriorityOptions<K> {
   readonly work: (key: K) => Observable<WorkOutcome>;
   /** Maximum number of concurrent pieces of work. */
   readonly limit: number;
-  /** Completes when another piece may begin; the key is chosen only then. Default: at once. */
+  /** A turn of the rate limit: completes when work may start; the key is chosen only then. Default: at once. */
   readonly turn?: () => Observable<unknown>;
   readonly backoff: BackoffCurve;
-  /** Emits when the other side is available again: keys that wait for it are tried at once. Default: never. */
+  /** Emits when the server is reachable again: waiting keys are tried at once. Default: never. */
   readonly returns$?: Observable<unknown>;
   readonly clock: Clock;
   readonly rng: Rng;
@@ -33,15 +33,16 @@ export interface ByPriorityOptions<K> {
 }
 
 /**
- * Works on each key of the source, at the rate of `turn`. A key that comes again during its work is worked on once more;
- * a key that comes again while it waits for a retry waits no longer.
+ * Works on each key of the source, at the rate of `turn`. A key that comes again during its work is worked on once
+ * more; a key that comes again while it waits for a retry waits no longer.
  *
  *     source   a2-b1-c2--------       limit 1
  *     work     [a2   ][b1][c2]        b overtakes
- *     away     #----a#--------b[a][c] one try at a time, each with another key, until one is answered or it returns
+ *     away     #----a#--------b[a][c] one try at a time, each with another key, until the server answers or returns
  *
- * Emits nothing. Cancels: all work under way and the timer. Errors: of source and work pass on. Completes when the source
- * did and nothing is under way or waits. Bound: `limit` pieces under way, one entry per key, one timer, one turn asked for.
+ * Emits nothing. Cancels: all work under way and the timer. Errors: of source and work pass on. Completes when the
+ * source did and nothing is under way or waits. Bound: `limit` pieces under way, one entry per key, one timer, one
+ * requested turn.
  */
 export function byPriority<K>(options: ByPriorityOptions<K>): OperatorFunction<Urgent<K>, never> {
   const { work, limit, backoff, clock, rng, onDepth, turn = () => EMPTY, returns$ = EMPTY } = options;

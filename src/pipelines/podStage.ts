@@ -1,4 +1,4 @@
-/** The only way in which stages enter a pod's timeline: when the work begins, and whatever its outcome is. */
+/** Records the begin and end of a stage (a CRI call, hook or other effect) in a pod's timeline. No other code does. */
 import { defer, finalize, type Observable, tap } from "rxjs";
 import type { Result } from "../core/result.ts";
 import type { Stage } from "../core/timeline/timelineTypes.ts";

@@ -1,4 +1,4 @@
-/** Read access to the timelines for the servers: the view of one pod as of now. */
+/** Read access to the timelines for the servers: computes the current view of one pod, with its waits. */
 import { timelineView, type TimelineView } from "../core/timeline/timelineView.ts";
 import type { PodTimeline } from "../core/timeline/timelineTypes.ts";
 import { NO_VOLUMES } from "../core/volume/podVolumes.ts";

@@ -1,7 +1,8 @@
 /**
  * `/exec`, `/attach` and `/portForward`: the runtime returns the URL of the stream, and the connection is forwarded
- * there. `/run`: returns the complete output of a command.
- * Upstream: getExec, getAttach, getPortForward, getRun in pkg/kubelet/server/server.go.
+ * there, translated (`translateUpgrade.ts`, `tunnelUpgrade.ts`) for WebSocket protocols that the runtime lacks. `/run`:
+ * returns the complete output of a command. Upstream: getExec, getAttach, getPortForward, getRun in
+ * pkg/kubelet/server/server.go.
  */
 import type { Context, Hono } from "hono";
 import { firstValueFrom } from "rxjs";

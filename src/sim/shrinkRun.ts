@@ -1,4 +1,4 @@
-/** Shrinks a failing run: drops pods, then faults, while the run breaks the same rule. */
+/** Shrinks a failing run: drops pods, then faults, while the run breaks the same rule. Called by simulateSeed.ts. */
 import { type ShrinkBudget, shrinkList } from "./shrinkList.ts";
 import type { SimReplay } from "./simReplay.ts";
 import { replayedPods } from "./simReplay.ts";

@@ -1,7 +1,7 @@
 /**
  * Correlates repeated Kubernetes events: counts equal events, aggregates those that differ only in their message, and
- * limits the rate per object. Owns its three tables. Bound: `maxKeys` keys per table, least recently used evicted
- * first. Time is passed in. Upstream: EventCorrelator of client-go's tools/record.
+ * limits the rate per object (spam filter). Owns its three tables. Bound: `maxKeys` keys per table, least recently used
+ * evicted first. Time is passed in. Upstream: EventCorrelator of client-go's tools/record.
  */
 import type { KubeletEvent } from "../core/events.ts";
 import type { CountedEvent } from "../core/apiEvent.ts";

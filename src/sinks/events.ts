@@ -1,5 +1,6 @@
 /**
- * The event sink: writes events as log lines and counts, and as API objects on a node of a cluster. Owns one
+ * The event recorder: correlates events (eventCorrelator.ts), then writes them as log lines and metrics, and passes
+ * them to a store if there is one: the API server (apiEvents.ts), or the event objects of `rxlet dev`. Owns one
  * correlator per subscription, which bounds its memory; has no queue and no timer. Upstream: record.EventBroadcaster
  * with structured logging.
  */

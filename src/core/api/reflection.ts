@@ -1,6 +1,7 @@
 /**
- * State of a reflector of one resource and its next request: a pure state machine over the answers of list and watch.
- * Upstream: ListAndWatch of client-go's Reflector.
+ * State of a reflector of one resource: a pure state machine over the responses of list and watch. Decides the next
+ * request and whether to wait before it; sources/reflector.ts sends it and computes the backoff. Upstream: ListAndWatch
+ * of client-go's Reflector.
  *
  *     stream --(initial events end)--------------------------> watch --(closed)--> watch
  *       |  ^                                                    |  ^

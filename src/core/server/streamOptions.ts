@@ -1,5 +1,6 @@
 /**
- * Query parameters of `/exec`, `/attach` and `/portForward`. Upstream: NewOptions and NewV4Options of cri-streaming.
+ * Query parameters of `/exec`, `/attach` and `/portForward`, and the paths that may be upgraded. Upstream: NewOptions
+ * and NewV4Options of cri-streaming.
  */
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";

@@ -1,6 +1,6 @@
 /**
- * Stalls of the event loop: the work in a short window that blocked it for too long. Pure; src/sources/loopStalls.ts
- * observes the event loop.
+ * Stalls of the event loop: the work in a short window that blocked it for too long. Pure; sources/loopStalls.ts
+ * observes the event loop, commands/noticeStalls.ts logs and counts.
  */
 
 /** Stalls of at least this length are logged: a few in a row delay liveness probes and leases. */

@@ -1,4 +1,6 @@
-/** Reducer of a pod's timeline. Returns the same timeline for an input that is not worth keeping. */
+/**
+ * Reducer of a pod's timeline, for pipelines/podTimeline.ts. Returns the same timeline for an input that adds nothing.
+ */
 import { namesText, WAITING_FOR_ROOM } from "../admission/leavingPods.ts";
 import type { KubeletEvent } from "../events.ts";
 import { unreachable } from "../invariant.ts";

@@ -1,4 +1,4 @@
-/** Derives a pod's current waits, and what ends each, from its timeline and the state of the node. */
+/** Derives a pod's current waits, and the event that ends each, when a timeline is read; no wait is stored. */
 import { namesText } from "../admission/leavingPods.ts";
 import type { ApiContainerStatus, Pod } from "../api.ts";
 import { parseImageRef } from "../image/imageRef.ts";

@@ -1,7 +1,8 @@
 /**
- * A cache of API server answers. Each entry has a lifetime that depends on its answer. Grants and refusals have
+ * A cache of API server responses. Each entry has a lifetime that depends on its response. Grants and refusals have
  * separate bounds, each of which drops its oldest entry, so refusals never evict a grant. Concurrent requests with the
- * same key share one call. Owns its entries, which are keyed by a hash or an attribute set, never by a secret.
+ * same key share one call. Owns its entries, which are keyed by a hash or an attribute set, never by a secret. When
+ * memory is low, the entries and then the waiting calls are dropped (ports/shedding.ts).
  */
 import { defer, finalize, of, shareReplay, tap } from "rxjs";
 import type { MonotonicMs } from "../../core/ids.ts";

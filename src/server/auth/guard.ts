@@ -1,5 +1,6 @@
 /**
- * Authenticates and authorizes each request, and answers rejected requests as upstream does.
+ * Authenticates and authorizes each request, and answers rejected requests as upstream does. Every 401, and a
+ * 403 for an anonymous user, ends the connection.
  * Upstream: InstallAuthFilter in pkg/kubelet/server/server.go.
  */
 import type { Context, MiddlewareHandler } from "hono";

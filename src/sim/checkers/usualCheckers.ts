@@ -1,4 +1,4 @@
-/** The default checkers of a simulated node. */
+/** The default checkers of a simulated node: each rule that is checked at every observation. */
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { admittedFits } from "./admittedFits.ts";

@@ -1,4 +1,7 @@
-/** Faults of the runtime's calls: errors before and after the effect, slow calls, calls without an answer. */
+/**
+ * Faults of the runtime's calls: errors before and after the effect, slow calls, calls without an answer.
+ * simNodeWorld.ts passes `callFault` to the runtime as its `intercept`, and simCall.ts carries out the outcome.
+ */
 import type { CriRpc } from "../../core/criOperations.ts";
 import { type KubeletError, kubeletError } from "../../core/errors.ts";
 import type { Prng } from "../prng.ts";

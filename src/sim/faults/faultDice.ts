@@ -1,6 +1,7 @@
 /**
  * Decides every fault of a run independently: whether a fault happens depends on the seed and its name alone, never
- * on earlier decisions. Shrinking can therefore leave out one fault and keep the others. Owns the list of faults that
+ * on earlier decisions. Shrinking can therefore leave out one fault and keep the others. The other files of this
+ * directory roll the dice and inject the faults; simRun.ts connects them to a node. Owns the list of faults that
  * happened. Bound: one name per fault.
  */
 import { createPrng, type Prng } from "../prng.ts";

@@ -1,6 +1,6 @@
 /**
  * The course of a simulated rpc: half of its latency, then its effect at one instant, then the other half; one
- * deadline covers all. `intercept` injects faults.
+ * deadline covers all. `intercept` decides the fault of each request (faults/callFaults.ts).
  */
 import {
   concat,

@@ -24,7 +24,7 @@ export interface SubCommand {
   readonly name: SubInvocation["command"];
   /** The arguments before the flags, as help shows them; empty without any. */
   readonly args: string;
-  /** How many arguments there may be. */
+  /** Maximum number of arguments. */
   readonly maxArgs: number;
   /** A line for the list of commands; it starts with a verb. */
   readonly about: string;
@@ -37,7 +37,7 @@ export interface SubCommand {
 
 type Read<T> = { readonly ok: true; readonly options: T } | { readonly ok: false; readonly errors: readonly string[] };
 
-/** A row whose options `read` finds, or everything that is wrong with them. */
+/** Creates a row whose `read` returns the options or all errors. */
 function row<Name extends SubInvocation["command"]>(
   name: Name,
   texts: Omit<SubCommand, "name" | "read">,

@@ -35,7 +35,7 @@ export interface PlacedError {
   readonly text: string;
 }
 
-/** The faults of a file: `file:12: path: reason`. */
+/** Returns the errors of a file: `file:12: path: reason`. */
 export function documentErrors(document: ConfigDocument): readonly PlacedError[] {
   const { file } = document;
   const faults = document.decoded.problems.map(({ path, reason }) => {
@@ -46,7 +46,7 @@ export function documentErrors(document: ConfigDocument): readonly PlacedError[]
   return [...document.syntaxErrors.map((text) => ({ file, line: 0, text })), ...faults];
 }
 
-/** The lines to print: flags first, then file by file in the order of `files`, each in order of its lines. */
+/** Returns the lines to print: flags first, then the files in the order of `files`, each sorted by line. */
 export function errorsInOrder(errors: readonly PlacedError[], files: readonly string[]): readonly string[] {
   const rank = ({ file }: PlacedError): number => (file === undefined ? -1 : files.indexOf(file));
   return errors.toSorted((a, b) => rank(a) - rank(b) || a.line - b.line).map(({ text }) => text);

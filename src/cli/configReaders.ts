@@ -6,7 +6,7 @@ import { join } from "node:path";
 /** Access to configuration files. Failures reject with an Error whose message names the reason. */
 export interface ConfigReaders {
   readText(path: string): Promise<string>;
-  /** Every file below a directory, subdirectories included, in the order of names that upstream walks them. */
+  /** Resolves with all files below a directory and its subdirectories, in upstream's order of names. */
   listFiles(directory: string): Promise<readonly string[]>;
   /** The kind of file at the path, with links followed; undefined when there is none. */
   look(path: string): Promise<"directory" | "program" | "other" | undefined>;
@@ -38,7 +38,7 @@ async function look(path: string): ReturnType<ConfigReaders["look"]> {
 /** Far above the size of any configuration, certificate or key. */
 export const MAX_TEXT_BYTES = 4 * 1024 * 1024;
 
-/** The whole of a file, which may be a pipe or a device without an end. */
+/** Reads a whole file with a bound, because it may be a pipe or a device without an end. */
 async function readText(path: string): Promise<string> {
   const pieces: Buffer[] = [];
   let bytes = 0;

@@ -1,18 +1,18 @@
-/** The first lines of `rxlet dev`: where things are, and which commands work against it. Pure. */
+/** Formats the first lines of `rxlet dev`: its files and addresses, and commands that work with it. Pure. */
 
 /** Contents of the banner. */
 export interface DevBanner {
-  /** How to start this program again: `rxlet`, or `npx node src/main.ts` in a clone. */
+  /** Command that starts this program: `rxlet`, or `npx node src/main.ts` in a clone. */
   readonly program: string;
   /** Directory of the manifests. */
   readonly manifests: string;
   /** The directory had no manifests at the start. */
   readonly isEmpty: boolean;
-  /** File with which kubectl reaches this node; undefined until the server listens that it and the commands ask. */
+  /** Kubeconfig of this node; undefined until the authenticated server listens. */
   readonly kubeconfig: string | undefined;
   /** Base URL of the read-only server; undefined when it is off. */
   readonly readOnly: string | undefined;
-  /** The port that the read-only server would have had; undefined when it has the one asked for. */
+  /** The requested port of the read-only server if another program uses it; else undefined. */
   readonly portInUse: number | undefined;
   /** Process of another `rxlet dev` that runs the same manifests; undefined when there is none. */
   readonly twinPid: number | undefined;

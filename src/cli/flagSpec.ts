@@ -27,7 +27,7 @@ export type FlagType =
  */
 export type PairSyntax = "equals" | "lessThan" | "single" | "labels";
 
-/** A flag. Its value lands in the configuration field it names, or under its own name. */
+/** A flag. Its value sets the configuration field `field`, or else the property with the flag's name. */
 export interface FlagSpec {
   /** Without dashes. */
   readonly name: string;
@@ -38,7 +38,7 @@ export interface FlagSpec {
   readonly default: string;
   readonly group: FlagGroup;
   readonly about: string;
-  /** Why it should not be used any more; undefined when it may. */
+  /** Reason for the deprecation; undefined for a flag that is not deprecated. */
   readonly deprecated?: string;
   /** The configuration field it sets. */
   readonly field?: ConfigPath;

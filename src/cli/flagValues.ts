@@ -16,7 +16,7 @@ import {
 import { formatQuantity, parseQuantity } from "../core/quantity.ts";
 import type { FlagSpec, FlagType, PairSyntax } from "./flagSpec.ts";
 
-/** A value, or every reason why there is none. */
+/** A value, or all reasons why the texts are invalid. */
 export type FlagValue =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly faults: readonly string[] };
@@ -30,7 +30,7 @@ const orFault = (value: unknown, what: string, text: string): FlagValue =>
 const TRUE = ["1", "t", "T", "TRUE", "true", "True"];
 const FALSE = ["0", "f", "F", "FALSE", "false", "False"];
 
-/** The boolean a text means to Go; undefined when it means none. */
+/** Parses a boolean as Go does; undefined for any other text. */
 function parseGoBool(text: string): boolean | undefined {
   if (TRUE.includes(text)) return true;
   return FALSE.includes(text) ? false : undefined;
@@ -38,7 +38,7 @@ function parseGoBool(text: string): boolean | undefined {
 
 const INTEGER = /^[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]*|[1-9][0-9]*)$/;
 
-/** The integer a text means to Go with any base; undefined when it is none or has more than 53 bits. */
+/** Parses an integer of any base as Go does; undefined for any other text and beyond 53 bits. */
 function parseGoInteger(text: string): number | undefined {
   if (!INTEGER.test(text)) return undefined;
   const negative = text.startsWith("-");
@@ -55,7 +55,7 @@ function integer(text: string, min: number, max: number): FlagValue {
   return value < min || value > max ? wrong(`must be between ${min} and ${max}, got ${text}`) : good(value);
 }
 
-/** Comma-separated values; a value in double quotes may hold commas, doubled quotes stand for one. */
+/** Splits comma-separated values. A value in double quotes may contain commas, and a doubled quote stands for one. */
 function splitCsv(text: string): readonly string[] | undefined {
   if (text === "") return [];
   const values: string[] = [];
@@ -218,14 +218,14 @@ function parseScalar(type: FlagType, text: string): FlagValue {
   }
 }
 
-/** The last value, unless any of the texts is faulty: upstream, too, reads each as it comes. */
+/** Returns the last value. Any faulty text is an error, because upstream parses each in turn. */
 function lastOf(type: FlagType, texts: readonly string[]): FlagValue {
   const values = texts.map((text) => parseScalar(type, text));
   const faults = values.flatMap((value) => (value.ok ? [] : value.faults));
   return faults.length > 0 ? wrong(...faults) : (values.at(-1) ?? good(""));
 }
 
-/** The value of a flag given `texts`, at least one, in the order of the command line. */
+/** Parses the texts of one flag, at least one, in the order of the command line. */
 export function parseFlagValue(spec: FlagSpec, texts: readonly string[]): FlagValue {
   switch (spec.type) {
     case "stringSlice":

@@ -28,7 +28,7 @@ const HEEDED = words(`
   RotateKubeletServerCertificate WatchListClient
 `);
 
-/** Features that are there, with the reason why none of these gates turns them off. */
+/** Gates of features that are always on here, by the reason for the warning. */
 const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
   [
     "as upstream, it is locked",

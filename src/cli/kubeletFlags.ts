@@ -45,6 +45,6 @@ export interface KubeletFlags {
   readonly version: boolean;
   /** IP address of the read-only server; empty is the configuration's `address`. */
   readonly readOnlyBindAddress: string;
-  /** Upstream's rule for exec and the like when they are opened by GET: `get` is enough. */
+  /** Authorizes exec, attach and port-forward by GET with the verb `get`, as upstream, instead of `create`. */
   readonly allowStreamsByGet: boolean;
 }

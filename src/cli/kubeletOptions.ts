@@ -24,10 +24,10 @@ export interface KubeletOptions {
   /** Client of the kubeconfig; undefined for a standalone node. */
   readonly client: ClientConfig | undefined;
   /**
-   * From the bootstrap kubeconfig; undefined: there is none. A client without identity gets its certificate with it.
+   * Client of the bootstrap kubeconfig, which requests a certificate if `client` has none; undefined without the file.
    */
   readonly bootstrap: ClientConfig | undefined;
-  /** Absent without the flags that name them. */
+  /** Undefined without the flags that configure plugins. */
   readonly credentialPlugins: CredentialPluginOptions | undefined;
   /** Warnings to log once at start: deprecated flags, settings without effect yet, skipped drop-ins. */
   readonly warnings: readonly string[];

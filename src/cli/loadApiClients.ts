@@ -11,7 +11,7 @@ import type { ConfigReaders } from "./configReaders.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
 import { loadKubeconfig } from "./loadKubeconfig.ts";
 
-/** The clients that both files define. A standalone node has neither; nor are there any after errors. */
+/** The clients of both kubeconfigs; both undefined on a standalone node and after errors. */
 export interface ApiClients {
   readonly client: ClientConfig | undefined;
   readonly bootstrap: ClientConfig | undefined;
@@ -21,7 +21,7 @@ export interface ApiClients {
 
 const NONE: ApiClients = { client: undefined, bootstrap: undefined, errors: [], warnings: [] };
 
-/** Why the certificate of a kubeconfig is no use; undefined when it is. */
+/** Returns why the client certificate of a kubeconfig is unusable; undefined when it is valid. */
 function unusable({ identity }: ClientConfig): string | undefined {
   if (identity === undefined) return "it has no client certificate";
   const { validTo, validToDate } = new X509Certificate(identity.certificate);

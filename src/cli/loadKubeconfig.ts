@@ -11,7 +11,7 @@ import { type ConfigProblem, formatFieldPath } from "../core/config/configProble
 import type { ConfigReaders } from "./configReaders.ts";
 import { readYamlDocument, type YamlDocument } from "./yamlDocument.ts";
 
-/** How to reach the API server, or why that cannot be known. */
+/** The client configuration, or all errors. */
 export type LoadedKubeconfig =
   | { readonly ok: true; readonly client: ClientConfig }
   | { readonly ok: false; readonly errors: readonly string[] };

@@ -44,14 +44,14 @@ export function parseFlags(
   return { given, positional, afterDashes, help, ignored, errors };
 }
 
-/** The value a flag has when it is not given, read from its printed default. */
+/** Returns the default of a flag, parsed from its printed form. */
 export function defaultOfFlag(spec: FlagSpec): unknown {
   const noTexts = spec.default === "" || spec.default === "[]";
   const parsed: FlagValue = parseFlagValue(spec, noTexts ? [""] : [spec.default]);
   return parsed.ok ? parsed.value : undefined;
 }
 
-/** The values of the flags that are no configuration field, by property name. */
+/** Returns the values of flags that set no configuration field, by property name. */
 export function ownFlagValues(
   given: readonly GivenFlag[],
   specs: readonly FlagSpec[],

@@ -42,7 +42,7 @@ export interface ExecOptions extends PodTarget {
 /** Options of `rxlet attach`. */
 export type AttachOptions = Omit<ExecOptions, "words">;
 
-/** A port here that stands for one of a pod; 0 here is any free one. */
+/** A local port and the pod's port that it forwards to; local port 0 is any free one. */
 export interface ForwardedPort {
   readonly local: number;
   readonly remote: number;
@@ -135,7 +135,7 @@ const textOf = (value: unknown): string | undefined => (value === "" ? undefined
 
 const OUTPUTS: readonly string[] = ["wide", "name", "json", "yaml"];
 
-/** The options, or everything that is wrong with them. */
+/** Reads the options of `rxlet get pods`, or returns all errors. */
 export function readGetFlags({ given, positional, errors }: ParsedFlags): Read<GetOptions> {
   const values = ownFlagValues(given, GET_FLAGS);
   const [kind, named] = positional[0]?.split("/", 2) ?? [];
@@ -160,7 +160,7 @@ export function readGetFlags({ given, positional, errors }: ParsedFlags): Read<G
   );
 }
 
-/** Likewise. */
+/** Reads the options of `rxlet logs`, or returns all errors. */
 export function readLogsFlags(parsed: ParsedFlags): Read<LogsOptions> {
   const { values, at, faults } = readPod(parsed, LOGS_FLAGS, "rxlet logs POD [CONTAINER]");
   const container = textOf(values["container"]) ?? parsed.positional[1];
@@ -189,7 +189,7 @@ export function readLogsFlags(parsed: ParsedFlags): Read<LogsOptions> {
   return settled({ ...at, container, query }, [...faults, ...wrong]);
 }
 
-/** Likewise. */
+/** Reads the options of `rxlet exec`, or returns all errors. */
 export function readExecFlags(parsed: ParsedFlags): Read<ExecOptions> {
   const usage = "rxlet exec POD [-c CONTAINER] -- COMMAND [ARGS...]";
   const { values, at, faults } = readPod(parsed, EXEC_FLAGS, usage);
@@ -199,7 +199,7 @@ export function readExecFlags(parsed: ParsedFlags): Read<ExecOptions> {
   return settled({ ...at, ...streamsOf(values), words }, [...faults, ...missing]);
 }
 
-/** Likewise. */
+/** Reads the options of `rxlet attach`, or returns all errors. */
 export function readAttachFlags(parsed: ParsedFlags): Read<AttachOptions> {
   const { values, at, faults } = readPod(parsed, ATTACH_FLAGS, "rxlet attach POD [-c CONTAINER]");
   return settled({ ...at, ...streamsOf(values) }, faults);
@@ -211,7 +211,7 @@ const streamsOf = (values: Readonly<Record<string, unknown>>) => ({
   tty: values["tty"] === true,
 });
 
-/** Likewise. */
+/** Reads the options of `rxlet port-forward`, or returns all errors. */
 export function readPortForwardFlags(parsed: ParsedFlags): Read<PortForwardOptions> {
   const usage = "rxlet port-forward POD [LOCAL:]REMOTE...";
   const { values, at, faults } = readPod(parsed, PORT_FORWARD_FLAGS, usage);

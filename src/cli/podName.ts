@@ -7,7 +7,7 @@ export interface NamedPod {
   readonly faults: readonly string[];
 }
 
-/** Reads the first argument; further ones were refused before. */
+/** Reads the first argument; the parser has already rejected further ones. */
 export function readPodName(positional: readonly string[], defaultNamespace: string): NamedPod {
   const [written] = positional;
   const [, namespace = defaultNamespace, pod = ""] = /^(?:([^/]+)\/)?([^/]+)$/.exec(written ?? "") ?? [];

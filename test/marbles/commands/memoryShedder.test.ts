@@ -8,7 +8,7 @@ const reading = (percent: number): MemoryReading => ({ of: "heap", usedBytes: pe
 const LINE = "Memory is low; the kubelet frees what it can rebuild";
 
 it(
-  "caches go first, requests and watchers later; each shedding is logged with its figures and counted",
+  "sheds caches first, requests and watchers later, and logs and counts each shedding",
   marbles(({ cold, clock, expectObservable, flush }) => {
     const telemetry = recordingTelemetry();
     const shedder = createMemoryShedder();
@@ -56,7 +56,7 @@ it(
 );
 
 it(
-  "a part that cannot be shed is logged and does not keep the others",
+  "logs memory that cannot be shed, and sheds the rest",
   marbles(({ cold, clock, expectObservable, flush }) => {
     const telemetry = recordingTelemetry();
     const shedder = createMemoryShedder();

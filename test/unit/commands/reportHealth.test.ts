@@ -4,7 +4,7 @@ import { kubeletError } from "../../../src/core/errors.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
 describe("reportHealth", () => {
-  it("tells each resource's health as a gauge, and a change of it once", () => {
+  it("reports each resource's health as a gauge, and logs each change once", () => {
     const telemetry = recordingTelemetry();
     const report = reportHealth(telemetry);
     const away = kubeletError("Unavailable", "away");

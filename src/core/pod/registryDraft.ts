@@ -21,16 +21,16 @@ import type { PodIdentity, PodRecord, Registry, RegistryContext, RegistryStep } 
 import { type AdmissionSteps, admitWaiting, type Promises } from "./registryAdmission.ts";
 import { type JudgedResizes, judgeRecords, withRequest } from "./registryResizes.ts";
 import { RestoredPods, roomsOf } from "./registryRooms.ts";
+import { RegistryOutputs } from "./registryOutputs.ts";
 import { sameValue } from "../sameValue.ts";
 import type { StatusOverride } from "./status.ts";
-import { StepWords } from "./stepWords.ts";
 
 /** A private copy of the registry that becomes the next one. Upstream: the methods of podWorkers. */
 export class RegistryDraft implements AdmissionSteps {
   readonly records: Map<PodUid, PodRecord>;
   readonly #names: FullNameHolders;
   readonly #context: RegistryContext;
-  readonly #said = new StepWords();
+  readonly #outputs = new RegistryOutputs();
   #resizing: readonly PodUid[];
   readonly #restored: RestoredPods;
   readonly #isSettled: boolean;
@@ -83,7 +83,7 @@ export class RegistryDraft implements AdmissionSteps {
     const record = this.records.get(uid);
     if (record?.allocated === undefined) return;
     const { identity, allocated: pod, refused } = record;
-    this.#said.sync({
+    this.#outputs.sync({
       phase: "sync",
       identity,
       pod,
@@ -129,7 +129,7 @@ export class RegistryDraft implements AdmissionSteps {
     switch (record.state) {
       case "waiting":
       case "rejected":
-        this.#said.dropped.push(uid);
+        this.#outputs.dropped.push(uid);
         this.#endWait(record, "removed");
         this.#forget(record.identity, undefined);
         break;
@@ -141,7 +141,12 @@ export class RegistryDraft implements AdmissionSteps {
       case "terminated":
         // Send this once: a worker that has removed everything has ended, and no second one must start.
         if (!record.wanted) break;
-        this.#said.commands.push({ phase: "terminated", identity: record.identity, pod: sizeOf(record), remove: true });
+        this.#outputs.commands.push({
+          phase: "terminated",
+          identity: record.identity,
+          pod: sizeOf(record),
+          remove: true,
+        });
         break;
       default:
         unreachable(record.state);
@@ -158,7 +163,7 @@ export class RegistryDraft implements AdmissionSteps {
     this.records.set(uid, terminatingRecord(record, graceSeconds, this.#context.now));
     const { identity } = record;
     const pod = sizeOf(record);
-    this.#said.commands.push({ phase: "terminating", identity, pod, graceSeconds, override: how.override });
+    this.#outputs.commands.push({ phase: "terminating", identity, pod, graceSeconds, override: how.override });
   }
 
   stopped(uid: PodUid): void {
@@ -166,7 +171,7 @@ export class RegistryDraft implements AdmissionSteps {
     if (record === undefined || record.state !== "terminating") return;
     this.records.set(uid, { ...record, state: "terminated" });
     const { identity, wanted } = record;
-    this.#said.commands.push({ phase: "terminated", identity, pod: sizeOf(record), remove: !wanted });
+    this.#outputs.commands.push({ phase: "terminated", identity, pod: sizeOf(record), remove: !wanted });
   }
 
   /** Preempts pods for a critical pod. */
@@ -175,7 +180,7 @@ export class RegistryDraft implements AdmissionSteps {
       this.end(uid, { override: PREEMPTED });
       const { pod, state, graceSeconds } = this.records.get(uid) ?? {};
       if (pod === undefined || state !== "terminating" || graceSeconds === undefined) continue;
-      this.#said.preempted.push({ uid, pod, graceSeconds, shortOf });
+      this.#outputs.preempted.push({ uid, pod, graceSeconds, shortOf });
     }
   }
 
@@ -219,7 +224,7 @@ export class RegistryDraft implements AdmissionSteps {
     const fullName = podFullName(name, namespace);
     this.#names.release(fullName, uid, this.records);
     if (successor === undefined) return;
-    this.#said.restarted.push(uid);
+    this.#outputs.restarted.push(uid);
     this.#names.giveIfFree(fullName, uid);
     this.add(successor);
   }
@@ -231,8 +236,8 @@ export class RegistryDraft implements AdmissionSteps {
     const found = { ...freshRecord(identity), wanted: false };
     this.records.set(identity.uid, terminatingRecord(found, graceSeconds, this.#context.now));
     this.#names.giveIfFree(fullNameOf(found.identity), identity.uid);
-    this.#said.orphans.push(identity.uid);
-    this.#said.commands.push({ phase: "terminating", identity, pod: undefined, graceSeconds, override: undefined });
+    this.#outputs.orphans.push(identity.uid);
+    this.#outputs.commands.push({ phase: "terminating", identity, pod: undefined, graceSeconds, override: undefined });
   }
 
   get admit(): RegistryContext["admit"] {
@@ -296,7 +301,7 @@ export class RegistryDraft implements AdmissionSteps {
     this.#endWait(record, "rejected");
     this.#restored.claim(uid);
     this.records.set(uid, { ...record, behind: [], waitsSince: undefined, state: "rejected" });
-    this.#said.rejections.push({ pod: record.pod, reason, message });
+    this.#outputs.rejections.push({ pod: record.pod, reason, message });
     this.#names.release(fullNameOf(record.identity), uid, this.records);
   }
 
@@ -305,7 +310,7 @@ export class RegistryDraft implements AdmissionSteps {
     const record = this.records.get(uid);
     if (record?.pod === undefined || behind.length === 0 || record.waitsSince !== undefined) return;
     this.records.set(uid, { ...record, waitsSince: this.#context.now });
-    this.#said.roomWaits.push({ kind: "began", pod: record.pod, behind });
+    this.#outputs.roomWaits.push({ kind: "began", pod: record.pod, behind });
   }
 
   #setBehind(uid: PodUid, behind: readonly AwaitedPod[]): void {
@@ -315,7 +320,7 @@ export class RegistryDraft implements AdmissionSteps {
 
   #endWait({ waitsSince }: PodRecord, outcome: "started" | "rejected" | "removed"): void {
     if (waitsSince === undefined) return;
-    this.#said.roomWaits.push({ kind: "ended", outcome, waitedMs: this.#context.now - waitsSince });
+    this.#outputs.roomWaits.push({ kind: "ended", outcome, waitedMs: this.#context.now - waitsSince });
   }
 
   preempt(uid: PodUid, victims: readonly PodUid[], shortOf: string): void {
@@ -343,7 +348,7 @@ export class RegistryDraft implements AdmissionSteps {
         ...this.#restored.left(),
         isSettled: this.#isSettled,
       },
-      ...this.#said,
+      ...this.#outputs,
       resizes,
       resizeTrigger: trigger,
     };

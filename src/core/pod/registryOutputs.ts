@@ -1,9 +1,9 @@
-/** Outputs of one registry step other than the next registry. A part of RegistryDraft. */
+/** Collects the outputs of one registry step besides the next registry and its resizes. A part of RegistryDraft. */
 import type { PodUid } from "../ids.ts";
 import type { PodCommand, PodRejection, PreemptedPod, RegistryStep, RoomWait } from "./podRegistryTypes.ts";
 
 /** Output lists that grow during the step. */
-export class StepWords implements Omit<RegistryStep, "registry" | "resizes" | "resizeTrigger"> {
+export class RegistryOutputs implements Omit<RegistryStep, "registry" | "resizes" | "resizeTrigger"> {
   readonly commands: PodCommand[] = [];
   readonly rejections: PodRejection[] = [];
   readonly preempted: PreemptedPod[] = [];

@@ -59,7 +59,11 @@ function reported(
   const now = clock.wallTime();
   const lastAt = Math.max(...behind.map(({ until }) => until));
   const message = roomWaitMessage(pod, behind, epochMs(now + lastAt - clock.monotonicMs()));
-  telemetry.log.info("Pod waits for room", { pod: `${namespace}/${name}`, podUid: uid, why: message });
+  telemetry.log.info("Pod waits for the resources of terminating pods", {
+    pod: `${namespace}/${name}`,
+    podUid: uid,
+    why: message,
+  });
   return [
     { kind: "event", event: roomWaitEvent(pod, message) },
     { kind: "status", uid: podUid(uid), status: roomWaitStatus(pod, message, now, node()) },
@@ -77,7 +81,7 @@ function overdueOutputs(next: NextOverdue, { records }: Registry, { telemetry }:
     return [word];
   }
   const { namespace, name, uid } = record.identity;
-  telemetry.log.warn("Pod does not stop: others wait no longer for its room", {
+  telemetry.log.warn("Pod has not stopped in time: other pods no longer wait for its resources", {
     pod: `${namespace}/${name}`,
     podUid: uid,
     waiting: next.for,

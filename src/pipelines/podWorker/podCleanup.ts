@@ -73,7 +73,7 @@ export function reclaimPod(
           attempt(errors, () => context.userNamespaces.release(context.identity.uid)),
           defer(() => {
             if (errors.length === 0) return of<PodOutput>({ kind: "reclaimed", uid: context.identity.uid });
-            telemetry.log.warn("Cannot take back what a stopped pod held, trying again", {
+            telemetry.log.warn("Cannot release the resources of a stopped pod, trying again", {
               ...podFields(context),
               errors,
             });

@@ -78,7 +78,7 @@ export function restoreVerdicts(journal: ProbeJournal): Observable<never> {
 function putAside({ uid, ports, ...journal }: ProbeJournal, text: string): Observable<never> {
   const path = pathOf({ uid, ports, ...journal });
   const aside = `${path}.corrupt`;
-  ports.telemetry.log.warn("Probe verdicts cannot be used; containers are probed anew", { podUid: uid, path, aside });
+  ports.telemetry.log.warn("Probe verdicts cannot be used; containers are probed again", { podUid: uid, path, aside });
   return concat(ports.files.writeFile(aside, text, JOURNAL_MODE), ports.files.remove(path)).pipe(ignoreElements());
 }
 

@@ -1,6 +1,7 @@
 /**
  * Doubling backoffs as immutable tables on monotonic time: crash loops of containers, retries of image pulls, and the
- * delay before a failed pod sync is tried again. A pod's worker owns its table; `pruneBackoffs` bounds it.
+ * delay before a failed pod sync is tried again. A pod worker owns the table of its containers, where syncSteps.ts
+ * records each restart; imagePull.ts owns the table of pulls and prunes it.
  * Upstream: client-go's flowcontrol.Backoff, kuberuntime's doBackOff, the pod worker's requeue.
  */
 import type { KubeletError } from "./errors.ts";

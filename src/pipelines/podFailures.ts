@@ -27,7 +27,10 @@ function setFailures(memory: FailureMemory, failures: ReadonlyMap<string, NotedF
   memory.failures.set(failures);
 }
 
-/** Failures that have not ended, or whose end an inspection with this sequence number could not see yet. Default: any inspection could. */
+/**
+ * Returns the failures that have not ended. With the sequence number of an inspection, also those that ended too late
+ * for that inspection to show it.
+ */
 export const failuresAt = ({ failures }: Pick<PodMemories, "failures">, sequence?: number): readonly NamedFailure[] =>
   unended(failures.value, sequence);
 

@@ -42,8 +42,8 @@ type State = Pick<NodeView, "listing" | "runtimeState" | "node" | "pressures" | 
 };
 
 /**
- * Runs all pods for as long as it is subscribed. `registry$` carries the sources' differences, the workers'
- * announcements and the relists in one order; it comes from a queue.
+ * Runs all pods while subscribed. `registry$` carries the differences of the sources, the outputs of the workers and
+ * the relists in one order; it comes from a queue.
  */
 export function podLifecycle(
   inputs: { readonly registry$: Observable<RegistryInput> },
@@ -98,7 +98,7 @@ const statusNode = ({ nodeIps }: NodeContext, { runtimeState }: State): PodStatu
   runtimeName: runtimeState.value.runtimeName,
 });
 
-/** The last command of a step fits the record: two opinions on a pod's phase would start what is being stopped. */
+/** Asserts that the last command for each pod matches its record: its worker must not sync a pod that terminates. */
 function checkCommands({ commands, registry: { records } }: RegistryStep): void {
   for (const [uid, { phase }] of new Map(commands.map((command) => [command.identity.uid, command]))) {
     const state = records.get(uid)?.state;

@@ -50,7 +50,10 @@ export interface EffectMemory {
   readonly over: AbortController;
 }
 
-/** Rounds of the phases, and syncs. Owner: `podRound.ts`, `podSync.ts`, `syncSteps.ts`. */
+/**
+ * Rounds of the phases, and syncs. Owner: `podRound.ts`, `podSync.ts`, `syncSteps.ts`; `steerCrashLoop.ts` resets
+ * `done`.
+ */
 export interface RoundMemory {
   /** The last round; undefined when it may be repeated at once. */
   done: DoneRound | undefined;
@@ -66,7 +69,7 @@ export interface RoundMemory {
   replacing: ReadonlySet<ContainerId>;
 }
 
-/** The status as reported. Owner: `podStatusStream.ts`; `activeDeadline.ts` may finish the pod. */
+/** The status as reported. Owner: `podStatusStream.ts`; `activeDeadlineTimer.ts` may finish the pod. */
 export interface ReportedMemory {
   /** The last status, the base of the next one. */
   status: PodStatus | undefined;
@@ -88,7 +91,7 @@ export interface CrashLoopMemory {
   reportedProblems: readonly string[];
 }
 
-/** Probe results. Owner: `probes/probes.ts`, `probes/probeJournal.ts`. */
+/** Probe results. Owner: `probes/probes.ts`, `probes/probeJournalFile.ts`. */
 export interface ProbeMemory {
   /** Verdicts by container name; containers without probes have no entry. */
   readonly verdicts: Cell<ReadonlyMap<string, ProbeVerdict>>;
@@ -115,7 +118,10 @@ export interface StartMemory {
   readonly seenExits: Set<ContainerId>;
 }
 
-/** Allocated and actual size. Owner: `podAllocation.ts`, `podResize.ts`. */
+/**
+ * Allocated and actual size. Owner: `keepAllocation.ts`, `podResize.ts`; `sandbox.ts` and `startContainer.ts` note the
+ * sizes they create with.
+ */
 export interface AllocationMemory {
   /** The pod at its allocated size, as last commanded. */
   allocated: Pod | undefined;

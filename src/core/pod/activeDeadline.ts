@@ -1,4 +1,8 @@
-/** Enforces `spec.activeDeadlineSeconds`. Upstream: pkg/kubelet/active_deadline.go. */
+/**
+ * Computes the time left of `spec.activeDeadlineSeconds`, and defines the status of a pod that exceeded it.
+ * pipelines/podWorker/activeDeadlineTimer.ts watches the time, and podRegistry.ts terminates the pod. Upstream:
+ * pkg/kubelet/active_deadline.go.
+ */
 import type { Pod, PodStatus } from "../api.ts";
 import type { KubeletEvent } from "../events.ts";
 import type { EpochMs } from "../ids.ts";

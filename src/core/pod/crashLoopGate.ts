@@ -1,6 +1,6 @@
 /**
- * Divides the containers to start into those that may start now and those in crash-loop backoff. Upstream: doBackOff
- * (kuberuntime_manager.go).
+ * Divides the containers to start into those that may start now and those in crash-loop backoff. Only reads the
+ * backoffs; the step that starts a container records its restart. Upstream: doBackOff (kuberuntime_manager.go).
  */
 import type { Container, Pod } from "../api.ts";
 import { backoffUntil, containerBackoffKey } from "../backoff.ts";

@@ -1,4 +1,7 @@
-/** Derives the pod phase from container statuses. Upstream: getPhase (pkg/kubelet/kubelet_pods.go). */
+/**
+ * Derives the pod phase from container statuses. status.ts applies overrides and keeps a terminal phase. Upstream:
+ * getPhase (pkg/kubelet/kubelet_pods.go).
+ */
 import type { ApiContainerStatus, Container, Pod, PodSpec } from "../api.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { isSidecar } from "./containers.ts";

@@ -1,7 +1,7 @@
 /**
- * Ends a pod that has been active for longer than its activeDeadlineSeconds, in time and independently of the other
- * work of its worker. The wall clock measures the time, as for the start time, unless it was set back. Bound: one
- * timer. Upstream: active_deadline.go, which checks every second.
+ * Emits `deadlineExceeded` for a pod that has been active for longer than its activeDeadlineSeconds, even while a sync
+ * runs; the registry then terminates the pod. The wall clock measures the time, as for the start time, unless it was
+ * set back. Bound: one timer. Upstream: active_deadline.go, which checks every second.
  */
 import {
   concatAll,
@@ -52,7 +52,8 @@ export function activeDeadline(
     distinctUntilChanged(),
     switchMap(() => {
       const left = (): number => deadlineLeftMs(context, pod) ?? Number.POSITIVE_INFINITY;
-      // Whole milliseconds: the rest is counted on another clock than the timer's and may be too short to move that one.
+      // Rounded up to whole milliseconds: the rest is measured on the wall clock, and a fraction may be too short to
+      // advance the timer's clock.
       const looks$ = defer(() => of(left())).pipe(
         repeat({ delay: () => longTimer(ports.clock, Math.ceil(Math.min(left(), WALL_LOOK_MS))) }),
       );

@@ -1,7 +1,7 @@
 /**
  * Stops containers and sandboxes: all preStop hooks at once, then regular containers, then sidecars one by one in
- * reverse, then sandboxes. Every stop is bounded by its grace period, which includes hook and turn, plus the
- * runtime's own deadline. Upstream: kuberuntime killPod, termination_order.go.
+ * reverse, then sandboxes. Every stop is bounded by its grace period, which includes the preStop hook and the wait for
+ * earlier containers, plus the runtime's own deadline. Upstream: kuberuntime killPod, termination_order.go.
  */
 import { concat, defer, EMPTY, ignoreElements, NEVER, type Observable, of, switchMap, take, takeUntil } from "rxjs";
 import type { Pod } from "../../core/api.ts";
@@ -30,7 +30,7 @@ import { preStop } from "./preStop.ts";
 
 /** Options of a stop. */
 export interface KillOptions {
-  /** Completes when this container may be sent its signal; waited for within the grace period. */
+  /** Completes when this container may get its signal; the grace period bounds the wait. */
   readonly turn$?: Observable<never>;
   /**
    * Aborted when the plan has changed: hook or stop is cut off, and the next stop of the container has no more than

@@ -1,6 +1,7 @@
 /**
- * Runs one lifecycle hook of a container. Keeps nothing; how long a hook may take is its caller's business: unsubscribing
- * ends it. Upstream: pkg/kubelet/lifecycle/handlers.go.
+ * Runs one lifecycle hook of a container: exec, httpGet or sleep. Stateless. Bound: the caller's, which unsubscribes to
+ * end a hook (preStop.ts with the stop of the container, postStart.ts when the pod terminates). Upstream:
+ * pkg/kubelet/lifecycle/handlers.go.
  */
 import { catchError, defer, finalize, map, type Observable, of, tap } from "rxjs";
 import type { Container, Pod } from "../../core/api.ts";

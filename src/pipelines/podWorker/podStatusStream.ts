@@ -1,6 +1,7 @@
 /**
- * The API status of one pod, emitted whenever spec, runtime, failures, verdicts or the node's addresses change, and the end of
- * a pod that has run to it, or out of time. Independent of what the worker is busy with: a slow sync never holds a status back.
+ * The API status of one pod, computed again after each change of spec, runtime status, failures, verdicts or addresses,
+ * even while a sync runs. Also emits the end of the pod: `finished` after its containers have ended, `deadlineExceeded`
+ * after its active deadline. Owner of the memory `reported`. Upstream: generateAPIPodStatus in kubelet.SyncPod.
  */
 import { EMPTY, merge, type Observable, switchMap } from "rxjs";
 import { atActualSize } from "../../core/allocation/actualSizes.ts";
@@ -56,11 +57,11 @@ const SANDBOX_LOST: StatusOverride = {
   message: "The pod's sandbox is gone and its restart policy does not allow another one",
 };
 
-/** A sync starts again what it stopped, or did so and it has not been seen yet. */
+/** Whether a sync is restarting containers, or no inspection shows the effects of the last sync yet. */
 const isStartingAgain = (context: PodContext): boolean =>
   context.memory.rounds.restarting.value || !seesOwnEffects(context);
 
-/** The end of all containers is that of the pod when none is being started again. */
+/** Whether the end of all containers is the end of the pod, since none of them is being restarted. */
 function isEnd(context: PodContext, { status: reported }: Pod): boolean {
   const { memory } = context;
   const isKnown =
@@ -103,7 +104,7 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
     override: memory.reported.override ?? (isLost ? SANDBOX_LOST : undefined),
     ...(command.phase === "sync" && isStartingAgain(context) ? { startingAgain: memory.rounds.replacing } : {}),
   });
-  // A pod that is over has an end for each of its containers, also for those the runtime has lost.
+  // In the status of a terminated pod every container has terminated, even one that the runtime has lost.
   const status = command.phase === "terminated" ? terminatedPodStatus(command.pod, generated) : generated;
   if (command.phase === "sync" && isTerminalPhase(status.phase) && !isEnd(context, command.pod)) return [];
   const outputs: PodOutput[] = [];

@@ -60,7 +60,7 @@ export function syncPod(
       const runtimeState = context.state.runtimeState.value;
       return { pod, objects, runtimeState, actions, sizes, resize, isResizing, unmounted };
     },
-    // A status that has come to the server and back is no reason to try again.
+    // The API server sends our own status back, which is no reason to try again.
     essence: ({ actions, pod: wanted, sizes: _, ...basis }) => ({
       ...basis,
       wanted: podMeaning(wanted),
@@ -111,7 +111,10 @@ function leftBy({ actions, failed }: SyncRun): { readonly actions: PodActions; r
 const stopsToStartAgain = ({ containersToKill, containersToReset, killPod, createSandbox }: PodActions): boolean =>
   containersToKill.length + containersToReset.length > 0 || (killPod && createSandbox);
 
-/** Attempts are counted on by what a failed try leaves behind: a plan that differs in them alone is the same plan. */
+/**
+ * Returns the plan without attempt numbers: they grow with the remains of a failed try, so plans that differ only in
+ * them are the same plan.
+ */
 function essenceOf(actions: PodActions): unknown {
   const { killPod, createSandbox, containersToKill, waits, containersToReset } = actions;
   const starts = startsOf(actions).map(({ name, backoff }) => ({ name, backoff }));

@@ -1,6 +1,7 @@
 /**
- * Stops a pod: kills what runs, looks, and kills again until nothing does. Runs anew when the grace period shrinks.
- * Bound: one round at a time, repeated after the sync-error backoff. Upstream: kubelet SyncTerminatingPod.
+ * Terminates a pod: stops its containers and sandboxes and inspects it, until nothing of it runs. A shorter grace
+ * period restarts this phase. Bound: one round at a time, repeated after the sync-error backoff. Upstream: kubelet
+ * SyncTerminatingPod.
  */
 import { concat, defer, EMPTY, merge, type Observable, of, skip, takeWhile } from "rxjs";
 import type { Pod } from "../../core/api.ts";
@@ -28,7 +29,7 @@ export function terminatePod(
   const known = (runtime: PodRuntimeStatus): Pod => pod ?? restoredPod(context.identity, runtime);
   const round = (): Observable<PodOutput> =>
     podRound(context, {
-      // A sandbox that was stopped is still in the plan: that nothing runs any more is another decision.
+      // The plan of a stop also names stopped sandboxes, so "stopped" is a decision of its own.
       plan: (runtime) => {
         if (isRunning(runtime)) return planPodKill(known(runtime), runtime, graceSeconds);
         // Containers that an abandoned sync is still starting must be stopped as well.

@@ -160,7 +160,7 @@ function runPhase(
         triggers$: whenever(commands$, looked$, probing.verdicts.changes$, objects$).pipe(takeUntil(aborted(stop))),
         run: () => syncLatest(context, latest.value, stop).pipe(staged(stageOf(identity))),
         wakeAfterMs: () =>
-          // A wake-up nobody would act on would come again at once, for ever.
+          // A pod that is not synced keeps its wake-up time, which would wake this loop without end.
           Math.min(config.syncPeriodMs, (isToSync(context, latest.value) ? wakeAfter(context) : undefined) ?? Infinity),
         clock: ports.clock,
       });

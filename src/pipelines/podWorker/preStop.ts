@@ -16,9 +16,9 @@ import { type PodContext, podFields } from "../podContext.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 
 /**
- * Runs the hook, if there is one, time for it, and it has not run on this instance, and then `stop$`. A hook that is late
- * goes on beside it and ends with the container, as upstream. A shorter grace period begins a new round without the
- * hook: what it was doing is cut off.
+ * Runs the hook and then `stop$`; skips a hook that has run on this instance, or without a grace period. A hook that
+ * exceeds the grace period continues beside `stop$` and ends with the container, as upstream. A shorter grace period
+ * cuts the hook off and starts a new round without it.
  */
 export function preStop(
   context: PodContext,
@@ -44,7 +44,7 @@ export function preStop(
     const failed$ = of(eventOutput(hookFailedEvent(pod, kill.name, "preStop")));
     const late$ = longTimer(ports.clock, graceSeconds * 1000).pipe(
       tap(() => ports.telemetry.log.warn("PreStop hook did not end within the grace period", fields)),
-      // Its command or request ends with the container; what only sleeps cannot fail.
+      // A command or request ends with the container, and so fails; a sleep cannot fail.
       map(() => (handler.sleep === undefined ? failed$ : EMPTY)),
     );
     const due = { what: "stop signal", at: monotonicMs(ports.clock.monotonicMs() + graceSeconds * 1000) };

@@ -1,4 +1,4 @@
-/** Step after a sync: old attempts and old sandboxes go. A failure is one of the sync's. */
+/** Step of a sync: removes old attempts of containers and old sandboxes. A failure counts as one of the sync. */
 import type { Observable } from "rxjs";
 import { planPrune } from "../../core/container/pruneContainers.ts";
 import type { KubeletError } from "../../core/errors.ts";

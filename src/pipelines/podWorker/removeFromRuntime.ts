@@ -1,4 +1,4 @@
-/** Removes dead containers, with their logs or without, and sandboxes. Idempotent: what is gone already is fine. */
+/** Removes dead containers, with or without their logs, and sandboxes. Idempotent: a missing one is no failure. */
 import { concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap } from "rxjs";
 import { type KubeletError, withReason } from "../../core/errors.ts";
 import { containerLogLinkPath, isContainerLog } from "../../core/paths.ts";
@@ -8,7 +8,7 @@ import { orElse } from "../../operators/orElse.ts";
 import { effect, inspect, type PodContext } from "../podContext.ts";
 import type { PodOutput } from "../podOutputs.ts";
 
-/** Removes containers, then sandboxes. Failures are added to `errors`. The restarts of a container go on from its logs. */
+/** Removes containers, then sandboxes; adds failures to `errors`. Kept logs preserve the restart count. */
 export function removeFromRuntime(
   context: PodContext,
   containers: readonly RuntimeContainer[],
@@ -44,7 +44,7 @@ export function removeFromRuntime(
   );
 }
 
-/** The logs of one attempt, rotated ones too, and their link; a failure is left to the removal of the pod's log directory. */
+/** Removes the logs of one attempt and their link. On failure the removal of the pod's log directory removes them. */
 function removeLogs({ ports, config, identity }: PodContext, container: RuntimeContainer): Observable<never> {
   const { files, logFiles } = ports;
   const { name: podName, namespace } = identity;

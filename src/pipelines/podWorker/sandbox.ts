@@ -73,8 +73,8 @@ function sandboxPlan(context: PodContext, pod: Pod, attempt: number): Observable
 }
 
 /**
- * Creates directories, cgroup and sandbox, and asks for its addresses. Reports the result through `made`, if it came
- * so far: makes no call to the runtime once `stop` is aborted.
+ * Creates directories, cgroup and sandbox, reads the addresses of the sandbox, and passes the result to `made`. Makes
+ * no call to the runtime once `stop` is aborted; `made` is then not called.
  */
 export function createSandbox(
   context: PodContext,

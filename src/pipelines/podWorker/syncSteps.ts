@@ -9,13 +9,13 @@
  *     awaitDevices            stop here if the pod claims devices
  *     provideSandbox
  *     putSizeInForce          resize containers that stay
- *     startInitContainers
- *     startContainers
+ *     startInitContainers     records each restart in the crash-loop backoffs
+ *     startContainers         records them too
  *     pruneOldAttempts
  *     concludeSize            report that a resize is complete
  *
- * A step that makes the following ones pointless emits "stop" last, and an aborted sync starts no further step. `conclude`
- * follows in any case. Upstream: kuberuntime SyncPod.
+ * A step emits "stop" last to skip the steps after it, and an aborted sync starts no further step. `conclude` runs in
+ * any case. Upstream: kuberuntime SyncPod.
  */
 import { concat, defer, EMPTY, from, ignoreElements, type Observable, of, takeWhile, tap } from "rxjs";
 import type { ResizePlan } from "../../core/allocation/resizePlan.ts";
@@ -46,7 +46,7 @@ import { createSandbox, existingSandbox, type Sandbox } from "./sandbox.ts";
 import { startContainer } from "./startContainer.ts";
 import { steeredPolicy } from "./steerCrashLoop.ts";
 
-/** A sync under way: what its steps hand to the next. */
+/** The state of a running sync, which its steps share. */
 export interface SyncRun {
   readonly context: PodContext;
   readonly pod: Pod;
@@ -59,7 +59,8 @@ export interface SyncRun {
   readonly errors: KubeletError[];
   sandbox: Sandbox | undefined;
   /**
-   * Containers that did not start, by name; but for those that wait for their image, which the next round has to tell.
+   * Names of the containers that did not start. Containers that wait for their image are absent: the next round must
+   * run to report their backoff.
    */
   readonly failed: Set<string>;
   /** The start of the pod, which begins with its sandbox and fails with the first failure after it. */
@@ -83,7 +84,7 @@ const runSteps = (run: SyncRun): Observable<PodOutput> =>
 
 const isOutput = (output: StepOutput): output is PodOutput => output !== "stop";
 
-/** Says "stop" if the test holds by then. */
+/** Emits "stop" if the test holds at subscription. */
 const stopIf = (test: () => boolean): Observable<"stop"> => defer(() => (test() ? STOP$ : EMPTY));
 
 const STOP$ = of("stop" as const);

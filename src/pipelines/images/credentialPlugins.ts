@@ -1,6 +1,7 @@
 /**
- * Credentials that plugins have for an image. Owns their answers, for as long as each says. Bounds: one run at a time per
- * plugin and request, of a minute at most; MAX_KEPT answers per plugin. Upstream: pkg/credentialprovider/plugin.
+ * Asks credential plugins for the credentials of an image, and caches each response for the time it states. Bounds:
+ * one run at a time per plugin and request, of a minute at most; MAX_KEPT responses per plugin. Upstream:
+ * pkg/credentialprovider/plugin.
  */
 import { catchError, combineLatest, defer, finalize, map, type Observable, of, switchMap, throwError } from "rxjs";
 import type { Pod } from "../../core/api.ts";
@@ -33,7 +34,7 @@ export interface CredentialPluginsDeps {
     /** The reader of service accounts. */
     readonly api: { readonly objects: Pick<ApiServer, "get"> } | undefined;
   };
-  /** Absent on a node of no cluster. */
+  /** Absent on a standalone node. */
   readonly tokens: Tokens | undefined;
 }
 
@@ -48,7 +49,7 @@ const MAX_KEPT = 1000;
 const TOKEN_SECONDS = 3600;
 const NOTHING: RegistryCredentials = new Map();
 
-/** Makes them; none is run before an image of its own is wanted. */
+/** Creates the function that asks the plugins. A plugin runs only for an image that it matches. */
 export function createCredentialPlugins(deps: CredentialPluginsDeps): AskPlugins {
   const { credentialPlugins: plugins } = deps.ports;
   if (plugins === undefined) return () => of([]);
@@ -183,7 +184,7 @@ interface Kept {
   readonly until: MonotonicMs;
 }
 
-/** Answers until their time is over; of too many the oldest goes. */
+/** Creates the cache of one plugin: responses until they expire; beyond MAX_KEPT the oldest is dropped. */
 function keptAnswers({ clock }: Pick<KubeletPorts, "clock">) {
   const kept = new Map<string, Kept>();
   const dropExpired = (): void => {

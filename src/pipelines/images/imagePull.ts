@@ -1,7 +1,8 @@
 /**
- * Sees to it that an image is there: one shared pull per image among all who wait, paced, with backoff per pod and
- * image. Owns the pulls under way and the backoffs. Bound: `maxParallel` pulls, and those that hang beside them; backoff
- * entries of pods that have gone are pruned. Upstream: pkg/kubelet/images image_manager.go, puller.go.
+ * Ensures that images are present. Requests with the same image and credentials share one pull, which is paced;
+ * backoffs are per pod and image. Owns the pulls in progress and the backoffs. Bound: `maxParallel` pulls, besides
+ * those that take longer than PULL_PATIENCE_MS; expired backoffs are pruned. Upstream: pkg/kubelet/images
+ * image_manager.go, puller.go.
  */
 import {
   catchError,
@@ -54,8 +55,8 @@ import type { PullCredentials } from "./registryCredentials.ts";
 type Ports = Pick<KubeletPorts, "images" | "clock" | "telemetry">;
 
 /**
- * A pull that takes longer makes room for the next, so that one registry that hangs does not hold up all pods.
- * Upstream's serialized pulls wait for ever.
+ * A pull that takes longer continues without its slot, so that a registry without an answer does not delay all pods.
+ * Differs from upstream, whose serialized pulls wait for it without a limit.
  */
 const PULL_PATIENCE_MS = 10 * 60_000;
 
@@ -119,7 +120,7 @@ interface Pulling {
 
 function ensureImage(asked: ImageRequest, pulling: Pulling): Observable<ImageStep> {
   const { ports, records, pulls } = pulling;
-  // Looked for once, and no earlier than needed.
+  // The credentials are found once per request, when first needed.
   const request = { ...asked, credentials: asked.credentials.pipe(shareReplay({ bufferSize: 1, refCount: true })) };
   const tell = (present: PullInput["present"] | undefined, decision: PullDecision | undefined): void =>
     ports.telemetry.metrics.count(
@@ -157,7 +158,7 @@ function ensureImage(asked: ImageRequest, pulling: Pulling): Observable<ImageSte
   );
 }
 
-/** Whether the image is there for this pod. */
+/** Returns whether the image is present, and whether this pod may use it. */
 function accessTo(
   image: Image | undefined,
   { container, credentials }: ImageRequest,
@@ -202,7 +203,7 @@ interface Pulled {
   readonly used: RegistryCredential | undefined;
 }
 
-/** Pulls by image and credentials, shared among waiters, paced by rate and number; each answers how it went. */
+/** Creates the pulls by image and credentials: shared among requests, bounded in rate and number. */
 function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig["imagePull"]) {
   const pace = tokenBucket({ qps: config.qps, burst: config.burst, clock });
   const slots = createSemaphore(config.maxParallel, { ms: PULL_PATIENCE_MS, clock });
@@ -247,7 +248,10 @@ function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig[
   return { join, pulled$: pulled.asObservable(), line: lineOf };
 }
 
-/** The first of the credentials that works, or none if there are none. Errors: what all said, when none did. */
+/**
+ * Pulls with one credential after the other, and returns the first that worked; without credentials pulls without one.
+ * Errors: the combined failures, when every credential failed.
+ */
 function firstToWork(
   credentials: readonly RegistryCredential[],
   pull: (auth: AuthConfig | undefined) => Observable<unknown>,
@@ -319,7 +323,7 @@ function pullAndLook(
         const error = toKubeletError(thrown);
         const now = clock.monotonicMs();
         const live = registerFailure(failures.backoffs, key, now, config.backoff);
-        // A pod may sit out its longest delay before the next failure: what it waited for is not yet forgotten.
+        // A pod may wait for its longest delay before the next failure, so its backoff is kept for that much longer.
         failures.backoffs = pruneBackoffs(live, monotonicMs(now - config.backoff.maxMs), config.backoff);
         for (const known of failures.last.keys()) if (!failures.backoffs.has(known)) failures.last.delete(known);
         const failure = pullFailure(image, error);

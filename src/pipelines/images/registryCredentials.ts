@@ -1,6 +1,7 @@
 /**
- * The credentials of an image pull: those of the pod's pull secrets, then those of the node's docker files, then
- * those of plugins. Caches these files for five minutes. Upstream: getPullSecretsForPod, pkg/credentialprovider.
+ * Finds the credentials for an image pull, in the order in which imagePull.ts tries them: those of the pod's pull
+ * secrets, of the node's docker files (cached for five minutes) and of plugins. Upstream: getPullSecretsForPod,
+ * pkg/credentialprovider.
  */
 import { combineLatest, defer, map, type Observable, of, tap } from "rxjs";
 import type { Container, Pod } from "../../core/api.ts";

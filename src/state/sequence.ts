@@ -1,4 +1,4 @@
-/** A counter that orders what this process saw and did; no other process's clock has a say. */
+/** A counter that orders the inspections and effects of this process, since clocks of processes do not compare. */
 export interface Sequence {
   /** A number greater than every one before. */
   next(): number;

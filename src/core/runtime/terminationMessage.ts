@@ -1,4 +1,7 @@
-/** Limits of termination messages, and messages from container logs. Upstream: kuberuntime_container.go. */
+/**
+ * Limits of termination messages, and the message at the end of a container log. The choice between file and log is in
+ * pipelines/runtime/terminationMessages.ts. Upstream: kuberuntime_container.go.
+ */
 
 /** Maximum size of a termination message file. */
 export const MAX_TERMINATION_MESSAGE_BYTES = 4096;

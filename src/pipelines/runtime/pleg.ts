@@ -1,7 +1,7 @@
 /**
  * PLEG: turns hints and relists into inspected pod statuses. A hint names a pod to inspect; the relist finds changes
- * without a hint. Owner of the `listing` and `statuses` cells. Bound: `inspectionsAtOnce` inspections, one waiting
- * per pod. Upstream: pkg/kubelet/pleg generic.go and evented.go, container/cache.go.
+ * without a hint. Owner of the cells `listing`, `relistedAt` and `runtimeStatuses`. Bound: `inspectionsAtOnce`
+ * inspections, one waiting per pod. Upstream: pkg/kubelet/pleg generic.go and evented.go, container/cache.go.
  */
 import {
   catchError,
@@ -67,7 +67,7 @@ export type PlegOutput =
   | { readonly kind: "streamChanged" }
   /** The listing cell has a new value. */
   | { readonly kind: "relisted" }
-  /** The pod's entry in the statuses cell has a new value. */
+  /** The pod's entry in the cell `runtimeStatuses` has a new value. */
   | { readonly kind: "inspected"; readonly status: PodRuntimeStatus }
   /** An inspection failed a while ago, or missed a change that a hint reported meanwhile: request it again. */
   | { readonly kind: "inspectAgain"; readonly uid: PodUid };

@@ -1,5 +1,6 @@
 /**
- * Reads the termination message files of containers, once per exit. Bound: 4096 bytes per container from the file,
+ * Reads the termination message of each container that has exited, once: from its file, or, when the file is empty, the
+ * container failed and its policy is FallbackToLogsOnError, from the end of its log. Bound: 4096 bytes from the file,
  * 2048 bytes or 80 lines from the log. Upstream: getTerminationMessage.
  */
 import { catchError, forkJoin, map, type Observable, of, switchMap } from "rxjs";

@@ -1,10 +1,9 @@
 /**
  * Rotates the logs of running containers: moves a log that grew too large, has the runtime open a new one, compresses
  * older ones and removes the oldest. The container keeps writing and loses nothing. Bounds: one round of rotations
- * and one of compressions at a time, `workers` logs at once in each. Upstream:
- * pkg/kubelet/logs/container_log_manager.go. Differs from upstream: a round takes its containers from the last
- * inspections, so that it costs the runtime nothing; and a rotation does not wait for compressions, since a container
- * that writes faster than they run would outgrow any size.
+ * and one of compressions at a time, `workers` logs at once in each. Differs from upstream: containers come from the
+ * last inspections, without a call to the runtime, and rotations do not wait for compressions, which a fast writer
+ * would outrun. Upstream: pkg/kubelet/logs/container_log_manager.go.
  */
 import {
   catchError,
@@ -46,20 +45,20 @@ export function logRotation(
   // The log of an ended container no longer grows.
   const running = (): readonly RuntimeContainer[] =>
     statuses.values().flatMap(({ containers }) => containers.filter((c) => c.state === "running" && c.logPath !== ""));
-  const some = (what: (container: RuntimeContainer) => Observable<never>) =>
+  const eachBounded = (what: (container: RuntimeContainer) => Observable<never>) =>
     boundedMergeMap(what, { limit: config.workers, queueLimit: Number.POSITIVE_INFINITY });
   /** Containers whose rotated logs were compressed since their last rotation: they have none left to compress. */
   const tidy = new Set<ContainerId>();
   const rotateLarge = (containers: readonly RuntimeContainer[]): Observable<never> =>
     notSmall(containers, ports, config).pipe(
-      some((container) => rotateIfLarge(container, ports, config, () => tidy.delete(container.id))),
+      eachBounded((container) => rotateIfLarge(container, ports, config, () => tidy.delete(container.id))),
     );
   const compressUntidy = (): Observable<never> => {
     const containers = running();
     const ids = new Set(containers.map(({ id }) => id));
     for (const id of tidy) if (!ids.has(id)) tidy.delete(id);
     return from(containers.filter(({ id }) => !tidy.has(id))).pipe(
-      some((container) => {
+      eachBounded((container) => {
         tidy.add(container.id);
         return compressOld(container, ports, () => tidy.delete(container.id));
       }),

@@ -24,8 +24,8 @@ export interface MergedConfig {
  *     snapshots   --f(a,b)--------f(a)---------h(c)--
  *     output      --ADD a,b-------REMOVE b-----ADD c-
  *
- * A source that is not ready yet wants nothing in particular: its snapshot changes no pod and it is not seen by it. A
- * RuntimeClass among the manifests adds its overhead to the static pods that name it, whichever came first.
+ * The snapshot of a source that is not ready changes no pod, and the source does not count as seen. A RuntimeClass
+ * among the manifests adds its overhead to the static pods that name it, whichever came first.
  *
  * Cancels: with its source. Errors: passed on; sources are supervised. Bound: one entry per desired pod.
  */

@@ -18,7 +18,7 @@ import type { NodeState } from "../state/nodeState.ts";
 
 export type PodConfigOutput =
   | { readonly kind: "update"; readonly update: PodUpdate }
-  /** Every source has reported: pods without a source may be removed. */
+  /** A source has reported its pods for the first time. After the last source, pods without a source are removed. */
   | { readonly kind: "seen" }
   | { readonly kind: "event"; readonly event: KubeletEvent };
 

@@ -1,6 +1,6 @@
 /**
- * Expands `$(NAME)` references in environment values, commands, arguments and volume paths; no other code does. Bound:
- * the caller's `maxChars` for the result; the work is linear in input and result.
+ * Expands `$(NAME)` references in environment values, commands (of containers and probes), arguments and volume paths;
+ * no other code does. Bound: the caller's `maxChars` for the result; the work is linear in input and result.
  * Upstream: third_party/forked/golang/expansion.
  */
 

@@ -1,4 +1,4 @@
-/** The node as CRI configs and admission see it: configuration and machine, combined once. */
+/** Facts of the node for CRI configs, volumes and admission, combined once from configuration and machine. */
 import { distinctUntilChanged, map, type Observable, share, skip } from "rxjs";
 import { admitPod, effectiveMaxPods } from "../../core/admission/admit.ts";
 import type { Node } from "../../core/api.ts";

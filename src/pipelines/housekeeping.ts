@@ -1,8 +1,8 @@
 /**
- * Removes leftovers of earlier kubelets: directories, logs and cgroups of pods that neither a source nor the runtime
- * knows, and links to logs that are gone. Runs once all sources are known, then periodically. Owner of the cell
- * `orphans`. Bound: one sweep at a time, one removal at a time. Upstream: HandlePodCleanups, cleanupOrphanedPodDirs,
- * evictPodLogsDirectories.
+ * Decides which pods are leftovers (neither the registry nor the runtime has them), and removes their directories, logs
+ * and cgroups, and dangling links to logs. Runs once all sources are known, then periodically. Owner of the cell
+ * `orphans`; releases user IDs and volumes through their owners (cells `idRanges`, `volumes`). Bound: one sweep at a
+ * time, one removal at a time. Upstream: HandlePodCleanups, cleanupOrphanedPodDirs, evictPodLogsDirectories.
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
 import { toKubeletError } from "../core/errors.ts";
@@ -79,7 +79,7 @@ function sweepPodDirs(
       ).pipe(
         tap({
           complete: () => {
-            log.info("Removed what an earlier pod left behind", { path });
+            log.info("Removed the leftovers of an earlier pod", { path });
             if (isOrphan(uid, state)) volumes.forget(uid);
           },
         }),
@@ -88,7 +88,7 @@ function sweepPodDirs(
           const { message } = toKubeletError(thrown);
           stays.set(uid, message);
           if (state.orphans.value.get(uid) !== message) {
-            log.warn("Cannot remove what an earlier pod left behind", { path, error: thrown });
+            log.warn("Cannot remove the leftovers of an earlier pod", { path, error: thrown });
           }
           return EMPTY;
         }),
@@ -177,10 +177,10 @@ const sweepEach = (
 
 const removal = (path: string, remove: Call<void>, { log }: Ports["telemetry"]): Observable<never> =>
   remove.pipe(
-    tap({ complete: () => log.info("Removed what an earlier pod left behind", { path }) }),
+    tap({ complete: () => log.info("Removed the leftovers of an earlier pod", { path }) }),
     ignoreElements(),
     catchError((error: unknown) => {
-      log.warn("Cannot remove what an earlier pod left behind", { path, error });
+      log.warn("Cannot remove the leftovers of an earlier pod", { path, error });
       return EMPTY;
     }),
   );

@@ -1,4 +1,7 @@
-/** Permissions of a volume with an fsGroup. Upstream: pkg/volume/volume_linux.go. */
+/**
+ * Decides the group and mode of each file of a volume with an fsGroup, and whether `OnRootMismatch` skips the volume.
+ * `volumeLayout.ts` decides which volumes have a change policy. Upstream: pkg/volume/volume_linux.go.
+ */
 
 /** The attributes of a file that decisions depend on. */
 export interface OwnedEntry {
@@ -14,7 +17,7 @@ const SEARCH = 0o110;
 const SETGID = 0o2000;
 const SET_ID_BITS = 0o6000;
 
-/** Returns whether `OnRootMismatch` must visit the volume: the attributes of its root are not as expected. */
+/** Returns whether a volume with `OnRootMismatch` must be changed: its root lacks the group, or bits of the mode. */
 export function rootMismatches(root: OwnedEntry, fsGroup: number, readOnly: boolean): boolean {
   const needed = (readOnly ? READ : READ_WRITE) | SEARCH | SETGID;
   return !root.isDirectory || root.gid !== fsGroup || (root.mode & needed) !== needed;

@@ -1,6 +1,6 @@
 /**
- * Validates the content of a volume that the kubelet fills, and derives its visible names. Upstream: validatePayload of
- * pkg/volume/util/atomic_writer.go.
+ * Validates the paths of a volume that the kubelet fills, and names the links and directories of the atomic writer
+ * (`sinks/volumeFiles/writeAtomic.ts`). Upstream: validatePayload of pkg/volume/util/atomic_writer.go.
  */
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";

@@ -1,4 +1,7 @@
-/** Path elements of a subPath. Upstream: validation of subPath, and PathWithinBase. */
+/**
+ * Path elements of a subPath. sinks/mounts/insideVolume.ts guards the links behind them. Upstream: validation of
+ * subPath, and PathWithinBase.
+ */
 
 /** Returns the problem of a subPath; undefined when it is valid. */
 export function subPathFault(subPath: string): string | undefined {

@@ -43,9 +43,9 @@ export const tokenKey = ({ namespace, serviceAccount, audiences, expirationSecon
 
 /** Returns the token's name in messages, which is upstream's cache key. */
 export function tokenName({ namespace, serviceAccount, audiences, expirationSeconds, pod }: TokenWish): string {
-  const whom = audiences.length === 0 ? "(nil)" : `{${audiences.map(goQuote).join(", ")}}`;
+  const list = audiences.length === 0 ? "(nil)" : `{${audiences.map(goQuote).join(", ")}}`;
   const to = `Kind:"Pod", APIVersion:"v1", Name:${goQuote(pod.name)}, UID:${goQuote(pod.uid)}`;
-  const names = [goQuote(serviceAccount), goQuote(namespace), `[]string${whom}`, expirationSeconds];
+  const names = [goQuote(serviceAccount), goQuote(namespace), `[]string${list}`, expirationSeconds];
   return [...names, `v1.BoundObjectReference{${to}}`, '""'].join("/");
 }
 

@@ -1,4 +1,4 @@
-/** Files of a volume that the kubelet fills. */
+/** Files of a volume that the kubelet fills: volumePayload.ts computes them, and the port `volumeFiles` writes them. */
 
 /** A file; its path is its key in the payload. */
 export interface PayloadFile {

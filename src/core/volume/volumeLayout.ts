@@ -1,6 +1,7 @@
 /**
- * Layouts of volumes on the node, as data: path, mount or bind mount, ownership. The volume types differ only in this
- * record; set up and tear down are the same for all. Upstream: the volume plugins of pkg/volume.
+ * Layouts of volumes on the node, as data: path, mount with its source and options, ownership. The volume types differ
+ * only in this record; set up and tear down are the same for all. A type without a layout here (CSI, iSCSI, FC and
+ * others) is not supported, and its pods wait. Upstream: the volume plugins of pkg/volume.
  */
 import type { Labels, Term } from "../admission/nodeSelection.ts";
 import type { Pod } from "../api.ts";
@@ -72,8 +73,8 @@ export interface VolumeLayout {
   readonly hasContent: boolean;
   readonly ownership?: Ownership;
   /**
-   * For writable volumes: a directory whose existence records that `ownership` was set. It is set only once, as
-   * upstream.
+   * For writable volumes: the directory of a file `ready`, which records that `ownership` was set. It is set only once,
+   * as upstream.
    */
   readonly readyDir?: string;
   /** Relative paths of mount points that a volume with content must contain. */

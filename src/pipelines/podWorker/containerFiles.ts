@@ -1,4 +1,7 @@
-/** The files a container needs on the host before its creation: log directory, termination log, /etc/hosts. */
+/**
+ * The files a container needs on the host before its creation: log directory, termination log, bind mounts of subPaths
+ * (port `mounts`), /etc/hosts.
+ */
 import {
   catchError,
   concat,

@@ -1,7 +1,7 @@
 /**
- * The service account tokens of pods, requested from the API server and kept until the next one is due. Owns the
- * tokens and the retry times. Bounds: one request per token; entries are removed with their pod, or once expired.
- * Upstream: pkg/kubelet/token/token_manager.go.
+ * The service account tokens of pods, requested from the API server and kept until the next one is due. Has no timer:
+ * volumeWorker.ts gets a token again when it is due. Owns the tokens and the retry times. Bounds: one request per
+ * token; entries are removed with their pod, or once expired. Upstream: pkg/kubelet/token/token_manager.go.
  */
 import { catchError, defer, map, type Observable, of } from "rxjs";
 import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
@@ -61,7 +61,7 @@ export function createTokens(deps: TokensDeps): Tokens {
   const requests = shareByKey<string, Result<ServiceAccountToken>>({
     start: (key) => {
       const entry = entries.get(key);
-      return entry === undefined ? of(err(kubeletError("Cancelled", "the pod is gone"))) : request(entry, deps);
+      return entry === undefined ? of(err(kubeletError("Cancelled", "the pod was removed"))) : request(entry, deps);
     },
   });
   const entryOf = (key: string, wish: TokenWish): Entry => {
@@ -80,8 +80,8 @@ export function createTokens(deps: TokensDeps): Tokens {
         const entry = entryOf(key, wish);
         const { token } = entry;
         if (token !== undefined && !isDue(token, clock.wallTime(), rng.next())) return of(ok(token));
-        if (clock.monotonicMs() < entry.againAt) return of(whatIsLeft(entry, clock));
-        return requests.join(key).pipe(map((issued) => (issued.ok ? issued : whatIsLeft(entry, clock))));
+        if (clock.monotonicMs() < entry.againAt) return of(currentToken(entry, clock));
+        return requests.join(key).pipe(map((issued) => (issued.ok ? issued : currentToken(entry, clock))));
       }),
     forget: (podUid) => {
       for (const [key, { wish }] of entries) if (wish.pod.uid === podUid) entries.delete(key);
@@ -97,10 +97,10 @@ const fresh = (wish: TokenWish, clock: Clock): Entry => ({
   againAt: clock.monotonicMs(),
 });
 
-/** The current token stays in use until it expires. */
-function whatIsLeft({ wish, token, last }: Entry, clock: Clock): Result<ServiceAccountToken> {
+/** Returns the token that could not be renewed until it expires, then the error of the last request. */
+function currentToken({ wish, token, last }: Entry, clock: Clock): Result<ServiceAccountToken> {
   if (token !== undefined && !isExpired(token, clock.wallTime())) return ok(token);
-  const error = last ?? kubeletError("Cancelled", "nobody asked for it");
+  const error = last ?? kubeletError("Cancelled", "the pod was removed");
   const what = token === undefined ? "failed to fetch token" : `token ${tokenName(wish)} expired and refresh failed`;
   return err({ ...error, message: `${what}: ${error.message}` });
 }

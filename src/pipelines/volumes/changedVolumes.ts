@@ -1,6 +1,6 @@
 /**
- * Finds the volumes whose ConfigMaps and Secrets changed. State: the objects of each volume at the last call; the
- * caller drops it.
+ * Finds the volumes whose ConfigMaps and Secrets changed, for volumes.ts, which wakes their workers. State: the objects
+ * of each volume at the last call; the caller drops it.
  */
 import type { Pod } from "../../core/api.ts";
 import { type ConfigObjects, type ManifestObjectKey, objectKey } from "../../core/configObjects.ts";

@@ -53,7 +53,7 @@ export function restoreVolumes(
       ),
       ignoreElements(),
     );
-    const told$ = defer(() => {
+    const recorded$ = defer(() => {
       if (found.length === 0) return EMPTY;
       telemetry.metrics.count("reconstruct_volume_operations_total", {}, found.length);
       const { wishes } = volumes.get(uid) ?? NO_VOLUMES;
@@ -61,7 +61,7 @@ export function restoreVolumes(
       volumes.set(uid, podVolumesOf({ wishes, actual }));
       return EMPTY;
     });
-    return guarded(concat(plugins$, told$), top);
+    return guarded(concat(plugins$, recorded$), top);
   };
   const pods$ = files.list(podsDir(directories)).pipe(
     switchMap((uids) => inSequence(uids, (uid) => restorePod(podUid(uid)))),

@@ -1,6 +1,7 @@
 /**
- * Gathers the content of a volume: ConfigMaps and Secrets of the cache, fields of the pod, tokens. Stateless. Bound:
- * the cache's wait for an object, and one request per token.
+ * Gathers the content of a volume once: ConfigMaps and Secrets of the cache, fields of the pod, tokens. volumes.ts
+ * (changed objects) and volumeWorker.ts (tokens that are due) decide when it is gathered again. Stateless. Bound: the
+ * cache's wait for an object, and one request per token.
  */
 import { combineLatest, defaultIfEmpty, map, type Observable, of } from "rxjs";
 import type { Pod } from "../../core/api.ts";

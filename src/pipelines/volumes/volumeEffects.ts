@@ -90,7 +90,7 @@ function provideHostPath({ files }: VolumePorts, path: string, wanted: string): 
   );
 }
 
-/** Ignores a path that no longer exists: it has no group to set. */
+/** Removes the record of the ownership if the path no longer exists: a new directory gets its group again. */
 const forgetGone = ({ files }: VolumePorts, path: string, readyDir: string): Observable<void> =>
   files.kindOf(path).pipe(switchMap((found) => (found === undefined ? files.remove(readyDir) : EMPTY)));
 

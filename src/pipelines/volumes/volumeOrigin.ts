@@ -40,10 +40,10 @@ function withDriver(origin: VolumeOrigin, deps: VolumeOriginDeps): Observable<Re
 
 function driverOf(csi: CsiOrigin, { csiDrivers$, clock }: VolumeOriginDeps): Observable<CsiOrigin> {
   if (csiDrivers$ === undefined) return of(csi);
-  const told$ = csiDrivers$.pipe(
+  const known$ = csiDrivers$.pipe(
     map((drivers) => drivers.get(csi.driver) ?? "absent"),
     distinctUntilChanged(),
     map((known): CsiOrigin => ({ ...csi, known })),
   );
-  return told$.pipe(timeout({ first: SYNC_MS, with: () => told$.pipe(startWith(csi)), scheduler: clock.scheduler }));
+  return known$.pipe(timeout({ first: SYNC_MS, with: () => known$.pipe(startWith(csi)), scheduler: clock.scheduler }));
 }

@@ -99,14 +99,14 @@ export function volumeWorker(wishes$: Observable<Wanted | undefined>, deps: Volu
     });
     const rounds = (triggers$: Observable<unknown>): Observable<PodOutput> =>
       reconcile({ triggers$, run: () => look$, wakeAfterMs: () => wakeAfterMs(wanted, content, deps), clock });
-    const told$ = wishes$.pipe(
+    const followed$ = wishes$.pipe(
       tap((wish) => {
         if (wanted === undefined && wish !== undefined) wait.since = clock.monotonicMs();
         wanted = wish;
       }),
     );
-    if (!hasNews(deps.sources)) return rounds(told$);
-    return told$.pipe(
+    if (!hasNews(deps.sources)) return rounds(followed$);
+    return followed$.pipe(
       connect((shared$) => {
         const news$ = volumeNews(shared$, deps.sources).pipe(share());
         // Subscribe to the news first: it follows the sources that the check reads.
@@ -224,7 +224,7 @@ function tearDown(actual: ActualVolume, deps: VolumeWorkerDeps): Observable<PodO
       const error = toKubeletError(thrown);
       const failure = { operation: "tearDown", error, inputs: [] } as const;
       record.set(withFailure(record.get() ?? actual, failure, ports.clock.monotonicMs()));
-      ports.telemetry.log.warn("Cannot take a volume away, trying again", { podUid: uid, volume: name, plugin, error });
+      ports.telemetry.log.warn("Cannot tear down a volume, retrying", { podUid: uid, volume: name, plugin, error });
       return EMPTY;
     }),
   );

@@ -137,7 +137,7 @@ function runPod(
     withLatestFrom(pods$),
     eachOf(([name, pod]) => (pod === "keep" || pod === undefined ? [] : wishOne(pod, name, origins, table, deps))),
   );
-  const told$ = merge(
+  const outputs$ = merge(
     pods$.pipe(switchMap((pod) => from(pod === "keep" ? [] : wishAll(pod, origins, table, deps)))),
     changed$.pipe(eachOf((names) => names.flatMap((name) => table.keyOf(name) ?? []))),
     found$,
@@ -157,7 +157,7 @@ function runPod(
         }),
     }),
   );
-  return merge(told$, followOrigins(pods$, origins, deps), volumeWaitEvents(uid, pods$, deps)).pipe(
+  return merge(outputs$, followOrigins(pods$, origins, deps), volumeWaitEvents(uid, pods$, deps)).pipe(
     finalize(() => {
       if (isAllUnmounted(volumes.get(uid) ?? NO_VOLUMES)) volumes.delete(uid);
     }),

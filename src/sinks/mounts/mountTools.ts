@@ -21,7 +21,7 @@ export function createMountTools(lock: ToolLock): MountTools {
       await lock.enter(path);
       for (const { args, what } of working) {
         if (path === undefined || !args.includes(path)) continue;
-        throw kubeletError("Conflict", `cannot ${what}: the try before has not ended yet`);
+        throw kubeletError("Conflict", `cannot ${what}: the previous attempt has not ended yet`);
       }
     },
     runFor: (usual) => async (tool, signal) => {

@@ -1,6 +1,7 @@
 /**
- * The Mounts port with the tools of the host. Owns the set of running tools and the resolved root directory; the
- * kernel owns the mounts. Internal paths are resolved, because the root directory may be reached through a link.
+ * The Mounts port with the tools of the host. Builds the arguments of mount(8) for a file system; bind.ts does so for
+ * bind mounts and formatAndMount.ts for block devices. Owns the set of running tools and the resolved root directory;
+ * the kernel owns the mounts. Internal paths are resolved, because the root directory may be reached through a link.
  */
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** Gives the files of a volume to a group (fsGroup). Upstream: SetVolumeOwnership in pkg/volume. */
+/**
+ * Gives the files of a volume to a group (fsGroup); core/mount/ownership.ts decides each change, and whether
+ * `OnRootMismatch` skips the volume. Upstream: SetVolumeOwnership in pkg/volume.
+ */
 import * as fs from "node:fs";
 import type { KubeletError } from "../../core/errors.ts";
 import { errnoOf, ioError } from "../../core/ioError.ts";

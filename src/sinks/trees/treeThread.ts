@@ -70,7 +70,7 @@ const maxOpen = (): number => {
 function begin(request: TreeRequest): void {
   const isCancelled = new Int32Array(request.cancelled);
   if (Atomics.load(isCancelled, 0) !== 0)
-    return fail(request, kubeletError("Cancelled", "nobody waits for it any more"));
+    return fail(request, kubeletError("Cancelled", "the task was cancelled"));
   try {
     turns.add({ request, isCancelled, job: jobOf(request.task, maxOpen()), reported: 0 });
   } catch (thrown) {
@@ -93,7 +93,7 @@ function admit(): void {
 
 /** Runs one time slice; returns whether the job has ended. */
 function take({ request, isCancelled, job }: Active): boolean {
-  if (Atomics.load(isCancelled, 0) !== 0) throw kubeletError("Cancelled", "nobody waits for it any more");
+  if (Atomics.load(isCancelled, 0) !== 0) throw kubeletError("Cancelled", "the task was cancelled");
   for (let count = 0; count < TURN; count += 1) {
     if (!job.step()) continue;
     const { value } = job;

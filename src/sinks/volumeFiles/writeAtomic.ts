@@ -63,11 +63,11 @@ async function holds(dir: string, payload: Payload<VolumeFile>): Promise<boolean
   return true;
 }
 
-/** Returns the number of files; undefined without the directory. */
+/** Returns an upper bound of the files and directories of a payload: each path counts all its elements. */
 const entriesOf = (payload: Payload<VolumeFile>): number =>
   [...payload.keys()].reduce((count, path) => count + path.split("/").length, 0);
 
-/** How many files there are; undefined without the directory, or with more than `mostEntries` in it. */
+/** Returns the number of files in a directory; undefined when it is missing or has more than `mostEntries` entries. */
 async function filesBelow(dir: string, mostEntries: number): Promise<number | undefined> {
   const left = [dir];
   let entries = 0;

@@ -86,7 +86,7 @@ describe.skipIf(mustSkip("the lock of tools for mounts", MISSING))("the lock of 
     expect(execFileSync("cat", [gate], { encoding: "utf8" }).split("\n")).toContain(file());
   });
 
-  it("lets nobody try again where the try before was given up and has not ended", async () => {
+  it("blocks another attempt at a path while the abandoned one has not ended", async () => {
     const tools = createMountTools(lockOf());
     const abort = new AbortController();
     await tools.enter("/mnt/x");
@@ -96,7 +96,7 @@ describe.skipIf(mustSkip("the lock of tools for mounts", MISSING))("the lock of 
     await expect(run).rejects.toMatchObject({ code: "Cancelled" });
     await expect(tools.enter("/mnt/x")).rejects.toMatchObject({
       code: "Conflict",
-      message: "cannot mount it: the try before has not ended yet",
+      message: "cannot mount it: the previous attempt has not ended yet",
     });
     await waitFor("its end", async () => (await tools.enter("/mnt/x")) === undefined && true);
   });

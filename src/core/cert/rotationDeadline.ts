@@ -1,4 +1,7 @@
-/** When a certificate is renewed. Upstream: nextRotationDeadline and rotateCerts of client-go's certificate manager. */
+/**
+ * Decides the time of a certificate's renewal. Upstream: nextRotationDeadline and rotateCerts of client-go's
+ * certificate manager.
+ */
 import { type EpochMs, epochMs } from "../ids.ts";
 import type { CertificateFacts } from "./certificateFacts.ts";
 

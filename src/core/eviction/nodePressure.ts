@@ -2,9 +2,9 @@
  * Pressure conditions of the node, computed from one observation to the next. Upstream: the observing half of
  * synchronize in pkg/kubelet/eviction; it evicts no pod.
  *
- *     available, least 100    200  90  90  110 110 200 200
- *     reclaim 50 (until 150)   -   met met met met  -   -     met, then not yet reclaimed
- *     pressure                 -   on  on  on  on  on  off    until not met for the transition period
+ *     available                   200  90  90  110 110 200 200
+ *     threshold 100, reclaim 50    -   met met met met  -   -     met below 100, then until 150
+ *     pressure                     -   on  on  on  on  on  off    until unmet for the transition period
  */
 import type { MonotonicMs } from "../ids.ts";
 import type { NodePressures } from "../node/nodeFacts.ts";

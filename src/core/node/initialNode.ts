@@ -64,7 +64,7 @@ export function initialNode(facts: NodeFacts, now: string): ComputedNode {
   return withNodeStatus(node, facts, now);
 }
 
-/** Corrects an existing Node of an earlier registration; returns the same object when only its status may differ. */
+/** Returns an existing Node with the labels, annotation and resources that each start of the kubelet corrects. */
 export function reconciledNode(existing: Node, initial: Node): Node {
   const { [ATTACH_DETACH]: attach } = initial.metadata?.annotations ?? {};
   const { [ATTACH_DETACH]: _before, ...others } = existing.metadata?.annotations ?? {};

@@ -1,6 +1,7 @@
 /**
- * The Node conditions that the kubelet owns. Upstream: MemoryPressureCondition, DiskPressureCondition,
- * PIDPressureCondition and ReadyCondition in pkg/kubelet/nodestatus/setters.go.
+ * The Node conditions that the kubelet owns. core/eviction/nodePressure.ts decides how long a pressure lasts. Upstream:
+ * MemoryPressureCondition, DiskPressureCondition, PIDPressureCondition and ReadyCondition in
+ * pkg/kubelet/nodestatus/setters.go.
  */
 import type { Node } from "../api.ts";
 import type { NodeFacts, NodePressures } from "./nodeFacts.ts";

@@ -1,6 +1,7 @@
 /**
  * Allocatable of the node: capacity less the reservations for Kubernetes and the system, less the hard eviction
- * thresholds. Upstream: pkg/kubelet/cm/node_container_manager_linux.go, pkg/kubelet/nodestatus/setters.go.
+ * thresholds. commands/nodeAmountsOf.ts computes it once at start. Upstream:
+ * pkg/kubelet/cm/node_container_manager_linux.go, pkg/kubelet/nodestatus/setters.go.
  */
 import { shareOf } from "../eviction/thresholds.ts";
 import {

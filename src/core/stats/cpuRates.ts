@@ -1,5 +1,5 @@
 /**
- * Derives the CPU rate from CPU time where only that is known: the increase since the previous measurement. A counter
+ * Computes the CPU rate (`usageNanoCores`) from the CPU times of two measurements where only these are known. A counter
  * that decreased was reset. Upstream: getAndUpdateContainerUsageNanoCores. Differs from upstream: measures from one
  * request to the next instead of every 10 s, so that an idle endpoint causes no measurements.
  */
@@ -12,7 +12,7 @@ interface CpuSample {
   readonly nanoCores: number | undefined;
 }
 
-/** Previous samples of node, pods and containers. */
+/** Previous samples of the node, its system containers, pods and containers, by key. */
 export type CpuSamples = ReadonlyMap<string, CpuSample>;
 
 const MS_PER_SECOND = 1_000;

@@ -1,6 +1,7 @@
 /**
- * Assigns user and group ID ranges of the node to pods. No two pods share a range; the node's first range, which
- * contains its own users, is never assigned. Upstream: pkg/kubelet/userns.
+ * Decides the user and group ID ranges of pods. No two pods share a range; the node's first range, which contains its
+ * own users, is never assigned. pipelines/node/userNamespaces.ts keeps the ranges on disk. Upstream:
+ * pkg/kubelet/userns.
  */
 import { kubeletError } from "../errors.ts";
 import type { PodUid } from "../ids.ts";

@@ -61,12 +61,12 @@ export const issueCertificate = (api: ApiServer, request: SigningRequest, clock:
 function verdicts(api: ApiServer, made: SigningRequest, clock: Clock): Observable<SigningVerdict> {
   const { uid, name = "" } = made.metadata ?? {};
   const again = () => longTimer(clock, WATCH_AGAIN_MS);
-  const told$ = defer(() => api.watch(RESOURCE, { fieldSelector: `metadata.name=${name}` })).pipe(
+  const watched$ = defer(() => api.watch(RESOURCE, { fieldSelector: `metadata.name=${name}` })).pipe(
     map((event) => verdictOf(event, uid)),
     retry({ delay: again }),
     repeat({ delay: again }),
   );
-  return told$.pipe(
+  return watched$.pipe(
     startWith(signingVerdict(made, uid)),
     filter(({ kind }) => kind !== "pending"),
     take(1),
@@ -84,6 +84,6 @@ function verdictOf(event: ApiWatchEvent<SigningRequest>, uid: string | undefined
     case "BOOKMARK":
       return { kind: "pending" };
     case "ERROR":
-      throw kubeletError("Expired", "the watch of the request cannot go on");
+      throw kubeletError("Expired", "the watch of the request has ended");
   }
 }

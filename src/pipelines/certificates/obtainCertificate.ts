@@ -19,14 +19,14 @@ import { issueCertificate } from "./issueCertificate.ts";
 /** The issuer of a certificate. */
 export interface CertificateIssuer {
   readonly api: ApiServer;
-  /** Its requests have a name and a key that outlive a restart, because they may wait long for approval. */
+  /** Whether it uses bootstrap credentials: such a request may wait long for approval, so its name and key are kept. */
   readonly isBootstrap: boolean;
 }
 
 export interface ObtainOptions {
   readonly use: CertificateUse;
   readonly store: CertificateStore;
-  /** Returns the issuer; undefined when a valid certificate is required to ask. */
+  /** Returns the issuer; undefined when only a valid certificate could authenticate the request. */
   issuer(holdsValid: boolean): CertificateIssuer | undefined;
 }
 
@@ -66,7 +66,7 @@ function issue(
 ): Observable<HeldCertificate> {
   const { store } = options;
   const issuer = options.issuer(isValid(held, ports.clock));
-  if (issuer === undefined) return failure(nobodyToAsk(held));
+  if (issuer === undefined) return failure(noIssuer(held));
   const issueFor = (key$: Observable<string>) =>
     key$.pipe(
       switchMap((key) =>
@@ -107,10 +107,10 @@ const forgetKey = (store: CertificateStore): Observable<never> =>
 
 const failure = (error: unknown) => throwError(() => error);
 
-const nobodyToAsk = (held: HeldCertificate | undefined): KubeletError =>
+const noIssuer = (held: HeldCertificate | undefined): KubeletError =>
   kubeletError(
     "PermissionDenied",
     held === undefined
-      ? "there is no client certificate, and no --bootstrap-kubeconfig to ask for one with"
-      : `the client certificate expired at ${formatInstant(held.facts.notAfter)}, and there is no --bootstrap-kubeconfig to ask for another with`,
+      ? "there is no client certificate, and no --bootstrap-kubeconfig to request one with"
+      : `the client certificate expired at ${formatInstant(held.facts.notAfter)}, and there is no --bootstrap-kubeconfig to request another with`,
   );

@@ -1,6 +1,7 @@
 /**
- * Creates the Node of this machine, or corrects the existing one. Bound: one attempt at a time. Upstream:
- * registerWithAPIServer of pkg/kubelet/kubelet_node_status.go.
+ * Creates the Node of this machine, or corrects the existing one; core/node/initialNode.ts decides its labels and
+ * resources. Writes no cell: nodeObject.ts does. Bound: one attempt at a time. Upstream: registerWithAPIServer of
+ * pkg/kubelet/kubelet_node_status.go.
  */
 import { catchError, concat, defer, from, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
 import { createStatusPatch } from "../../core/api/statusPatch.ts";

@@ -1,6 +1,6 @@
 /**
- * A request of the pod writer: decides for one name, sends the request, and keeps the outcome in the memory of that
- * name.
+ * One request of the pod writer: sends the write that core/api/podWrite.ts decides for a name, and keeps the outcome in
+ * the memory of that name.
  */
 import { catchError, defer, EMPTY, map, type Observable, of } from "rxjs";
 import { nextPodWrite, type PodWrite, type SyncedStatus } from "../../core/api/podWrite.ts";
@@ -33,7 +33,7 @@ interface Subject {
 
 const ANSWERED: WorkOutcome = { kind: "answered" };
 
-/** Makes the next request for a name; empty if none is needed. Errors only on a broken invariant. */
+/** Sends the next request for a name; empty if none is needed. Errors only on a broken invariant. */
 export function podWriteRequest(
   name: string,
   memories: PodWriterMemories,
@@ -76,7 +76,7 @@ function ask({ ref, memory }: Subject, { api }: PodWriteDeps): Observable<WorkOu
       memory.isInDoubt = false;
       memory.goneUid = undefined;
       memory.answered = object;
-      // No request was sent yet: an earlier failure may repeat, with a longer wait.
+      // Not `answered`, which would reset the backoff: only a read succeeded, and the write may fail again.
       return { kind: "later", afterMs: 0 };
     }),
   );
@@ -123,7 +123,7 @@ function createMirror({ memory }: Subject, pod: Pod, { api, nodeName, node }: Po
   }).pipe(
     catchError((thrown: unknown) => {
       const { code, message } = toKubeletError(thrown);
-      // The namespace is missing: the pod was not created, and is not gone either.
+      // NotFound means a missing namespace here, not a deleted pod.
       throw code === "NotFound" ? notYet(message) : thrown;
     }),
     map((object) => {

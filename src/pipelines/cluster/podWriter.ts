@@ -6,7 +6,7 @@
  * and the most urgent write goes first.
  *
  *     podStatuses, registry   a---a'-------b-------     our side
- *     apiPodObjects                ------------------b"-     the server's: somebody else wrote to b
+ *     apiPodObjects                ------------------b"-     the API server's side: another client wrote to b
  *     requests                a[..]a'[..]--b[..]b[..]
  *
  * Bounds: PARALLEL_WRITES requests, one per object name. Upstream: pkg/kubelet/status status_manager.go and

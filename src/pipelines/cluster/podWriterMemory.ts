@@ -1,6 +1,7 @@
 /**
- * The pod writer's knowledge of each object name: the state on both sides, answers of the server that are newer than
- * the reflector's, and the last writes. Owned by the pod writer. Bound: one memory per name of a pod of this node.
+ * The pod writer's knowledge of each object name: the state on both sides, responses of the API server that are newer
+ * than the reflector's state, and the last writes. Owned by the pod writer; no cell. Bound: one memory per name of a
+ * pod of this node.
  */
 import { podWritePriority, type PodWriteView, type SyncedStatus } from "../../core/api/podWrite.ts";
 import { isNewerVersion } from "../../core/api/resourceVersion.ts";
@@ -34,11 +35,11 @@ export interface PodWriterMemory {
 export interface PodWriterMemories {
   of(name: string): PodWriterMemory;
   view(name: string): PodWriteView;
-  /** Names of which something changed since they were looked at last. */
+  /** Returns the names whose inputs changed since their last comparison; compares all names. */
   changed(): readonly Urgent<string>[];
-  /** `changed` for the case that only objects of the server changed, most often by our own write. */
+  /** Does the same when only API objects changed, usually by our own write; compares only their names. */
   changedObjects(): readonly Urgent<string>[];
-  /** The name of the pod whose status changed: that one alone is looked at. */
+  /** Does the same when only the status of this pod changed; compares only its name. */
   changedStatus(uid: PodUid): readonly Urgent<string>[];
 }
 
@@ -66,19 +67,19 @@ const recordsByName = perObject(({ records }: Registry): ReadonlyMap<string, rea
   return byName;
 });
 
-/** The server's answer to a write, as long as the reflector has not come to it. */
+/** Returns the response to the last write until the reflector has reached its version. */
 const unseenAnswer = ({ answered }: PodWriterMemory, reported: ApiPodObjects): ApiPod | undefined =>
   answered !== undefined && isNewerVersion(answered.metadata?.resourceVersion ?? "", reported.version)
     ? answered
     : undefined;
 
-/** The object of this name in its newest known version; undefined once it is known to be gone. */
+/** Returns the object of this name in its newest known version; undefined once its deletion is known. */
 function knownObject(memory: PodWriterMemory, name: string, reported: ApiPodObjects): ApiPod | undefined {
   const object = unseenAnswer(memory, reported) ?? reported.byName.get(name);
   return object !== undefined && object.metadata?.uid === memory.goneUid ? undefined : object;
 }
 
-/** Makes the memories of a node's pod writer, empty. */
+/** Creates the memories of a node's pod writer, empty. */
 export function createPodWriterMemories(
   { registry, podStatuses, apiPodObjects, sourcesSeen }: Cells,
   clock: Clock,
@@ -89,7 +90,7 @@ export function createPodWriterMemories(
     memories.set(name, memory);
     return memory;
   };
-  /** The objects of the server at the last look. */
+  /** The API objects at the last comparison. */
   let lastReported: ApiPodObjects["byName"] = new Map();
   const view = (name: string): PodWriteView => {
     const memory = of(name);

@@ -1,6 +1,7 @@
 /**
- * Renews the lease of the node each quarter of its duration, whatever else goes on. State: the lease as it was answered
- * last, in one subscription. Bound: one request at a time. Upstream: component-helpers' lease controller.
+ * Renews the lease of the node each quarter of its duration, and retries at once after an error (ATTEMPTS). State: the
+ * lease of the last response, in one subscription. Bound: one request at a time. Upstream: component-helpers' lease
+ * controller.
  */
 import {
   catchError,
@@ -31,14 +32,14 @@ export interface LeaseWriter extends Pick<KubeletPorts, "clock" | "rng" | "telem
   readonly deadlineMs: number;
   readonly nodeName: string;
   readonly durationSeconds: number;
-  /** The lease goes with it, and is not made before it. */
+  /** Owner of the lease, which is created only once this Node is known. */
   readonly node: ReadonlyCell<Node | undefined>;
 }
 
 const MS_PER_SECOND = 1_000;
 /** Renewal interval as a fraction of the lease duration. */
 const RENEW_FRACTION = 0.25;
-/** A renewal comes up to this much of its period later. */
+/** Maximum delay of a renewal beyond its period, as a fraction of the period. */
 const JITTER = 0.04;
 const ATTEMPTS = 5;
 const BACKOFF: BackoffCurve = { initialMs: 200, maxMs: 7_000 };
@@ -61,7 +62,7 @@ export function nodeLease(writer: LeaseWriter): Observable<never> {
   });
 }
 
-/** Renews the last known lease without reading it first; after a failure it is read again. */
+/** Renews the last known lease without reading it first; reads it after a failure, and creates a missing one. */
 function renewOrMake(writer: LeaseWriter, kept: { lease: Lease | undefined }): Observable<unknown> {
   const { log } = writer.telemetry;
   const keep = tap((lease: Lease | undefined) => {
@@ -89,12 +90,12 @@ function renewOrMake(writer: LeaseWriter, kept: { lease: Lease | undefined }): O
 }
 
 interface EnsuredLease {
-  /** undefined while there is none and no Node for it to go with. */
+  /** undefined while neither the lease nor the Node exists. */
   readonly lease: Lease | undefined;
   readonly isNew: boolean;
 }
 
-/** The lease as the server has it, or a new one. */
+/** Reads the lease, or creates a missing one; retries with BACKOFF. */
 function ensureLease(writer: LeaseWriter): Observable<EnsuredLease> {
   const { api, clock, telemetry, nodeName, deadlineMs } = writer;
   const ref = { namespace: LEASE_NAMESPACE, name: nodeName };
@@ -114,7 +115,7 @@ function ensureLease(writer: LeaseWriter): Observable<EnsuredLease> {
   );
 }
 
-/** The lease renewed; a conflict is answered with a fresh look, anything else with another try. */
+/** Renews the lease, in up to ATTEMPTS tries without a pause; reads the lease again after a conflict. */
 function renew(writer: LeaseWriter, lease: Lease): Observable<Lease> {
   const { api, clock, telemetry, deadlineMs } = writer;
   let base = lease;

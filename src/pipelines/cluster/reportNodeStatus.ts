@@ -1,6 +1,7 @@
 /**
- * Keeps the status of the Node up to date: reports a change at once, looks every `nodeStatusUpdateFrequency` for changes
- * without an event, and reports at least every `nodeStatusReportFrequency`. Bound: one report at a time.
+ * Keeps the status of the Node up to date: reports a change of a cell at once, computes the status every
+ * `nodeStatusUpdateFrequency` for other changes, and reports it at least every `nodeStatusReportFrequency` (default
+ * 5 min). State: the last written Node, in one subscription; writes no cell. Bound: one report at a time.
  * Upstream: syncNodeStatus of pkg/kubelet/kubelet_node_status.go.
  */
 import {
@@ -36,18 +37,18 @@ import type { NodeWriter } from "./nodeRegistration.ts";
 const ATTEMPTS = 5;
 /** Changes within this time are reported together. */
 const SETTLE_MS = 50;
-/** Upstream's: a check comes up to this much of its period later. */
+/** Maximum delay of a check beyond its period, as a fraction of the period; upstream's value. */
 const JITTER = 0.04;
 
 /** The last written status, and when the next report is due. */
 interface Written {
   node: Node | undefined;
   nextAt: number;
-  /** The last inputs that led to no change: the same inputs lead to no change again. */
+  /** Inputs of the last check without a change: equal inputs give no change again. */
   same: { readonly base: Node; readonly facts: NodeFacts } | undefined;
 }
 
-/** Reports from its subscription on; emits the events of what was written. Never errors, never completes. */
+/** Reports while subscribed; emits the events of each written status. Never errors, never completes. */
 export function nodeStatus(
   writer: NodeWriter,
   state: Pick<NodeView, "node" | "runtimeState" | "images" | "pressures" | "addresses">,
@@ -77,7 +78,7 @@ export function nodeStatus(
   });
 }
 
-/** Sends a report with a few tries; from the second try on it reads the Node from the server first. */
+/** Sends a report, with up to ATTEMPTS tries; reads the Node from the API server before each retry. */
 function report(writer: NodeWriter, written: Written, known: () => Node | undefined): Observable<KubeletEvent> {
   const { api, telemetry, deadlineMs } = writer;
   if (hasNothingNew(writer, written, newestOf(known(), written.node))) return EMPTY;
@@ -104,12 +105,12 @@ function report(writer: NodeWriter, written: Written, known: () => Node | undefi
 }
 
 function newestOf(known: Node | undefined, written: Node | undefined): Node | undefined {
-  // A Node that was deleted is not the one that was written to.
+  // The written Node was deleted when the known one has another UID.
   if (known === undefined || written === undefined) return known;
   return known.metadata?.uid === written.metadata?.uid ? newerObject(known, written) : known;
 }
 
-/** True for nearly every check of an idle node. */
+/** Returns whether an idle node can skip a check: its inputs are those of `same`, and no report is due. */
 const hasNothingNew = ({ clock, facts }: NodeWriter, { same, nextAt }: Written, base: Node | undefined): boolean =>
   same !== undefined && clock.monotonicMs() < nextAt && same.base === base && same.facts === facts();
 
@@ -121,7 +122,7 @@ function write(writer: NodeWriter, written: Written, base: Node): Observable<Kub
   const { node, problem } = withNodeStatus(base, facts, formatInstant(clock.wallTime()));
   if (problem !== undefined) telemetry.log.error("Failed to set some node status fields", { error: problem });
   const hasChanged = hasNodeChanged(base, node);
-  // A problem is reported at each check.
+  // A problem is logged at each check, so the next check must not be skipped.
   written.same = hasChanged || problem !== undefined ? undefined : { base, facts };
   if (!hasChanged && !isDue) return EMPTY;
   const body = createStatusPatch("Node", base, node);
@@ -130,7 +131,7 @@ function write(writer: NodeWriter, written: Written, base: Node): Observable<Kub
   return api.patch("nodes", { name }, { type, body }, { subresource: "status", deadlineMs }).pipe(
     switchMap((answer) => {
       const periodMs = settings.statusReportPeriodMs;
-      // After a change, nodes that changed together do not go on reporting together.
+      // After a change, spread the next reports: many nodes may have changed at the same time.
       const spreadMs = hasChanged ? (rng.next() - 0.5) * periodMs : 0;
       written.node = answer;
       written.nextAt = clock.monotonicMs() + periodMs + spreadMs;

@@ -12,7 +12,7 @@ import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 
 const TRIES = 3;
 const PAUSE_MS = 2_000;
-/** From this version on upstream requires a runtime that reports its driver; 1.36 announces that by a metric. */
+/** The first upstream version that requires a runtime to report its driver; 1.36 announces that by a metric. */
 const NEEDED_AS_OF = "1.37.0";
 
 /** Emits the driver once. Errors if the runtime does not answer, or reports an unknown driver. */
@@ -20,7 +20,7 @@ export function cgroupDriver(
   configured: DriverInUse,
   { runtime, clock, telemetry: { log, metrics } }: Pick<KubeletPorts, "runtime" | "clock" | "telemetry">,
 ): Observable<DriverInUse> {
-  const told$ = defer(() => runtime.runtimeConfig({})).pipe(
+  const reported$ = defer(() => runtime.runtimeConfig({})).pipe(
     retry({
       delay: (thrown: unknown, failures) =>
         toKubeletError(thrown).code === "Unimplemented" || failures === TRIES
@@ -41,10 +41,12 @@ export function cgroupDriver(
       );
     }),
   );
-  return told$.pipe(
+  return reported$.pipe(
     tap((reported) => {
       if (reported === undefined) {
-        log.info("The runtime does not tell its cgroup driver, using the configured one", { cgroupDriver: configured });
+        log.info("The runtime does not report its cgroup driver, using the configured one", {
+          cgroupDriver: configured,
+        });
       } else if (reported === configured) {
         log.info("Using cgroup driver setting received from the CRI runtime", { cgroupDriver: reported });
       } else {
@@ -58,7 +60,7 @@ export function cgroupDriver(
   );
 }
 
-/** Undefined without settings for Linux: the protocol's default would be systemd. */
+/** Returns undefined without settings for Linux: the protocol's default would be systemd. */
 function driverIn({ linux }: RuntimeConfigResponse): DriverInUse | undefined {
   if (linux === undefined) return undefined;
   if (linux.cgroupDriver === CgroupDriver.SYSTEMD) return "systemd";

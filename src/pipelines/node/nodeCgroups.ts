@@ -1,7 +1,8 @@
 /**
- * The cgroups around all pods: `/kubepods` with the node's allocatable, and one per QoS class whose CPU weight and
- * protected memory follow its pods. Bound: one write at a time, newest wins, beside one retry of the limits of
- * `/kubepods`. Upstream: qos_container_manager_linux.go, enforceNodeAllocatableCgroups.
+ * The cgroups around all pods: `/kubepods` with the limits of commands/nodeAmountsOf.ts (capacity less enforced
+ * reservations), and one per QoS class whose CPU weight and protected memory follow its pods. Enforces the reservations
+ * of system and Kubernetes first (enforceReserved.ts). Bound: one write at a time, newest wins, beside one retry of the
+ * limits of `/kubepods`. Upstream: qos_container_manager_linux.go, enforceNodeAllocatableCgroups.
  */
 import {
   catchError,

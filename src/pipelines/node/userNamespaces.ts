@@ -34,7 +34,7 @@ import type { Cell } from "../../state/cell.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 
 const FILE_MODE = 0o600;
-/** Upper bound on the delay that a disk without an answer causes at the start, for each pod directory. */
+/** Deadline for each pod directory, so that a hanging disk delays the start only by this. */
 const READ_DEADLINE_MS = 5_000;
 
 /** The user namespaces of all pods. */
@@ -78,7 +78,7 @@ function loadAll(registrar: Registrar): Observable<never> {
   const { ports, config, state } = registrar;
   const { log } = ports.telemetry;
   if (!config.idPool.ok) {
-    log.error("Pods cannot have user ids of their own", { error: config.idPool.error });
+    log.error("Pods cannot have user namespaces", { error: config.idPool.error });
     return EMPTY;
   }
   const pool = config.idPool.value;
@@ -120,16 +120,16 @@ function record({ idRanges, written }: Registrar, pool: IdPool, uid: PodUid, con
   return ok(undefined);
 }
 
-/** Marks a running pod whose IDs are unknown: it may use any of them. Without a running pod the file has no meaning. */
+/** Records a running pod whose IDs are unknown, since it may use any. Ignores the file of a pod that does not run. */
 function unusable(registrar: Registrar, uid: PodUid, error: KubeletError): void {
   const { ports, state, idRanges } = registrar;
   const { log } = ports.telemetry;
   const fields = { podUid: uid, path: pathOf(registrar, uid), error };
   if (state.listing.value?.pods.has(uid) !== true) {
-    log.warn("The user ids of a pod cannot be read; nothing of it is in the runtime", fields);
+    log.warn("Ignoring the unreadable user IDs of a pod that is not in the runtime", fields);
     return;
   }
-  log.error("The user ids of a pod cannot be read; no pod gets new ones before it is gone", fields);
+  log.error("Cannot read the user IDs of a running pod; no user IDs are assigned until it is removed", fields);
   idRanges.set(withUnknown(idRanges.value, uid, error.message));
 }
 
@@ -153,12 +153,12 @@ function provide(registrar: Registrar, pod: Pod, runtimeHandler: string): Observ
 
 function write(registrar: Registrar, uid: PodUid, range: IdRange): Observable<Result<UserNamespace>> {
   const { ports, written } = registrar;
-  const told$ = of(ok(podUserNamespace(range)));
-  if (written.has(uid)) return told$;
+  const assigned$ = of(ok(podUserNamespace(range)));
+  if (written.has(uid)) return assigned$;
   const written$ = ports.files
     .writeFile(pathOf(registrar, uid), encodeUserNamespace(range), FILE_MODE)
     .pipe(tap({ complete: () => written.add(uid) }), ignoreElements());
-  return concat(written$, told$).pipe(
+  return concat(written$, assigned$).pipe(
     // The IDs stay assigned to the pod: the file may exist nevertheless.
     catchError((thrown: unknown) => of(refusal(`create user namespace: ${toKubeletError(thrown).message}`, "Io"))),
   );

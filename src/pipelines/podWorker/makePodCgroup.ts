@@ -1,4 +1,7 @@
-/** The cgroup of a pod: created before its sandbox, removed after everything in it. */
+/**
+ * The cgroup of a pod: created before its sandbox, removed after everything in it. core/resources/podCgroup.ts decides
+ * its limits, podResize.ts changes them.
+ */
 import { defer, EMPTY, finalize, type Observable } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { podCgroupName, podCgroupResources, qosCgroupName } from "../../core/resources/podCgroup.ts";

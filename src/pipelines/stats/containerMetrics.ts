@@ -1,6 +1,7 @@
 /**
- * Measures the figures of `/metrics/cadvisor` on request: the cgroups of the node, and the runtime's answers from the
- * measurement that all pages share. Bounds: as `nodeStats`. Upstream: cadvisor's manager, which measures every 10 s.
+ * Reads cgroups on request: those of pods for every page, and for `/metrics/cadvisor` also those of containers, with
+ * the node's disks and interfaces and the measurement that all pages share. Keeps no state; measureNodeStats.ts bounds
+ * the requests. Upstream: cadvisor's manager, which measures every 10 s.
  */
 import { forkJoin, map, of, switchMap } from "rxjs";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";

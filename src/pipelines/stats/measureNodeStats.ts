@@ -1,7 +1,8 @@
 /**
- * Measures the usage of the node and its pods on request, once for all clients that ask at about the same time. Owns
- * the last measurement. Bounds: one measurement at a time, 10 s for each figure. Never delays pod work: it reads
- * cells, and asks the runtime beside the workers. Upstream: pkg/kubelet/stats, server/stats/summary.go.
+ * Measures the usage of the node and its pods on request, once for all clients within a second. Owns the last
+ * measurement, the CPU samples of the rates (core/stats/cpuRates.ts) and the disk counts. Bounds: one measurement at a
+ * time, 10 s for each figure. Never delays pod work: it reads cells, and asks the runtime beside the workers. Upstream:
+ * pkg/kubelet/stats, server/stats/summary.go.
  */
 import { catchError, defer, forkJoin, map, type Observable, of, switchMap, tap, throwError } from "rxjs";
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";

@@ -1,6 +1,7 @@
 /**
- * Evicts pods that exceed their limits of local storage. Measures only while some pod has such a limit. Bound: one
- * measurement at a time, 10 s after the last one. Upstream: localStorageEviction of pkg/kubelet/eviction.
+ * Evicts pods that exceed their limits of local storage: emits an event and the output `evicted`, on which the registry
+ * ends the pod. Writes no cell. Measures only while some pod has such a limit. Bound: one measurement at a time, 10 s
+ * after the last one. Upstream: localStorageEviction of pkg/kubelet/eviction.
  */
 import { catchError, distinctUntilChanged, EMPTY, forkJoin, map, type Observable, switchMap } from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";

@@ -172,7 +172,7 @@ describe("rotateCertificate", () => {
       m.expectObservable(told$, "10s !").toBe("6s n", { n: "new" });
       m.flush();
       const at = "2025-12-31T23:59:50Z";
-      const message = `the client certificate expired at ${at}, and there is no --bootstrap-kubeconfig to ask for another with`;
+      const message = `the client certificate expired at ${at}, and there is no --bootstrap-kubeconfig to request another with`;
       expect(errors()).toEqual([kubeletError("PermissionDenied", message), kubeletError("PermissionDenied", message)]);
     }),
   );

@@ -6,7 +6,7 @@ const POD_DIR = "/var/lib/kubelet/pods/gone/volumes/kubernetes.io~empty-dir/data
 const LOG_DIR = "/var/log/pods/demo_gone_gone/main";
 
 describe("housekeeping", () => {
-  it("removes directories and logs of pods that neither a source wants nor the runtime has", () => {
+  it("removes directories and logs of pods that neither the registry nor the runtime has", () => {
     const { node, check } = podNode({ pods: [podOf()] });
     node.files.put(`${POD_DIR}/file`, "data");
     node.files.put(`${LOG_DIR}/0.log`, "log");
@@ -22,7 +22,7 @@ describe("housekeeping", () => {
     check();
   });
 
-  it("destroys the cgroups of pods that nobody has, in every QoS tier, and leaves all others", () => {
+  it("destroys the cgroups of such pods in every QoS class, and keeps all others", () => {
     const { node, check } = podNode({ pods: [podOf()] });
     node.runFor(1_000);
     const before = [...node.cgroups.all().keys()];
@@ -36,7 +36,7 @@ describe("housekeeping", () => {
     check();
   });
 
-  it("waits until every source has said what it wants", () => {
+  it("waits until every source has reported", () => {
     const { node, check } = podNode({ config: { sources: ["api", "http"] }, pageFate: () => ({ kind: "hang" }) });
     node.files.put(`${POD_DIR}/file`, "data");
     node.runFor(600_000);
@@ -44,7 +44,7 @@ describe("housekeeping", () => {
     check();
   });
 
-  it("never touches what a wanted pod left on disk before the machine went down, though the runtime has nothing of it", () => {
+  it("keeps the directories of a desired pod that the runtime does not have, as after a reboot", () => {
     const mine = "/var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~empty-dir/data/file";
     const volumeMounts = [{ name: "data", mountPath: "/data" }];
     const spec = { volumes: [{ name: "data", emptyDir: {} }], containers: [containerOf({ volumeMounts })] };
@@ -55,7 +55,7 @@ describe("housekeeping", () => {
     check();
   });
 
-  it("touches nothing before the registry has heard what the sources want, however long the kubelet takes to start", () => {
+  it("removes nothing before the registry has the pods of all sources, however long the start takes", () => {
     const mine = "/var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~empty-dir/data/file";
     const volumeMounts = [{ name: "data", mountPath: "/data" }];
     const spec = { volumes: [{ name: "data", emptyDir: {} }], containers: [containerOf({ volumeMounts })] };
@@ -82,7 +82,7 @@ describe("housekeeping", () => {
     check();
   });
 
-  it("goes on with the rest when one thing cannot be removed, and tries that again with the next sweep", () => {
+  it("continues after a failed removal, and retries it in the next sweep", () => {
     let broken = true;
     const { node, check } = podNode({
       fileFault: (operation, path) =>

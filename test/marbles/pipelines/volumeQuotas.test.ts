@@ -55,7 +55,7 @@ describe("a volume with a quota", () => {
     [false, true],
     [true, false],
     [undefined, false],
-  ])("is an emptyDir of a pod with user ids of its own: hostUsers %s", (hostUsers, isCounted) => {
+  ])("is an emptyDir of a pod with a user namespace: hostUsers %s", (hostUsers, isCounted) => {
     const layout = layoutOf(podWith(hostUsers), volume, volumeNodeOf());
     expect(layout.ok && layout.value.hasQuota === true).toBe(isCounted);
     const { asked, ports } = recordingPorts();
@@ -68,7 +68,7 @@ describe("a volume with a quota", () => {
     expect(layout).not.toHaveProperty("value.hasQuota");
   });
 
-  it("is forgotten before its directory goes", () => {
+  it("is cleared before its directory is removed", () => {
     const { asked, ports } = recordingPorts();
     const gone$ = tearDownVolume(
       ports,

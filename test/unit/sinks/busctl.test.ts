@@ -53,7 +53,7 @@ describe("systemd by way of busctl", () => {
     ]);
   });
 
-  it("tells what systemd said", async () => {
+  it("reports the error text of systemd", async () => {
     const fake = await fakeBusctl(dir());
     const systemd = createBusctl({ clock: realClock, program: fake.program });
     expect(await outcome(systemd.stopUnit("a.slice"))).toBe(
@@ -68,14 +68,14 @@ describe("systemd by way of busctl", () => {
     [`echo '{"type":"s","data":"new"}'`, "Unknown: systemd says it has the version new"],
     ["echo null", "Unknown: systemd Version was answered with what is no JSON"],
     [`echo '{"type":"s","data":"v255~rc1"}'`, 255],
-  ])("an answer by %j is %j", async (command, expected) => {
+  ])("a response of %j is %j", async (command, expected) => {
     const program = join(dir(), "odd");
     await fs.writeFile(program, `#!/bin/sh\n${command}\n`, { mode: 0o755 });
     const systemd = createBusctl({ clock: realClock, program });
     expect(await outcome(systemd.version())).toBe(expected);
   });
 
-  it("says so when an answer tells no state, and when there is no busctl", async () => {
+  it("fails when a response has no state, and without busctl", async () => {
     const program = join(dir(), "empty");
     await fs.writeFile(program, `#!/bin/sh\necho '{"data":[[]]}'\n`, { mode: 0o755 });
     expect(await outcome(createBusctl({ clock: realClock, program }).unitState("a.slice"))).toBe(

@@ -19,7 +19,7 @@ const certificates = createCertificates({ ...realClock, wallTime: () => NOW });
 const template = { ...nodeTemplate("n1"), dnsNames: ["n1"], ipAddresses: ["10.0.0.1", "fd00::1"] };
 
 describe("the Certificates port", () => {
-  it("makes requests that are signed with their key and ask for what the template says", async () => {
+  it("creates requests with the fields of the template, signed with their key", async () => {
     const key = await firstValueFrom(certificates.newKey());
     const { pem } = await firstValueFrom(certificates.request(key, template, SERVING_USE));
     const request = new Pkcs10CertificateRequest(pem);
@@ -30,7 +30,7 @@ describe("the Certificates port", () => {
     ]);
   });
 
-  it("names equal requests equally, and others otherwise", async () => {
+  it("gives equal requests equal names, and different requests different names", async () => {
     const key = await firstValueFrom(certificates.newKey());
     const other = await firstValueFrom(certificates.newKey());
     const name = async (...args: Parameters<typeof certificates.request>) =>
@@ -48,7 +48,7 @@ describe("the Certificates port", () => {
     ).toBe(4);
   });
 
-  it("reads what an authority issued for a request", async () => {
+  it("reads a certificate that an authority issued for a request", async () => {
     const authority = await createTestAuthority();
     const key = await firstValueFrom(certificates.newKey());
     const { pem } = await firstValueFrom(certificates.request(key, template, SERVING_USE));
@@ -65,7 +65,7 @@ describe("the Certificates port", () => {
     ]);
   });
 
-  it("refuses keys and certificates that are none, and pairs that do not fit", async () => {
+  it("rejects invalid keys and certificates, and pairs that do not match", async () => {
     const [key, other] = [await firstValueFrom(certificates.newKey()), await firstValueFrom(certificates.newKey())];
     const { certificate } = await firstValueFrom(certificates.selfSigned("n1"));
     const code = (call: Parameters<typeof firstValueFrom>[0]) =>
@@ -82,7 +82,7 @@ describe("the Certificates port", () => {
     ).toEqual(["InvalidArgument", "InvalidArgument", "InvalidArgument"]);
   });
 
-  it("makes certificates that clients who trust their authority accept for that host, for a year", async () => {
+  it("creates certificates that clients of its authority accept for that host, for a year", async () => {
     const { certificate, key } = await firstValueFrom(certificates.selfSigned("n1"));
     const [, root = ""] = certificate.split(/(?<=-----END CERTIFICATE-----\n)/);
     const leaf = new X509Certificate(certificate);

@@ -112,7 +112,7 @@ describe("cgroup limits", () => {
     ]);
   });
 
-  it("say no limit in the words of each version", () => {
+  it("write the absence of a limit as each version does", () => {
     const none = { cpuQuotaUs: -1, memoryLimitBytes: -1, pidsLimit: -1 };
     expect(writesV1(none).map(({ value }) => value)).toEqual(["-1", "-1", "max"]);
     expect(writesV2(none).map(({ value }) => value)).toEqual(["max", "max", "max"]);
@@ -132,7 +132,7 @@ describe("cgroup limits", () => {
   it.each([
     [1, "limit_in_bytes"],
     [2, "max"],
-  ])("give huge pages of the sizes that are named, and none of the others: cgroup v%d", (_version, limit) => {
+  ])("allow huge pages of the listed sizes, and none of other sizes: cgroup v%d", (_version, limit) => {
     const files = ["1GB", "2MB"].flatMap((size) => [
       `hugetlb.${size}.current`,
       `hugetlb.${size}.events.local`,
@@ -148,7 +148,7 @@ describe("cgroup limits", () => {
     expect(writesHugePages(files, { cpuShares: 2 })).toEqual([]);
   });
 
-  it("that are absent are left as they are", () => {
+  it("stay unchanged when they are absent", () => {
     expect([writesV1({}), writesV2({})]).toEqual([[], []]);
   });
 
@@ -177,7 +177,7 @@ describe("cgroups v1", () => {
     );
   });
 
-  it("makes the cgroup in every hierarchy, writes limits where their controller is, hands cpusets down", async () => {
+  it("creates the cgroup in every hierarchy, writes limits where their controller is, copies cpusets to it", async () => {
     await makeV1Root(root());
     const { cgroups } = fakeCgroups(root());
     await done(cgroups.ensure("/kubepods/burstable/pod1", LIMITS));
@@ -198,7 +198,7 @@ describe("cgroups v1", () => {
     expect(Object.fromEntries(await Promise.all(found))).toEqual(wanted);
   });
 
-  it("updates limits of a cgroup that is there, wherever else it is not, and makes none", async () => {
+  it("updates the limits of an existing cgroup in the hierarchies that have it, and creates none", async () => {
     await makeV1Root(root());
     const { cgroups, removeCgroup } = fakeCgroups(root());
     await done(cgroups.ensure("/kube", {}));
@@ -233,7 +233,7 @@ describe("cgroups v1", () => {
     expect(await done(cgroups.list("/none"))).toEqual([]);
   });
 
-  it("removes the cgroup with its children and ends what is left in them; a missing one is fine", async () => {
+  it("kills the processes of a cgroup and its children, and removes them; succeeds without a cgroup", async () => {
     await makeV1Root(root());
     const { cgroups, killed, delays } = fakeCgroups(root());
     await done(cgroups.ensure("/kubepods/pod1/c1", {}));
@@ -244,7 +244,7 @@ describe("cgroups v1", () => {
     expect([killed, delays, await done(cgroups.list("/kubepods"))]).toEqual([[4242], [], []]);
   });
 
-  it("tries a busy cgroup again, ending its processes each time", async () => {
+  it("retries a busy cgroup, killing its processes each time", async () => {
     await makeV1Root(root());
     const plain = fakeCgroups(root());
     let busy = 2;
@@ -288,7 +288,7 @@ describe("cgroups v1", () => {
     expect(delays).toEqual(Array.from({ length: 40 }, () => 50));
   });
 
-  it("does not try again what is not busy", async () => {
+  it("does not retry errors other than a busy cgroup", async () => {
     await makeV1Root(root());
     const removeCgroup = () => Promise.reject(Object.assign(new Error("no"), { code: "EACCES" }));
     const { cgroups, delays } = fakeCgroups(root(), { removeCgroup });
@@ -299,7 +299,7 @@ describe("cgroups v1", () => {
     ]);
   });
 
-  it("says so where cgroups cannot be written", async () => {
+  it("fails with PermissionDenied where cgroups cannot be written", async () => {
     await makeV1Root(root());
     const makeCgroup = () => Promise.reject(Object.assign(new Error("no"), { code: "EROFS" }));
     const { cgroups } = fakeCgroups(root(), { makeCgroup });
@@ -347,7 +347,7 @@ describe("cgroups v2", () => {
     return fakeCgroups(root(), { makeCgroup });
   }
 
-  it("protect what pods request, in their own cgroups and in those above (MemoryQoS)", async () => {
+  it("protects the requested memory of pods, in their cgroups and those above (MemoryQoS)", async () => {
     const { cgroups } = await v2Cgroups();
     const memoryQos = { throttlingFactor: 0.9, protectsRequests: true, pageBytes: 4096, nodeBytes: 0 };
     const config = {
@@ -379,7 +379,7 @@ describe("cgroups v2", () => {
     ]);
   });
 
-  it("updates limits of a cgroup that is there with all controllers, and makes none", async () => {
+  it("updates the limits of an existing cgroup with all controllers, and creates none", async () => {
     const { cgroups } = await v2Cgroups();
     await fs.mkdir(join(root(), "kube"));
     const update = () => cgroups.update("/kube", { cpuShares: 1024, memoryLimitBytes: 4096, memoryMinBytes: 4096 });
@@ -398,7 +398,7 @@ describe("cgroups v2", () => {
     expect(await Promise.all(files)).toEqual(["39", "4096", "4096"]);
   });
 
-  it("hands controllers down every level and writes converted limits of those there are", async () => {
+  it("enables the available controllers at every level and writes their converted limits", async () => {
     const { cgroups } = await v2Cgroups();
     await done(cgroups.ensure("/kubepods/pod1", LIMITS));
     const pod = join(root(), "kubepods/pod1");

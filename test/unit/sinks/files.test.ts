@@ -24,7 +24,7 @@ describe("files", () => {
     expect(await fs.readdir(dir())).toEqual([]);
   });
 
-  it("makes a directory with its parents and the mode asked for, umask or not", async () => {
+  it("creates a directory and its parents with the requested mode, whatever the umask", async () => {
     const path = join(dir(), "a", "b");
     await done(files.makeDirectory(path, 0o777));
     expect(await modeOf(path)).toBe(0o777);
@@ -87,7 +87,7 @@ describe("files", () => {
     expect(await fs.readFile(join(dir(), "target"), "utf8")).toBe("first");
   });
 
-  it("tells what kind of thing is at a path, links followed", async () => {
+  it("returns the type of the file at a path, links followed", async () => {
     await fs.mkdir(join(dir(), "folder"));
     await fs.writeFile(join(dir(), "file"), "");
     await fs.symlink("folder", join(dir(), "link"));
@@ -138,14 +138,14 @@ describe("files", () => {
     ]);
   });
 
-  it("reads no more than it was asked for, whatever size a file claims", async () => {
+  it("reads no more than requested, whatever size a file reports", async () => {
     const path = join(dir(), "sparse");
     await fs.writeFile(path, "");
     await fs.truncate(path, 2 ** 40);
     expect(await done(files.readTail(path, 8))).toBe("\0".repeat(8));
   });
 
-  it("tells which file is not there", async () => {
+  it("names the missing file in the error", async () => {
     const path = join(dir(), "none");
     expect(await failure(files.readTail(path, 10))).toEqual({
       code: "NotFound",
@@ -163,7 +163,7 @@ describe("files", () => {
     expect(await done(files.list(join(dir(), "none")))).toEqual([]);
   });
 
-  it("removes a tree, what links point to stays, and a missing one is fine", async () => {
+  it("removes a tree, keeps the targets of its links, and succeeds without a tree", async () => {
     const [tree, kept] = [join(dir(), "tree"), join(dir(), "kept")];
     await fs.mkdir(join(tree, "sub"), { recursive: true });
     await fs.mkdir(kept);
@@ -177,14 +177,14 @@ describe("files", () => {
     expect([await fs.readdir(dir()), await fs.readdir(kept)]).toEqual([["kept"], ["file"]]);
   });
 
-  it("refuses to remove what is, or holds, a mount", async () => {
+  it("rejects the removal of a mount and of a tree with a mount", async () => {
     expect(await failure(files.remove("/proc"))).toEqual({
       code: "Io",
       message: "cannot remove /proc: /proc is a mount point",
     });
   });
 
-  it("stops removing when nobody wants it any more", async () => {
+  it("stops removing when the call is cancelled", async () => {
     await fs.mkdir(join(dir(), "tree"));
     files
       .remove(join(dir(), "tree"))

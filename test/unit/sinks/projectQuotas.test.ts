@@ -75,7 +75,7 @@ describe("project quotas", () => {
     expect([on.asked, await on.text("projects")]).toEqual([[...commands, ...commands], `1048577:${dir}\n`]);
   });
 
-  it("tell what the file system counts, and pass over projects it has files of", async () => {
+  it("report the usage of the file system, and skip the ids of existing projects", async () => {
     const on = await quotasOn({
       used: new Map([
         ["1048577", [4, 1]],
@@ -90,7 +90,7 @@ describe("project quotas", () => {
     expect(await done(quotas.usage(dir))).toEqual({ bytes: 312n * 1024n, inodes: 4n });
   });
 
-  it("forget what is below a directory that goes", async () => {
+  it("are cleared for all directories below a removed one", async () => {
     const on = await quotasOn();
     const [a, b, quotas] = [await on.dirOf("u/a"), await on.dirOf("v/b"), on.open()];
     for (const dir of [a, b]) await done(quotas.assign(dir));
@@ -108,7 +108,7 @@ describe("project quotas", () => {
     ["another file system", { fsType: "btrfs" }],
     ["a file system that does not count", { state: "Accounting: OFF" }],
     ["no program to ask", { fails: true }],
-  ])("are not to be had with %s, and nobody is told", async (_what, fileSystem) => {
+  ])("are not available with %s, without a warning", async (_what, fileSystem) => {
     const on = await quotasOn(fileSystem);
     const [dir, quotas] = [await on.dirOf("a"), on.open()];
     expect([await done(quotas.assign(dir)), await done(quotas.usage(dir)), await fs.readdir(on.folder)]).toEqual([
@@ -118,7 +118,7 @@ describe("project quotas", () => {
     ]);
   });
 
-  it("leave files alone that are links", async () => {
+  it("do not replace project files that are links", async () => {
     const on = await quotasOn();
     await fs.symlink("/dev/null", join(on.folder, "projid"));
     expect(await done(on.open().assign(await on.dirOf("a")))).toBe(false);

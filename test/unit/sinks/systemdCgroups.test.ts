@@ -59,7 +59,7 @@ describe("cgroups as slices", () => {
   });
 
   it.each(["inactive", "failed"])(
-    "that are there and %s are started as they are, then told their limits",
+    "that exist and are %s are started, then get their limits",
     async (state) => {
       const { cgroups, outcome, calls, states } = place();
       states.set(UNIT, state);
@@ -72,7 +72,7 @@ describe("cgroups as slices", () => {
     },
   );
 
-  it("of others are told their limits once they are there, and never started", async () => {
+  it("of other owners get their limits once they exist, and are never started", async () => {
     const { cgroups, outcome, calls, files } = place();
     expect(await outcome(cgroups.update("/system", { memoryLimitBytes: 4096 }))).toEqual([
       "NotFound: cgroup /system.slice does not exist",
@@ -85,7 +85,7 @@ describe("cgroups as slices", () => {
     expect(files.all().get("/system.slice")).toEqual({ memoryLimitBytes: 4096, hugePages: {} });
   });
 
-  it("that systemd refuses are not written; its own reason is told", async () => {
+  it("that systemd rejects are not written; the error has its reason", async () => {
     const { cgroups, outcome, trouble, files } = place();
     trouble.startTransientUnit = "Access denied";
     trouble.startUnit = "Unit not found";
@@ -95,7 +95,7 @@ describe("cgroups as slices", () => {
     expect(files.all().size).toBe(0);
   });
 
-  it("that are there and whose limits systemd refuses are not written either", async () => {
+  it("whose limits systemd rejects are not written either", async () => {
     const { cgroups, outcome, states, trouble, files } = place();
     states.set(UNIT, "active");
     trouble.setUnitProperties = "Value out of range";
@@ -123,7 +123,7 @@ describe("cgroups as slices", () => {
     expect(calls).toEqual([]);
   });
 
-  it("are stopped, then removed with what is left below them", async () => {
+  it("are stopped, then removed with the cgroups below them", async () => {
     const { cgroups, outcome, calls, files } = place();
     await outcome(cgroups.ensure(POD, {}));
     await outcome(files.ensure(`${PATH}/left.scope`, {}));
@@ -132,7 +132,7 @@ describe("cgroups as slices", () => {
     expect([...files.all().keys()]).toEqual(["/kubepods.slice", "/kubepods.slice/kubepods-burstable.slice"]);
   });
 
-  it("that systemd does not know are removed all the same", async () => {
+  it("that systemd does not know are removed, too", async () => {
     const { cgroups, outcome, calls, files } = place();
     await outcome(files.ensure(PATH, {}));
     expect(await outcome(cgroups.destroy(POD))).toEqual(["done", 0]);
@@ -152,7 +152,7 @@ describe("cgroups as slices", () => {
   it.each([
     ["active", "Io: Access denied"],
     ["failed", "done"],
-  ])("a refusal to stop what is %s is: %s", async (state, expected) => {
+  ])("a rejected stop of a unit that is %s is: %s", async (state, expected) => {
     const { cgroups, outcome, states, trouble } = place();
     states.set(UNIT, state);
     trouble.stopUnit = "Access denied";

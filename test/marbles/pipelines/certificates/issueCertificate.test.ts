@@ -91,7 +91,7 @@ describe("issueCertificate", () => {
   );
 
   it(
-    "takes the request of that name that is there already, with what has become of it",
+    "uses an existing request of that name, with its outcome",
     marbles((m) => {
       const api = {
         create: () => m.cold("5ms #", {}, kubeletError("AlreadyExists", "there")),
@@ -103,7 +103,7 @@ describe("issueCertificate", () => {
   );
 
   it(
-    "hands on the refusal of the server",
+    "passes on a rejection by the server",
     marbles((m) => {
       const refused = kubeletError("PermissionDenied", "no");
       const api = { create: () => m.cold("5ms #", {}, refused) } as unknown as ApiServer;

@@ -126,7 +126,7 @@ describe("rotateCertificate", () => {
   }
 
   it(
-    "asks at once when there is none, with the bootstrap credentials, a key and a name that stay until it is kept",
+    "requests a missing certificate at once with the bootstrap credentials; key and name stay until it is stored",
     marbles((m) => {
       const { told$, asked, ages } = rotation(m, { tries: [held("a", 1_000)] });
       m.expectObservable(told$, "100ms !").toBe("10ms a", { a: "a" });
@@ -136,7 +136,7 @@ describe("rotateCertificate", () => {
   );
 
   it(
-    "tries again 2, 4, 8, 16, 32 and 32 s after failures, and counts them",
+    "retries 2, 4, 8, 16, 32 and 32 s after failures, and counts them",
     marbles((m) => {
       const { told$, asked, errors, telemetry } = rotation(m, {
         tries: ["1", "2", "3", "4", "5", "6", held("a", 1_000)],
@@ -152,7 +152,7 @@ describe("rotateCertificate", () => {
   );
 
   it(
-    "goes over to the bootstrap credentials when it expires before anybody renews it",
+    "uses the bootstrap credentials when the certificate expired before its renewal",
     marbles((m) => {
       const { told$, asked } = rotation(m, { disk: [held("a", 10)], tries: ["1", "2", held("b", 100_000, 13)] });
       m.expectObservable(told$, "30s !").toBe("a 13029ms b", { a: "a", b: "b" });
@@ -162,7 +162,7 @@ describe("rotateCertificate", () => {
   );
 
   it(
-    "does not tell an expired one; without anybody to ask it says so, until somebody puts a valid one there",
+    "does not emit an expired certificate; without an issuer it logs that until a valid one is on disk",
     marbles((m) => {
       const expired = held("old", 10, -20);
       const { told$, errors } = rotation(m, {
@@ -178,7 +178,7 @@ describe("rotateCertificate", () => {
   );
 
   it(
-    "renews one that is part of a kubeconfig at once, and uses it meanwhile",
+    "renews a certificate of the kubeconfig at once, and uses it meanwhile",
     marbles((m) => {
       const { told$ } = rotation(m, {
         disk: [held("inline", 1_000, 0, { isProvisional: true })],
@@ -189,7 +189,7 @@ describe("rotateCertificate", () => {
   );
 
   it(
-    "forgets the pending key when the certificate issued for it is no use",
+    "removes the pending key when the certificate issued for it is unusable",
     marbles((m) => {
       const { told$, asked, errors } = rotation(m, {
         tries: [held("bad", 1_000), held("good", 1_000)],
@@ -205,7 +205,7 @@ describe("rotateCertificate", () => {
   );
 
   it(
-    "forgets a pending key that is broken",
+    "removes an invalid pending key",
     marbles((m) => {
       const { told$, asked } = rotation(m, { tries: [held("a", 1_000)], brokenKeys: 1 });
       m.expectObservable(told$, "5s !").toBe("2010ms a", { a: "a" });
@@ -215,7 +215,7 @@ describe("rotateCertificate", () => {
   );
 
   it(
-    "waits for a template, and asks anew for one that says more; a request for less is given up",
+    "waits for a template; a new template replaces the request for the old one",
     marbles((m) => {
       const addresses = (...ipAddresses: readonly string[]) => ({ ...nodeTemplate("n1"), ipAddresses });
       const template$ = m.hot("5ms u 4ms a 4ms b", {
@@ -236,7 +236,7 @@ describe("rotateCertificate", () => {
   );
 
   it(
-    "asks once a second at most for what signers leave out again and again",
+    "requests once a second at most when signers keep omitting a name",
     marbles((m) => {
       const template$ = concat(of({ ...nodeTemplate("n1"), dnsNames: ["never"] }), NEVER);
       const { told$, asked } = rotation(m, { disk: [held("a", 1_000)], tries: [held("b", 1_000)], template$ });

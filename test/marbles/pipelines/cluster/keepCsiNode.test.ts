@@ -40,7 +40,7 @@ function world(failures = 0) {
 }
 
 describe("csiNode", () => {
-  it("waits for the Node, then makes it once", () => {
+  it("waits for the Node, then creates the CSINode once", () => {
     const { know, runTo, asked, owner, node } = world();
     runTo(1_000);
     know();
@@ -51,7 +51,7 @@ describe("csiNode", () => {
     expect(owner()).toBe(node.value?.metadata?.uid);
   });
 
-  it("finds the one of an earlier life with one request", () => {
+  it("finds the CSINode of an earlier kubelet with one request", () => {
     const { know, runTo, asked, server } = world();
     know();
     server.put("csinodes", {
@@ -76,7 +76,7 @@ describe("csiNode", () => {
     expect(asked).toEqual(["0 get csinodes"]);
   });
 
-  it("makes a new one for a new Node of the name", () => {
+  it("creates a new CSINode for a recreated Node", () => {
     const { know, runTo, asked, owner, server, node } = world();
     know();
     runTo(1_000);
@@ -92,7 +92,7 @@ describe("csiNode", () => {
     expect(owner()).toBe(node.value?.metadata?.uid);
   });
 
-  it("tries again for ever, after pauses that double to a minute", () => {
+  it("retries forever, with pauses that double to a minute", () => {
     const { know, runTo, asked, end } = world(12);
     know();
     runTo(300_000);

@@ -50,7 +50,7 @@ describe("the images of the node", () => {
   );
 
   it(
-    "keep their identity while they are the same, and stay when a listing fails, which is logged",
+    "keep their identity while they are equal, and stay after a failed listing, which is logged",
     marbles((m) => {
       const { world, run } = imagesOf(m);
       const seen: unknown[] = [];

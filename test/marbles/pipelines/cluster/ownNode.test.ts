@@ -83,7 +83,7 @@ function world() {
 }
 
 describe("nodeLease", () => {
-  it("waits for the Node, then makes the lease and renews it each quarter of its duration", () => {
+  it("waits for the Node, then creates the lease and renews it each quarter of its duration", () => {
     const { leaseWriter, at, know, run, asked } = world();
     at(1_000, know);
     run(nodeLease(leaseWriter), 22_000);
@@ -96,7 +96,7 @@ describe("nodeLease", () => {
     ]);
   });
 
-  it("looks again at a lease somebody else wrote to, and renews it at once", () => {
+  it("reads the lease after a conflict, and renews it at once", () => {
     const { leaseWriter, at, know, run, asked, server } = world();
     know();
     at(5_000, () => void server.put("leases", { metadata: { ...LEASE, labels: { by: "other" } } }));
@@ -105,7 +105,7 @@ describe("nodeLease", () => {
     expect(server.object("leases", LEASE)?.metadata?.labels).toEqual({ by: "other" });
   });
 
-  it("tries five times at once, then reads the lease until it can, each time after a longer pause", () => {
+  it("tries five times without a pause, then reads the lease with backoff until that succeeds", () => {
     const { leaseWriter, know, run, asked, failing } = world();
     know();
     failing.set("update leases", 5);
@@ -128,7 +128,7 @@ describe("nodeLease", () => {
 });
 
 describe("nodeRegistration", () => {
-  it("tries again after 100 ms, twice as long each time and seven seconds at most", () => {
+  it("retries after 100 ms, doubling to at most seven seconds", () => {
     const { writer, run, asked, failing } = world();
     failing.set("create nodes", 9);
     const events = run(nodeRegistration(writer), 30_000).map(({ reason }) => reason);
@@ -150,7 +150,7 @@ describe("nodeRegistration", () => {
 });
 
 describe("nodeStatus", () => {
-  it("writes on the node it knows, and once that failed on the node the server has, five times in all", () => {
+  it("patches the known Node, and after a failure the Node read from the API server, with five tries in all", () => {
     const { writer, state, know, run, asked, failing } = world();
     know();
     failing.set("patch nodes/status", 6);
@@ -199,7 +199,7 @@ describe("nodeStatus", () => {
   });
 });
 
-describe("a heartbeat without an answer", () => {
+describe("a heartbeat without a response", () => {
   it.each([
     ["the period of status updates", 10_000, 10_000],
     ["the duration of the lease, when that is shorter", 60_000, 40_000],

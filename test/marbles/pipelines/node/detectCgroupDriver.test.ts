@@ -23,7 +23,7 @@ const UNIMPLEMENTED = kubeletError("Unimplemented", "unknown method RuntimeConfi
 
 describe("cgroupDriver", () => {
   it(
-    "is the runtime's, with a warning where the configuration says otherwise",
+    "is the runtime's, with a warning when the configured one differs",
     marbles((m) => {
       const ports = node(m, m.cold("--(a|)", { a: reported(CgroupDriver.SYSTEMD) }));
       m.expectObservable(cgroupDriver("cgroupfs", ports)).toBe("--(d|)", { d: "systemd" });
@@ -39,7 +39,7 @@ describe("cgroupDriver", () => {
   );
 
   it(
-    "is told once when both agree",
+    "is logged once when both agree",
     marbles((m) => {
       const ports = node(m, m.cold("(a|)", { a: reported(CgroupDriver.CGROUPFS) }));
       m.expectObservable(cgroupDriver("cgroupfs", ports)).toBe("(d|)", { d: "cgroupfs" });
@@ -51,7 +51,7 @@ describe("cgroupDriver", () => {
   );
 
   it(
-    "is the configured one when the runtime does not know the call, or has nothing to say of Linux",
+    "is the configured one when the runtime lacks the call, or has no settings for Linux",
     marbles((m) => {
       const old = node(m, m.cold("--#", {}, UNIMPLEMENTED));
       const silent = node(m, m.cold("--(a|)", { a: RuntimeConfigResponse.create({}) }));
@@ -69,7 +69,7 @@ describe("cgroupDriver", () => {
   );
 
   it(
-    "is asked for three times, two seconds apart",
+    "is requested three times, two seconds apart",
     marbles((m) => {
       const away = m.cold<RuntimeConfigResponse>("-#", {}, AWAY);
       const late = node(m, away, away, m.cold("-(a|)", { a: reported(CgroupDriver.CGROUPFS) }));
@@ -86,7 +86,7 @@ describe("cgroupDriver", () => {
   );
 
   it(
-    "is refused when nobody knows it",
+    "is rejected when it is unknown",
     marbles((m) => {
       const ports = node(m, m.cold("-(a|)", { a: reported(7 as CgroupDriver) }));
       const cause = kubeletError("Unknown", "runtime returned an unknown cgroup driver 7");

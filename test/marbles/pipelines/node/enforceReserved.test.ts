@@ -37,7 +37,7 @@ function world({ clock }: Marbles, existing: readonly string[], reservedCgroups:
 }
 
 it(
-  "writes the limits of each and tells of it",
+  "writes the limits of each cgroup, with an event",
   marbles((m) => {
     const { cgroups, stream$ } = world(m, ["/sys", "/kube"], [SYSTEM, KUBE]);
     m.expectObservable(stream$).toBe("-s(k|)", events);
@@ -50,7 +50,7 @@ it(
 );
 
 it(
-  "makes none that is missing, and says which",
+  "creates no missing cgroup, and names it",
   marbles((m) => {
     const { cgroups, stream$ } = world(m, ["/sys"], [SYSTEM, KUBE]);
     const message =
@@ -62,7 +62,7 @@ it(
 );
 
 it(
-  "refuses to enforce a reservation of nothing",
+  "rejects an empty reservation",
   marbles((m) => {
     const { stream$ } = world(m, ["/sys"], [{ ...SYSTEM, limits: undefined }]);
     const message =

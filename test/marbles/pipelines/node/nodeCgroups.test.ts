@@ -43,7 +43,7 @@ const events = {
 
 describe("nodeCgroups", () => {
   it(
-    "tells once that the limits of the node are in force, and makes the cgroups of the classes below",
+    "emits one event for the limits of all pods, and creates the cgroups of the QoS classes",
     marbles((m) => {
       const { cgroups, config, stream$ } = world(m, 0);
       m.expectObservable(stream$, "5m !").toBe("-e", events);
@@ -54,7 +54,7 @@ describe("nodeCgroups", () => {
   );
 
   it(
-    "tells each minute why they are not, until they are; pods are served meanwhile",
+    "retries failed limits each minute, with an event; the QoS classes are kept meanwhile",
     marbles((m) => {
       const { cgroups, config, stream$ } = world(m, 2);
       m.expectObservable(stream$, "10m !").toBe("-f 60s f 60s e", events);

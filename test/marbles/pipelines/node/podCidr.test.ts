@@ -34,7 +34,7 @@ describe("podCidr", () => {
   }
 
   it(
-    "tells the runtime both families in one text, and a change, but nothing twice",
+    "sends the runtime both families in one text, and each change once",
     marbles((m) => {
       const { cell, reported, stream$ } = world(m, 0);
       m.expectObservable(stream$, "100ms !").toBe("");
@@ -48,7 +48,7 @@ describe("podCidr", () => {
   );
 
   it(
-    "tries again after a pause that doubles, with the newest alone",
+    "retries after a doubling pause, with the newest ranges alone",
     marbles((m) => {
       const { cell, reported, stream$ } = world(m, 3);
       m.expectObservable(stream$, "10s !").toBe("");
@@ -65,7 +65,7 @@ describe("podCidr", () => {
   );
 
   it(
-    "asks a runtime that takes none only once",
+    "sends them only once to a runtime without that call",
     marbles((m) => {
       const { cell, reported, stream$ } = world(m, 9, "Unimplemented");
       m.expectObservable(stream$, "60s !").toBe("");
@@ -76,7 +76,7 @@ describe("podCidr", () => {
   );
 
   it(
-    "gives the runtime the configured range when no API server assigns one, until the runtime takes it",
+    "sends the configured range on a standalone node, until the runtime accepts it",
     marbles((m) => {
       const { reported, stream$ } = world(m, 1, "Unavailable", "10.3.0.0/24");
       m.expectObservable(stream$, "60s !").toBe("1004ms |");
@@ -86,7 +86,7 @@ describe("podCidr", () => {
   );
 
   it(
-    "leaves the runtime its own ranges when none is configured",
+    "keeps the runtime's own ranges when none is configured",
     marbles((m) => {
       const { reported, stream$ } = world(m, 0, "Unavailable", "");
       m.expectObservable(stream$, "60s !").toBe("|");

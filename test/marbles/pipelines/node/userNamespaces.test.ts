@@ -11,7 +11,7 @@ import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
 
 describe("userNamespaces.load", () => {
   it(
-    "waits 5 s for a disk that does not answer, and then takes what runs to have any ids",
+    "waits 5 s for a disk that does not answer, then records running pods as pods with unknown IDs",
     marbles((m) => {
       const state = createNodeState();
       const uid = podUid("a");

@@ -89,7 +89,7 @@ const text = ({ memory, disk, pid }: NodePressures): string =>
 
 describe("nodePressure", () => {
   it(
-    "looks at once and each 10 s, and tells what it finds until it was gone for the transition period",
+    "observes at once and every 10 s, and keeps a pressure for the transition period after its end",
     marbles(({ clock, expectObservable, flush, at }) => {
       let available = 99n;
       at(5_000, () => (available = 100n));
@@ -109,7 +109,7 @@ describe("nodePressure", () => {
   );
 
   it(
-    "asks only for what some threshold is about, and where images are only until that was answered",
+    "reads only figures with a threshold, and asks for the image file system until it is known",
     marbles(({ clock, expectObservable, flush }) => {
       let answers = 0;
       const { ports, asked } = machine(clock, {}, () => (++answers === 1 ? away() : of("/images")));
@@ -143,7 +143,7 @@ describe("nodePressure", () => {
   );
 
   it(
-    "goes without a figure that cannot be had, and waits 10 s for one that does not come",
+    "omits a figure that fails, or takes longer than 10 s",
     marbles(({ clock, expectObservable, flush }) => {
       const { ports, asked } = machine(clock, {
         memory: away,
@@ -160,7 +160,7 @@ describe("nodePressure", () => {
   );
 
   it(
-    "has one look at a time, and ends with its subscriber",
+    "makes one observation at a time, and ends with its subscriber",
     marbles(({ clock, hot, expectObservable, expectSubscriptions }) => {
       const figure$ = hot<bigint>("--");
       const { ports } = machine(clock, {

@@ -43,7 +43,7 @@ function server(m: Marbles) {
 
 describe("tokens", () => {
   it(
-    "ask once for all who want the same, and keep the answer",
+    "are requested once for all callers, and kept",
     marbles((m) => {
       const { self, at } = server(m);
       m.expectObservable(at(0)).toBe("10ms (a|)", { a: "t1" });
@@ -65,7 +65,7 @@ describe("tokens", () => {
   );
 
   it(
-    "are used on while the server is down, and never once they have expired",
+    "stay in use while the server is down, until they expire",
     marbles((m) => {
       const { self, at } = server(m);
       m.at(1_000, () => (self.isDown = true));
@@ -80,7 +80,7 @@ describe("tokens", () => {
   );
 
   it(
-    "are not asked for again before a pause that doubles",
+    "are requested again after a doubling pause",
     marbles((m) => {
       const { self, at } = server(m);
       self.isDown = true;
@@ -93,7 +93,7 @@ describe("tokens", () => {
   );
 
   it(
-    "go with their pod",
+    "are removed with their pod",
     marbles((m) => {
       const { tokens, at } = server(m);
       m.expectObservable(at(0)).toBe("10ms (a|)", { a: "t1" });
@@ -103,7 +103,7 @@ describe("tokens", () => {
   );
 
   it(
-    "are not asked for before somebody subscribes",
+    "are requested on subscription only",
     marbles((m) => {
       const { self, tokens } = server(m);
       tokens.get(WISH);

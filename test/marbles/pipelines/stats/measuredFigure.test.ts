@@ -9,7 +9,7 @@ const away = throwError(() => kubeletError("Unavailable", "away"));
 
 describe("figuresOf", () => {
   it(
-    "tells what was measured side by side, once all of it is told",
+    "emits figures that are measured side by side, once all have ended",
     marbles(({ cold, clock, expectObservable }) => {
       const ports = { clock, telemetry: recordingTelemetry() };
       const figures$ = figuresOf({ a: cold("--(a|)"), b: cold("----(b|)"), c: of("c") }, ports);
@@ -18,7 +18,7 @@ describe("figuresOf", () => {
   );
 
   it(
-    "leaves out what fails, says nothing, or takes too long",
+    "omits figures that fail, have no value, or take too long",
     marbles(({ clock, expectObservable, flush }) => {
       const telemetry = recordingTelemetry();
       const figures$ = figuresOf({ fails: away, empty: EMPTY, late: NEVER, reported: of("x") }, { clock, telemetry });
@@ -32,7 +32,7 @@ describe("figuresOf", () => {
   );
 
   it(
-    "waits for nothing when all is told at once, or nothing is asked",
+    "sets no timer when all figures arrive at once, or none is requested",
     marbles(({ clock, scheduler, expectObservable, flush }) => {
       const ports = { clock, telemetry: recordingTelemetry() };
       expectObservable(figuresOf({ fails: away, reported: of("x") }, ports)).toBe("(f|)", { f: { reported: "x" } });
@@ -43,7 +43,7 @@ describe("figuresOf", () => {
   );
 
   it(
-    "ends its calls when nobody waits for them any more",
+    "cancels its calls when it is unsubscribed",
     marbles(({ cold, clock, expectObservable, expectSubscriptions }) => {
       const call$ = cold("-----(a|)");
       expectObservable(figuresOf({ a: call$ }, { clock, telemetry: recordingTelemetry() }), "--!").toBe("--");

@@ -17,7 +17,7 @@ const record = (uid: string, source: "file" | "api" | undefined, more: Partial<P
 
 describe("nodeGauges", () => {
   it(
-    "counts ephemeral containers of the pods that are wanted",
+    "counts ephemeral containers of desired pods",
     marbles(({ clock, expectObservable, flush }) => {
       const [state, telemetry] = [createNodeState(), recordingTelemetry()];
       const debugger_ = { name: "debug", image: "i" };
@@ -34,7 +34,7 @@ describe("nodeGauges", () => {
   );
 
   it(
-    "counts static pods and those of the API apart, and the mirrors the server has",
+    "counts static pods, API pods and mirror pods separately",
     marbles(({ clock, expectObservable, flush }) => {
       const [state, telemetry] = [createNodeState(), recordingTelemetry()];
       const going = { wanted: false, state: "terminating" } as const;

@@ -28,7 +28,7 @@ function counting({ clock }: Marbles, sizes: readonly number[]) {
 
 describe("counts of directories", () => {
   it(
-    "that take long go on: first what was counted so far counts, then the whole",
+    "continue when they take long: the partial result is valid first, then the whole",
     marbles((m) => {
       const { counts, askedAt, begun } = counting(m, [40]);
       m.expectObservable(counts.run$, "200ms !").toBe("");
@@ -42,7 +42,7 @@ describe("counts of directories", () => {
   );
 
   it(
-    "rest three times as long as they took, and the last one stands meanwhile",
+    "rest three times as long as they took, with the last result valid meanwhile",
     marbles((m) => {
       const { counts, askedAt, begun } = counting(m, [4, 8]);
       m.expectObservable(counts.run$, "200ms !").toBe("");
@@ -55,7 +55,7 @@ describe("counts of directories", () => {
   );
 
   it(
-    "that fail leave the last one, and a directory that is gone leaves nothing",
+    "that fail keep the last result; a removed directory has none",
     marbles((m) => {
       const { counts, askedAt, telemetry } = counting(m, [2, -2, -1]);
       m.expectObservable(counts.run$, "200ms !").toBe("");
@@ -68,7 +68,7 @@ describe("counts of directories", () => {
   );
 
   it(
-    "are not started without time for them",
+    "are not started without time",
     marbles((m) => {
       const { counts, askedAt, begun } = counting(m, [40]);
       m.expectObservable(counts.run$, "200ms !").toBe("");

@@ -23,7 +23,7 @@ const portsOf = (entries: readonly string[], mounts: Partial<Mounts>, files: Par
 
 describe("a block device of local volumes", () => {
   it(
-    "is mounted for the first pod, and found by the next",
+    "is mounted for the first pod, and shared with the next",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const mount$ = cold<void>("----|");
       const ports = (...entries: string[]) => portsOf(entries, { formatAndMount: () => mount$ });
@@ -33,7 +33,7 @@ describe("a block device of local volumes", () => {
     }),
   );
 
-  it("says in upstream's words why it cannot be mounted", () => {
+  it("reports a failed mount with upstream's text", () => {
     const formatAndMount = () => throwError(() => kubeletError("Io", "mount failed: exit status 32"));
     let message = "";
     mountDevice(portsOf([], { formatAndMount }), device).subscribe({
@@ -47,7 +47,7 @@ describe("a block device of local volumes", () => {
   });
 
   it(
-    "is taken away in its turn, unless a pod has it",
+    "is unmounted unless a pod uses it, one operation at a time",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const turns = createSemaphore(1);
       const unmount$ = cold<void>("--|");

@@ -21,9 +21,9 @@ const port = ({ clock }: Marbles, usual: Call<void>, lazy: Call<void>): Port => 
 const after = ({ scheduler }: Marbles, ms: number, end: Call<void>): Call<void> =>
   concat(timer(ms, scheduler).pipe(ignoreElements()), end);
 
-describe("unmounting what may be stuck", () => {
+describe("unmounting a mount that may be stuck", () => {
   it(
-    "is over when the first try is",
+    "completes with the first attempt",
     marbles((test) => {
       const mounts = port(test, after(test, 2, of(undefined)), test.cold("#"));
       test.expectObservable(unmountOrDetach(mounts, "/m", 6)).toBe("--(u|)", { u: { kind: "unmounted" } });
@@ -31,7 +31,7 @@ describe("unmounting what may be stuck", () => {
   );
 
   it(
-    "detaches what does not answer, and says why",
+    "detaches a mount that does not answer, with the reason",
     marbles((test) => {
       const mounts = port(test, after(test, 60, of(undefined)), after(test, 3, of(undefined)));
       test.expectObservable(unmountOrDetach(mounts, "/m", 6)).toBe("---------(d|)", { d: { kind: "detached", stuck } });
@@ -39,7 +39,7 @@ describe("unmounting what may be stuck", () => {
   );
 
   it(
-    "passes on what else goes wrong: what is in use stays mounted",
+    "passes on other errors: a mount in use stays",
     marbles((test) => {
       const mounts = port(
         test,
@@ -55,7 +55,7 @@ describe("unmounting what may be stuck", () => {
   );
 
   it(
-    "fails when it cannot even be detached",
+    "fails when detaching fails, too",
     marbles((test) => {
       const mounts = port(
         test,

@@ -27,7 +27,7 @@ function server(m: Marbles, objects: { claim?: object; volume?: object }) {
 
 describe("the claim of a volume", () => {
   it(
-    "leads to the volume that it is bound to",
+    "returns the volume that it is bound to",
     marbles((m) => {
       const { follow, asked } = server(m, { claim: CLAIM, volume: VOLUME });
       m.expectObservable(follow()).toBe("(v|)", {
@@ -39,7 +39,7 @@ describe("the claim of a volume", () => {
   );
 
   it(
-    "is asked for again after half a second, then twice as long, until it is bound",
+    "is read again after half a second, doubling, until it is bound",
     marbles((m) => {
       const { follow, asked, objects } = server(m, {
         claim: { ...CLAIM, status: { phase: "Pending" } },
@@ -70,7 +70,7 @@ describe("the claim of a volume", () => {
   );
 
   it(
-    "cannot be followed without an API server",
+    "cannot be resolved without an API server",
     marbles((m) => {
       const message = "error processing PVC demo/data: failed to fetch PVC from API server: there is no API server";
       m.expectObservable(

@@ -43,29 +43,29 @@ function reported({ clock, scheduler }: Marbles, layout: VolumeLayout | undefine
 
 describe("giving a volume to a group", () => {
   it(
-    "is told of after 30 s, then each minute, until it is done",
+    "is reported after 30 s, then each minute, until it ends",
     marbles((m) => {
       m.expectObservable(reported(m, local, 155_000)).toBe("30s h 59999ms a 59999ms b 4999ms |", NOTICES);
     }),
   );
 
   it(
-    "is not told of when it is quick",
+    "is not reported when it is quick",
     marbles((m) => {
       m.expectObservable(reported(m, local, 29_000)).toBe("29s |");
     }),
   );
 
   it(
-    "is not told of where the volume is the pod's own",
+    "is not reported for a volume that ends with its pod",
     marbles((m) => {
       m.expectObservable(reported(m, emptyDir.ok ? emptyDir.value : undefined, 155_000)).toBe("155s |");
     }),
   );
 });
 
-describe("a volume that other pods have", () => {
-  it("may not be shareable when it is another group's", () => {
+describe("a volume that other pods use", () => {
+  it("gives a notice when it belongs to another group", () => {
     expect(alreadyMounted("pv1", 5, 7)).toEqual([
       {
         reason: "AlreadyMountedVolume",

@@ -23,7 +23,7 @@ const pod = podOf({
   },
 });
 
-it("shows what pods of the node have and wait for, and what earlier ones left until it is removed", () => {
+it("shows the mounted and missing volumes of pods, and the leftovers of earlier pods until their removal", () => {
   let broken = true;
   const { node, check } = podNode({
     pods: [pod],
@@ -57,7 +57,7 @@ it("shows what pods of the node have and wait for, and what earlier ones left un
   check();
 });
 
-it("reports why remains were not removed yet: some source may still want the pod", () => {
+it("reports why leftovers stay: a source that has not reported may still desire the pod", () => {
   const { node, check } = podNode({ config: { sources: ["api", "http"] }, pageFate: () => ({ kind: "hang" }) });
   node.files.put(`${LEFT}/file`, "data");
   node.runFor(60_000);

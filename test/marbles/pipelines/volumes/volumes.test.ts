@@ -153,7 +153,7 @@ function story(m: Marbles, volume: Volume, commands: string, answers: Answers = 
 
 describe("a volume of a pod", () => {
   it(
-    "is tried again after 500 ms, 1 s and so on, each failure told as an event",
+    "is retried after 500 ms, 1 s and so on, with an event for each failure",
     marbles((m) => {
       const failing = after(m, 2, busy);
       const mount = [failing, failing, after(m, 2)];
@@ -164,7 +164,7 @@ describe("a volume of a pod", () => {
   );
 
   it(
-    "waits for what it is made of, and is made as soon as that is told, not when a retry is due",
+    "waits for its objects, and is set up as soon as they are known, not when a retry is due",
     marbles((m) => {
       const commands = "-s";
       const objects = " -------o";
@@ -174,7 +174,7 @@ describe("a volume of a pod", () => {
   );
 
   it(
-    "is filled anew when its object is another one, and only then",
+    "is written again when its object changed, and only then",
     marbles((m) => {
       const objects = " -a---a---b---";
       const commands = "--s---s---s--";
@@ -184,7 +184,7 @@ describe("a volume of a pod", () => {
   );
 
   it(
-    "stays while containers are being stopped, and goes once none is left",
+    "stays while containers stop, and is torn down after the last one",
     marbles((m) => {
       const [mount, unmount] = [[after(m, 2)], [after(m, 2)]];
       const commands = "-s----k 60s t";
@@ -194,7 +194,7 @@ describe("a volume of a pod", () => {
   );
 
   it(
-    "is taken away after the mount that was under way, never beside it",
+    "is torn down after a mount in progress, never beside it",
     marbles((m) => {
       const [mount, unmount] = [[after(m, 9)], [after(m, 2)]];
       const commands = "-s--t";
@@ -204,7 +204,7 @@ describe("a volume of a pod", () => {
   );
 
   it(
-    "that is in use is left mounted, and unmounted later; its directory stays that long",
+    "in use stays mounted with its directory, and is unmounted later",
     marbles((m) => {
       const unmount = [after(m, 2, busy), after(m, 2, busy), after(m, 2)];
       const commands = "-s-----t";
@@ -214,7 +214,7 @@ describe("a volume of a pod", () => {
   );
 
   it(
-    "whose server has gone is detached after 30 s",
+    "whose server does not answer is detached after 30 s",
     marbles((m) => {
       const unmount = [after(m, 600_000)];
       const commands = "-s-----t";
@@ -224,7 +224,7 @@ describe("a volume of a pod", () => {
   );
 
   it(
-    "whose objects are still being read when its pod ends is not made, nor tried again",
+    "whose objects are still being read when its pod ends is neither set up nor retried",
     marbles((m) => {
       const commands = "-s---t";
       const expected = "-----g";
@@ -233,7 +233,7 @@ describe("a volume of a pod", () => {
   );
 
   it(
-    "that nobody could mount is forgotten with its pod, without an unmount",
+    "that was never mounted is forgotten with its pod, without an unmount",
     marbles((m) => {
       const commands = "-s---t";
       const expected = "-e---g";

@@ -83,7 +83,7 @@ describe("storageViolation", () => {
     expect(storageViolation(podOf({ spec }), stats(measured), false)?.message).toBe(message);
   });
 
-  it("ignores what a container writes to another file system", () => {
+  it("ignores the writable layer of a container on another file system", () => {
     const spec = limited("1Ki", "1Mi");
     const measured = stats({ containers: [used("c0", 500, 2000)], "ephemeral-storage": fs(2500) });
     expect(storageViolation(podOf({ spec }), measured, true)).toBeUndefined();

@@ -332,7 +332,7 @@ describe("families of /metrics/cadvisor", () => {
     ]);
   });
 
-  it("leave out a device's figures that nobody measured", () => {
+  it("omit figures of a device that were not measured", () => {
     const io = { device: "8:0", reads: 1, writes: 2, readBytes: 3, writeBytes: 4 };
     const page = series({ ...NOTHING, pods: [], readings: [{ ...reading("/a"), io: [io] }] });
     expect(lines(page).filter((line) => line.startsWith("container_fs_"))).toEqual([

@@ -94,7 +94,7 @@ describe("disks", () => {
     });
   });
 
-  it("count nothing for what a line does not have", () => {
+  it("count zero for counters that a line lacks", () => {
     expect(parseDiskstats("7 0 loop0\n").get("7:0")).toEqual({
       ...{ device: "/dev/loop0", reads: 0, readsMerged: 0, sectorsRead: 0, readMs: 0, writes: 0, writesMerged: 0 },
       ...{ sectorsWritten: 0, writeMs: 0, ioCurrent: 0, ioMs: 0, weightedIoMs: 0 },

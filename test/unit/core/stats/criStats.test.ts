@@ -52,7 +52,7 @@ it("swap, file systems and I/O have their figures", () => {
   ]);
 });
 
-it("network usage begins with the default interface, which is listed once", () => {
+it("network usage lists the default interface first, and once", () => {
   const figures = { rxBytes: value(1), rxErrors: value(2), txBytes: value(3), txErrors: value(4) };
   const eth0 = { name: "eth0", rxBytes: 1, rxErrors: 2, txBytes: 3, txErrors: 4 };
   const interfaces = [{ name: "eth1" }, { name: "eth0", ...figures }];

@@ -55,7 +55,7 @@ describe.skipIf(mustSkip("the mounts port on real mounts", missingForMounts()))(
     expect(await fs.readFile(join(target, "file"), "utf8")).toBe("on the image");
   });
 
-  it("keeps what is forbidden on a mount when it is bound read-only", async () => {
+  it("keeps nosuid, nodev and noexec of a mount when it is bound read-only", async () => {
     const [source, target] = [await dir("source"), await dir("target")];
     await tmpfs(source, "nosuid", "nodev", "noexec");
     await done(mounts.bind({ source, target, readOnly: true }));
@@ -63,7 +63,7 @@ describe.skipIf(mustSkip("the mounts port on real mounts", missingForMounts()))(
     expect((await entry(source))?.options).toContain("rw");
   });
 
-  it("does not unmount what is in use, but detaches it", async () => {
+  it("rejects an unmount in use, and detaches a lazy one", async () => {
     const target = await dir("target");
     await tmpfs(target);
     await using held = await fs.open(join(target, "file"), "w+");
@@ -73,7 +73,7 @@ describe.skipIf(mustSkip("the mounts port on real mounts", missingForMounts()))(
     expect([await entry(target), (await held.read(Buffer.alloc(20), 0, 20, 0)).bytesRead]).toEqual([undefined, 10]);
   });
 
-  it("says what the tool said", async () => {
+  it("reports the output of a failed tool", async () => {
     const target = await dir("target");
     const request = { source: "tmpfs", target, fsType: "tmpfs", options: ["nonsense=1"] };
     const said = await failure(mounts.mount(request));
@@ -92,7 +92,7 @@ describe.skipIf(mustSkip("the mounts port on real mounts", missingForMounts()))(
     ).toMatch(/^NotFound: /);
   });
 
-  it("refuses to enter what was mounted while a tree is removed", async () => {
+  it("does not enter a mount that appears while a tree is removed", async () => {
     const [tree, precious] = [await dir("tree", "sub"), await dir("precious")];
     await fs.writeFile(join(precious, "file"), "data");
     await done(mounts.bind({ source: precious, target: tree }));
@@ -107,7 +107,7 @@ describe.skipIf(mustSkip("the mounts port on real mounts", missingForMounts()))(
     expect(await fs.readFile(join(precious, "file"), "utf8")).toBe("data");
   });
 
-  it("neither measures nor gives away what is mounted below, of the same file system or another", async () => {
+  it("neither measures nor changes the group of mounts below a tree, of the same file system or another", async () => {
     const volumes = realVolumeFiles();
     const [volume, other] = [await dir("volume"), await dir("other")];
     await fs.writeFile(join(other, "file"), "");
@@ -125,7 +125,7 @@ describe.skipIf(mustSkip("the mounts port on real mounts", missingForMounts()))(
 describe("the tools for mounts", () => {
   const dir = temporaryDirectory();
 
-  it("are ended when nobody waits any more", async () => {
+  it("are killed when the call is cancelled", async () => {
     const abort = new AbortController();
     const run = runTool({ program: "sleep", args: ["60"], what: "sleep", signal: abort.signal });
     abort.abort();

@@ -75,7 +75,7 @@ describe("a directory swapped for a link on the way", () => {
     });
   });
 
-  it("would lead outside whoever looks first and opens then", async () => {
+  it("would lead outside after a check by path and a later open", async () => {
     const { volume, outside, ino, swapped } = await place(dir());
     await whileSwapped(swapped, outside, async () => {
       const attempt = async () => {
@@ -88,7 +88,7 @@ describe("a directory swapped for a link on the way", () => {
     });
   });
 
-  it("never has directories made outside", async () => {
+  it("never makes a directory outside", async () => {
     const { volume, outside, swapped } = await place(dir());
     /** In the volume's own directory, wherever it is just now; one made while that was aside goes with the next swap. */
     const isKept = async (name: string): Promise<boolean> => {
@@ -112,7 +112,7 @@ describe("a directory swapped for a link on the way", () => {
   it.each([
     ["a small tree", 20],
     ["a tree that a thread removes", 200],
-  ])("never has what is outside removed, beside %s", async (_, size) => {
+  ])("never removes files outside, beside %s", async (_, size) => {
     const { volume, outside, swapped } = await place(dir());
     const files = realFiles();
     const fill = async (): Promise<void> => {

@@ -37,7 +37,7 @@ describe.skipIf(mustSkip("the lock of tools for mounts", MISSING))("the lock of 
   };
   const openGate = async (): Promise<void> => (await open(join(dir(), "gate"), "w")).close();
 
-  it("is had at once where no kubelet was before, and kept", async () => {
+  it("is acquired at once without an earlier kubelet, and kept", async () => {
     const telemetry = recordingTelemetry();
     const lock = lockOf(telemetry);
     expect(await lock.enter("/mnt/x")).toBe(await lock.enter());
@@ -60,7 +60,7 @@ describe.skipIf(mustSkip("the lock of tools for mounts", MISSING))("the lock of 
     ]);
   });
 
-  it("is done without for all other places while what holds it cannot be ended", async () => {
+  it("blocks only the path of a holder that cannot be killed", async () => {
     const left = await leave("mountd");
     const lock = lockOf();
     await expect(lock.enter("/mnt/x")).rejects.toMatchObject({
@@ -76,7 +76,7 @@ describe.skipIf(mustSkip("the lock of tools for mounts", MISSING))("the lock of 
     expect(spawnSync("flock", ["-n", "-x", file(), "true"]).status).toBe(1);
   });
 
-  it("is inherited by tools, and with it the next kubelet finds them", async () => {
+  it("is inherited by tools, so that the next kubelet finds them", async () => {
     const tools = createMountTools(lockOf());
     const { signal } = new AbortController();
     const gate = join(dir(), "gate");
@@ -101,7 +101,7 @@ describe.skipIf(mustSkip("the lock of tools for mounts", MISSING))("the lock of 
     await waitFor("its end", async () => (await tools.enter("/mnt/x")) === undefined && true);
   });
 
-  it("is told about when its file cannot be made", async () => {
+  it("fails with NotFound when its file cannot be created", async () => {
     const lock = createToolLock({ file: join(dir(), "none", "lock"), log: recordingTelemetry().log });
     await expect(lock.enter()).rejects.toMatchObject({
       code: "NotFound",

@@ -9,7 +9,7 @@ import { waitFor } from "../../../support/waitFor.ts";
 const DIRECTORY = 0o040000;
 const TYPE = 0o170000;
 
-describe("a path on a file system that somebody else answers for", () => {
+describe("a path on a remote file system", () => {
   const dir = temporaryDirectory();
   const mountedAt = (mountPoint: string, fsType: string) => async () =>
     parseMountInfo(`1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 0:9 / ${mountPoint} rw - ${fsType} server:/export rw`);
@@ -18,7 +18,7 @@ describe("a path on a file system that somebody else answers for", () => {
     return join(dir(), "share");
   };
 
-  it("is looked at by a program, also behind links, and all others are not", async () => {
+  it("is inspected by a program, also behind links, unlike a local path", async () => {
     const place = await share();
     await fs.symlink("share", join(dir(), "link"));
     await fs.symlink(join(dir(), "link", "sub"), join(dir(), "far"));
@@ -43,7 +43,7 @@ describe("a path on a file system that somebody else answers for", () => {
     expect(await createRemoteFiles({ readMounts: mountedAt(place, "xfs") }).at(place)).toBe(undefined);
   });
 
-  it("is made there by a program, with the mode that was asked for", async () => {
+  it("is created by a program, with the requested mode", async () => {
     const files = createRemoteFiles({ readMounts: mountedAt(await share(), "nfs") });
     const [folder, file] = [join(dir(), "share", "a", "-b"), join(dir(), "share", "file with $(blanks)")];
     await (await files.at(folder))?.makeDirectory(0o701);
@@ -55,7 +55,7 @@ describe("a path on a file system that somebody else answers for", () => {
     await expect((await files.at(join(file, "x")))?.makeDirectory(0o700)).rejects.toMatchObject({ code: "Io" });
   });
 
-  it("costs one program per path and 16 in all, however often it is asked for while nobody answers", async () => {
+  it("takes one program per path and 16 in all while the server does not answer, however many callers there are", async () => {
     const place = await share();
     const [program, started] = [join(dir(), "hangs"), join(dir(), "started")];
     await fs.writeFile(program, `#!/bin/sh\necho >>${started}\nexec sleep 60\n`, { mode: 0o755 });

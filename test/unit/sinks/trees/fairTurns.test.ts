@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createFairTurns } from "../../../../src/sinks/trees/fairTurns.ts";
 
-/** Plays turns until nobody is left; `needs` is how many each job takes, `arrivals` who comes after which turn. */
+/** Plays turns until all jobs have ended; `needs` has the turns of each job, `arrivals` the turn after which it starts. */
 function play(
   credit: number,
   needs: Readonly<Record<string, number>>,
@@ -22,19 +22,19 @@ function play(
 }
 
 describe("turns", () => {
-  it("go round among jobs that came together", () => {
+  it("rotate among jobs that started together", () => {
     expect(play(0, { a: 3, b: 3, c: 3 }, { 0: "abc" })).toBe("abcabcabc");
   });
 
-  it("are given to a small job that comes later before a large one goes on", () => {
+  it("go to a small new job before a large one continues", () => {
     expect(play(2, { a: 8, b: 2 }, { 0: "a", 4: "b" })).toBe("aaaabbaaaa");
   });
 
-  it("are shared evenly by a large job that comes later, after its credit", () => {
+  it("are shared evenly with a large new job after its credit", () => {
     expect(play(2, { a: 8, b: 6 }, { 0: "a", 4: "b" })).toBe("aaaabbbabababa");
   });
 
-  it("leave nobody out: many large jobs, and small ones that come all the time", () => {
+  it("reach every job: many large ones, while small ones keep arriving", () => {
     const needs = Object.fromEntries([..."ABCD"].map((name) => [name, 50]));
     const small = "abcdefghijklmnopqrstuvwxyz";
     const arrivals = Object.fromEntries([...small].map((name, index) => [1 + index * 4, name]));

@@ -92,7 +92,7 @@ describe("names that are no UTF-8", () => {
 });
 
 describe("files with many names", () => {
-  it("count once, also beyond those that are told apart", () => {
+  it("count once, and by shares beyond the bound on remembered files", () => {
     fs.mkdirSync(at("links"));
     // The first names of 4,096 files fill what is remembered; the others count by halves.
     const files = 4_200;
@@ -130,7 +130,7 @@ describe("a tree that is changed meanwhile", () => {
     };
   };
 
-  it("is counted in part, which is told, and nothing outside of it is counted", () => {
+  it("is counted in part and reported as such, without files outside of it", () => {
     build();
     const job = createUsageJob(at("tree"), 1);
     const meanwhile = moveOut(job);
@@ -141,7 +141,7 @@ describe("a tree that is changed meanwhile", () => {
     expect(job.value.inodes <= 12n).toBe(true);
   });
 
-  it("is removed, and nothing beside what was moved out of it", () => {
+  it("is removed, without the directories that were moved out of it", () => {
     build();
     const job = createRemovalJob(at("tree"), 1);
     const meanwhile = moveOut(job);
@@ -151,7 +151,7 @@ describe("a tree that is changed meanwhile", () => {
     expect(fs.readdirSync(at("outside")).sort()).toEqual(["3", "a", "b", "c"]);
   });
 
-  it("cannot be removed while somebody fills it all the time, which ends after a hundred passes", () => {
+  it("cannot be removed while a process keeps filling it: removal fails after a hundred passes", () => {
     fs.mkdirSync(at("tree"));
     fs.writeFileSync(at("tree", "first"), "");
     let files = 0;

@@ -18,7 +18,7 @@ describe("the thread for trees", () => {
     return { scheduler, worker, inodes };
   };
 
-  it("serves many at once, and tells each its own", async () => {
+  it("runs many tasks at once, and returns each its own result", async () => {
     const { worker, inodes } = setUp();
     await mkdir(join(dir(), "below"));
     const missing = worker.run({ kind: "usage", dir: join(dir(), "missing") }, signal);
@@ -38,7 +38,7 @@ describe("the thread for trees", () => {
     expect([await inodes(), await inodes(), scheduler.pending]).toEqual([1n, 1n, 1]);
   });
 
-  it("tells how far a long walk is", async () => {
+  it("reports the progress of a long walk", async () => {
     const { worker } = setUp();
     await Promise.all(Array.from({ length: 2_500 }, (_, index) => writeFile(join(dir(), `${index}`), "")));
     const seen: TreeProgress[] = [];
@@ -49,7 +49,7 @@ describe("the thread for trees", () => {
     expect(inodes).toBe(2_501n);
   });
 
-  it("does not begin what nobody waits for any more", async () => {
+  it("does not start a cancelled task", async () => {
     const { worker, inodes } = setUp();
     const left = worker.run({ kind: "usage", dir: dir() }, AbortSignal.abort());
     await expect(left).rejects.toMatchObject({ code: "Cancelled" });

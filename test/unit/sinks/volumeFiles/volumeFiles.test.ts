@@ -25,7 +25,7 @@ describe("files of a volume on a real disk", () => {
     lastValueFrom(volumes.writeAtomic(dir(), new Map(Object.entries(files))));
   const generations = async () => (await fs.readdir(dir())).filter((name) => /^\.\.\d/.test(name));
 
-  it("have the modes asked for, whatever the umask", async () => {
+  it("have the requested modes, whatever the umask", async () => {
     await write({ secret: text("1", { mode: 0o400 }), "a/open": text("2", { mode: 0o777 }) });
     const [generation = ""] = await generations();
     expect(
@@ -35,7 +35,7 @@ describe("files of a volume on a real disk", () => {
     expect(await fs.readlink(join(dir(), "a"))).toBe("..data/a");
   });
 
-  it("are looked at no further than they are many", async () => {
+  it("are written again when their directory has more entries than they need", async () => {
     const files = { a: text("1"), "b/c": text("2") };
     await write(files);
     const [generation = ""] = await generations();
@@ -47,7 +47,7 @@ describe("files of a volume on a real disk", () => {
     expect(await write(files)).toBe("same");
   });
 
-  it.skipIf(cannotChown)("belong to whom they are for before they are seen", async () => {
+  it.skipIf(cannotChown)("have their owner and group before they become visible", async () => {
     const files = new Map([
       ["token", text("t", { mode: 0o600, uid: 1_234 })],
       ["dir/other", text("o")],
@@ -80,7 +80,7 @@ describe("files of a volume on a real disk", () => {
       "a link to a generation that is gone",
       async (at: string) => fs.rm(join(at, await fs.readlink(join(at, "..data"))), { recursive: true }),
     ],
-  ])("are put right after a death that left %s", async (_, leave) => {
+  ])("are repaired after a crash that left %s", async (_, leave) => {
     const files = { one: text("1"), "two/inner": text("2") };
     await write(files);
     await leave(dir());
@@ -90,7 +90,7 @@ describe("files of a volume on a real disk", () => {
     expect(await fs.readFile(join(dir(), "one"), "utf8")).toBe("1");
   });
 
-  it("leave alone what is not theirs", async () => {
+  it("keep foreign files in the volume", async () => {
     await fs.symlink("/etc/hostname", join(dir(), "foreign"));
     await fs.writeFile(join(dir(), "theirs"), "kept");
     await write({ one: text("1") });
@@ -108,7 +108,7 @@ describe("files of a volume on a real disk", () => {
     expect(await fs.readdir(dir())).toEqual(before);
   });
 
-  it("are all of one time, whenever their writer is killed", { timeout: 30_000 }, async () => {
+  it("are all of one generation, whenever their writer is killed", { timeout: 30_000 }, async () => {
     const names = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? `f${index}` : `d${index}/f`));
     for (let life = 1; life <= 5; life += 1) {
       await killAfter(startWriter(dir(), names), life * 7);
@@ -154,7 +154,7 @@ async function killAfter(writer: ChildProcess, rounds: number): Promise<void> {
 describe("a volume given to a group", () => {
   const dir = temporaryDirectory();
 
-  it.skipIf(cannotChown)("is given with all that is in it, and nothing that links lead to", async () => {
+  it.skipIf(cannotChown)("is given with all its files, but not the targets of links", async () => {
     const [volume, outside] = [join(dir(), "volume"), join(dir(), "outside")];
     await fs.mkdir(join(volume, "sub"), { recursive: true, mode: 0o755 });
     await fs.writeFile(outside, "", { mode: 0o600 });
@@ -185,7 +185,7 @@ describe("a volume given to a group", () => {
     expect(await own("OnRootMismatch")).toEqual({ entries: 5, failures: 0 });
   });
 
-  it("ends when nobody waits any more, and the next is served", async () => {
+  it("is cancelled with its last subscriber, and the next task runs", async () => {
     for (let index = 0; index < 50; index += 1) await fs.mkdir(join(dir(), `d${index}`));
     const left$ = new Subject<void>();
     const left = lastValueFrom(volumes.usage(dir()).pipe(takeUntil(left$)), { defaultValue: undefined });

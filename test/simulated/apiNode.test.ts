@@ -50,7 +50,7 @@ const uidOf = (server: SimApiServer, name: string): string | undefined =>
   server.object("pods", ref(name))?.metadata?.uid;
 
 describe("a node that takes its pods from an API server", () => {
-  it("runs a pod once it is placed there, follows its edits, and stops it when it is deleted", () => {
+  it("runs a pod that is assigned to it, follows its changes, and stops it when it is deleted", () => {
     const { server, node } = cluster("one");
     server.put("pods", newPod("web"));
     node.runFor(1_000);
@@ -73,7 +73,7 @@ describe("a node that takes its pods from an API server", () => {
     ]);
   });
 
-  it("reports the end of a resize at once, whatever status the server echoes meanwhile", () => {
+  it("reports the end of a resize at once, whatever older status the server returns meanwhile", () => {
     const { server, node } = slowCluster((rpc) => (rpc === "RemoveContainer" ? 1_000 : 2), "one");
     const specOf = (memory: string): PodSpec => {
       const resizePolicy = [{ resourceName: "memory", restartPolicy: "RestartContainer" }];
@@ -94,7 +94,7 @@ describe("a node that takes its pods from an API server", () => {
     }
   });
 
-  it("replaces a pod that was deleted by force and made again under its name", () => {
+  it("replaces a pod that was force-deleted and recreated with its name", () => {
     const { server, node } = cluster("one");
     place(server, "one", "web");
     node.runFor(5_000);
@@ -110,7 +110,7 @@ describe("a node that takes its pods from an API server", () => {
     ]);
   });
 
-  it("cleans up nothing before the first list of pods, and unwanted pods afterwards", () => {
+  it("removes nothing before the first list of pods, and removed pods afterwards", () => {
     const { server, node } = cluster("one");
     for (const name of ["kept", "gone"]) place(server, "one", name);
     node.runFor(5_000);
@@ -131,7 +131,7 @@ describe("a node that takes its pods from an API server", () => {
     ]);
   });
 
-  it("goes on with the pods it knows while the server is away", () => {
+  it("continues with the known pods while the server is away", () => {
     const { server, node } = cluster("one");
     place(server, "one", "web");
     node.runFor(5_000);

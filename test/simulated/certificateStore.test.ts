@@ -42,7 +42,7 @@ describe("certificateStore", () => {
     expect(run(store.current())).toBeUndefined();
   });
 
-  it("keeps each pair in a file of its own, for nobody else to read, and leads to the newest", () => {
+  it("writes each pair to its own private file, and links to the newest", () => {
     const { files, store, run, scheduler, facts } = setUp();
     run(store.keep(pair("first")));
     scheduler.schedule(() => {}, 5_000);
@@ -62,7 +62,7 @@ describe("certificateStore", () => {
     ]);
   });
 
-  it("keeps no pair that has expired already", () => {
+  it("rejects an expired pair", () => {
     const { files, store, refusal } = setUp({ notAfter: 1 });
     expect([refusal(store.keep(pair("late"))), files.paths().filter((path) => path.startsWith("/pki"))]).toEqual([
       "InvalidArgument/InvalidArgument: the certificate issued has expired already",
@@ -70,7 +70,7 @@ describe("certificateStore", () => {
     ]);
   });
 
-  it("falls back to what the kubeconfig has, provisionally when it stands in there, until it has one of its own", () => {
+  it("uses the pair of the kubeconfig until it has its own; an inline pair is provisional", () => {
     const { certificate, key } = pair("given");
     const inline = setUp({ fallback: { certificate: { text: certificate }, key: { text: key } } });
     const named = setUp({ fallback: { certificate: { file: "/a.crt" }, key: { file: "/a.key" } } });
@@ -84,7 +84,7 @@ describe("certificateStore", () => {
     );
   });
 
-  it("says so when the current file has no pair", () => {
+  it("fails when the current file has no pair", () => {
     const { files, store, refusal } = setUp();
     files.put("/pki/kubelet-client-current.pem", pair("half").certificate);
     expect(refusal(store.current())).toBe(
@@ -92,7 +92,7 @@ describe("certificateStore", () => {
     );
   });
 
-  it("gives the same pending key until it is dropped", () => {
+  it("returns the same pending key until it is removed", () => {
     const { files, store, run } = setUp();
     const keys = [run(store.pendingKey()), run(store.pendingKey())];
     const node = files.at("/pki/kubelet-client.key.tmp");

@@ -63,7 +63,7 @@ const text = (value: Uint8Array): string => new TextDecoder().decode(value);
 const READY = "True kubelet is posting ready status";
 
 describe("a node of a cluster", () => {
-  it("registers, is Ready from the first moment, and has a lease and a CSINode that go with it", () => {
+  it("registers as Ready, with a lease and a CSINode that the Node owns", () => {
     const { server, node, readiness, reasons, object } = cluster();
     node.runFor(1_000);
     const lease = server.object("leases", LEASE);
@@ -80,7 +80,7 @@ describe("a node of a cluster", () => {
     });
   });
 
-  it("has pods tell the addresses that a cloud gives the node once it has; who asks for them waits till then", () => {
+  it("gives pods the addresses from the cloud controller; containers that refer to them wait until then", () => {
     const { node: settings } = simKubeletConfig(simMachine(), { nodeName: "one" });
     const { server, node } = cluster({
       config: { nodeIps: [], node: { ...settings, hasExternalCloud: true } },
@@ -109,7 +109,7 @@ describe("a node of a cluster", () => {
     ]);
   });
 
-  it("catches up within ten seconds of the return of a server that was away for two minutes", () => {
+  it("reports its status within ten seconds after a server outage of two minutes", () => {
     const { server, node, readiness } = cluster({
       images: [simImage("registry.example/app:1")],
       programs: () => runsForever,
@@ -132,7 +132,7 @@ describe("a node of a cluster", () => {
     expect(node.violations).toEqual([]);
   });
 
-  it("renews its lease each ten seconds and tells an unchanged status each five minutes", () => {
+  it("renews its lease every ten seconds and reports an unchanged status every five minutes", () => {
     const { node, readiness, renewals } = cluster();
     node.runFor(30 * MINUTE_MS);
     const gaps = renewals.slice(1).map((at, index) => at - (renewals[index] ?? 0));
@@ -140,7 +140,7 @@ describe("a node of a cluster", () => {
     expect([readiness.length >= 6, readiness.length <= 8]).toEqual([true, true]);
   });
 
-  it("tells within a second that the network of the runtime came up, and at once that it went", () => {
+  it("reports within a second that the runtime's network is ready, and at once that it is not", () => {
     const { node, readiness, reasons } = cluster();
     node.runtime.setCondition("NetworkReady", "cni plugin not initialized");
     node.runFor(10_000);
@@ -193,7 +193,7 @@ describe("a node of a cluster", () => {
     expect([before, renewals.length > 1, readiness.at(-1)?.includes("False")]).toEqual([[1, 1], true, true]);
   });
 
-  it("waits for the Node somebody else makes where it may not register", () => {
+  it("waits for the Node of another client with registerNode false", () => {
     const settings = simKubeletConfig(simMachine(), { nodeName: "one" }).node;
     const { server, node, object } = cluster({ config: { node: { ...settings, register: false } } });
     node.runFor(5_000);
@@ -206,7 +206,7 @@ describe("a node of a cluster", () => {
     ]);
   });
 
-  it("corrects the Node it finds, and leaves alone what others said of it", () => {
+  it("corrects an existing Node, and keeps the fields of other clients", () => {
     const { server, node, object, reasons } = cluster();
     // The machine is drawn from the seed: one life of the kubelet tells which it is.
     node.runFor(1_000);
@@ -237,7 +237,7 @@ describe("a node of a cluster", () => {
     ]).toEqual([true, true]);
   });
 
-  it("tells containers of the services of the cluster that have an address, once they are known", () => {
+  it("gives containers the services that have an address, once they are known", () => {
     const { server, node, toldServices } = cluster({
       images: [simImage("registry.example/app:1")],
       programs: () => runsForever,

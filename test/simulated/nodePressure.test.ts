@@ -54,7 +54,7 @@ const refused = (condition: string): string =>
   `Failed Evicted Pod was rejected: The node had condition: [${condition}]. `;
 
 describe("a node that runs short of", () => {
-  it("memory says so within a look, takes who requests some, and is over it five minutes after the last look", () => {
+  it("memory reports it within one observation, admits pods with memory requests, and recovers after five minutes", () => {
     const { server, node, place, reported, became, events } = cluster();
     place("hog", requesting);
     node.runFor(10_000);
@@ -76,7 +76,7 @@ describe("a node that runs short of", () => {
     expect(events("NodeHasInsufficientMemory")).toBe(1);
   });
 
-  it("disk takes critical pods alone", () => {
+  it("disk admits only critical pods", () => {
     const { node, place, reported, became } = cluster();
     node.host.disk.fill("/", "somebody", { bytes: 90 * GIB });
     node.runFor(10_000);
@@ -89,7 +89,7 @@ describe("a node that runs short of", () => {
     expect([became("web"), became("critical")]).toEqual([refused("DiskPressure"), "Running"]);
   });
 
-  it("inodes is short of disk, too; of process ids where a threshold says so", () => {
+  it("inodes reports disk pressure; of process ids only with a threshold", () => {
     const pid = { signal: "pid.available", least: { units: 100 }, graceMs: 0, reclaim: undefined } as const;
     const inodes = { ...pid, signal: "imagefs.inodesFree", least: { share: 0.05 } } as const;
     const { node, place, reported, became } = cluster({

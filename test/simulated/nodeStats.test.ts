@@ -44,7 +44,7 @@ const POD = {
 };
 
 describe("stats of a node", () => {
-  it("are measured once for all who ask within a second", () => {
+  it("are measured once for all requests within a second", () => {
     const { node, asked, check } = running();
     const answers = [ask(node), ask(node, "cpuAndMemory")];
     node.runFor(900);
@@ -69,7 +69,7 @@ describe("stats of a node", () => {
     expect(asked).toEqual(["ListPodSandboxStats", "ListContainerStats"]);
   });
 
-  it("fail after 10 s when the runtime does not answer, and pods go on meanwhile", () => {
+  it("fail after 10 s when the runtime does not answer, and pods continue meanwhile", () => {
     const { node, asked, check } = running(() => ({ kind: "hang" }));
     const answer = ask(node);
     const other = podOf({ uid: "uid-2", name: "other", spec: { dnsPolicy: "Default", containers: [containerOf()] } });

@@ -55,7 +55,7 @@ describe("eviction of pods with too much local storage", () => {
     check();
   });
 
-  it("costs nothing while nobody has a limit", () => {
+  it("measures nothing while no pod has a limit", () => {
     const { node, asked, check } = nodeOf(writing(undefined));
     write(node, 1024 * 1024);
     node.runFor(600_000);
@@ -63,7 +63,7 @@ describe("eviction of pods with too much local storage", () => {
     check();
   });
 
-  it("ends with the last pod that has one", () => {
+  it("ends with the last pod that has a limit", () => {
     const { node, asked } = nodeOf(writing("1Gi"));
     node.runFor(60_000);
     expect(asked.length).toBeGreaterThan(3);
@@ -86,7 +86,7 @@ describe("eviction of pods with too much local storage", () => {
     check();
   });
 
-  it("waits for a runtime that does not tell what its containers use", () => {
+  it("waits for a runtime that does not report the usage of its containers", () => {
     let isAway = true;
     const { node, check } = nodeOf(writing("1Ki"), {
       intercept: (rpc) => (isAway && rpc.endsWith("Stats") ? { kind: "hang" } : { kind: "proceed" }),

@@ -52,7 +52,7 @@ const slices = (node: SimNode): readonly string[] => [...node.cgroups.all().keys
 const lastStep = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 describe("pod cgroups under systemd", () => {
-  it("come as slices, are the parents of sandboxes, and go with their pods", () => {
+  it("are slices and parents of sandboxes, and are removed with their pods", () => {
     const { node, states } = systemdNode();
     for (const pod of PODS) node.putPod(pod);
     node.runFor(10_000);

@@ -63,7 +63,7 @@ describe("user namespaces", () => {
     check();
   });
 
-  it("are free again once their pod is gone, or over", () => {
+  it("are released once their pod is removed or terminated", () => {
     const job = userPod("job", { restartPolicy: "Never" });
     const { node, phase, check } = podNode({
       pods: [userPod("a"), job],
@@ -127,7 +127,7 @@ describe("user namespaces", () => {
     check();
   });
 
-  it("are taken back with what an earlier kubelet left behind", () => {
+  it("are released with the leftovers of an earlier kubelet", () => {
     const { node, check } = podNode();
     node.files.put(fileOf("gone"), contentOf(UNIT));
     node.runFor(60_000);
@@ -137,7 +137,7 @@ describe("user namespaces", () => {
     check();
   });
 
-  it("run out, and the pod that has to wait gets those of the next one to go", () => {
+  it("run out, and the waiting pod gets those of the next removed pod", () => {
     const idPool = ok({ firstId: UNIT, length: UNIT, idsPerPod: UNIT });
     const { node, check } = podNode({ pods: [userPod("a")], config: { idPool } });
     expect(isRunning(node, 1)).toBe(true);
@@ -161,7 +161,7 @@ describe("user namespaces", () => {
       { config: { idPool: { ok: false as const, error: kubeletError("InvalidArgument", "not enough") } } },
       "kubelet mappings: not enough",
     ],
-  ])("are refused when %s, and other pods run", (_, options, why) => {
+  ])("are rejected when %s, and other pods run", (_, options, why) => {
     const { node, check } = podNode({ ...options, pods: [userPod("a"), podOf({ name: "plain", uid: "plain" })] });
     expect(isRunning(node, 1)).toBe(true);
     node.runFor(5_000);
@@ -171,7 +171,7 @@ describe("user namespaces", () => {
     check();
   });
 
-  it("count as failed once, when a container of a pod that just began cannot be made", () => {
+  it("count as failed once when a container of a new pod cannot be created", () => {
     const refused = { containers: [containerOf({ securityContext: { runAsNonRoot: true, runAsUser: 0 } })] };
     const plain = podOf({ name: "plain", uid: "plain", spec: refused });
     const { node, check } = podNode({ pods: [userPod("a", refused), plain, userPod("b")] });
@@ -209,7 +209,7 @@ describe("disjointUserIds", () => {
     change: { atMs: 0, kind, id, podUid, name: `demo/${podUid}`, userIds: { firstId, length: UNIT } },
   });
 
-  it("notices two pods with an id in common, and nothing else", () => {
+  it("reports exactly the pods with an id in common", () => {
     const checker = disjointUserIds();
     expect(checker.check(change("1", "a", UNIT))).toBeUndefined();
     expect(checker.check(change("2", "a", UNIT))).toBeUndefined();

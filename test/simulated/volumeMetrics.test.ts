@@ -18,7 +18,7 @@ const configMap = (mode: string) => ({
   data: { mode },
 });
 
-it("a pod's wait for a volume counts whole, with the failures in it; the next content is a wait of its own", () => {
+it("counts a pod's whole wait for a volume, failures included, and each change of content as a new wait", () => {
   const manifests = { "pod.yaml": pod };
   const node = createSimNode({ seed: "wait", images: [simImage(APP)], programs: () => runsForever, manifests });
   const labels = { plugin_name: "kubernetes.io/configmap", operation_name: "overall_volume_mount" };

@@ -109,7 +109,7 @@ describe("the volume every pod has", () => {
     expect([mounted?.containerPath, mounted?.readonly]).toEqual(["/kube-api-access-x", true]);
   });
 
-  it("gets another token ahead of the old one's end", () => {
+  it("gets a new token before the old one expires", () => {
     const { node, putConfigMap, read } = nodeWithVolumes([defaultAccess]);
     putConfigMap({ "ca.crt": "PEM" }, "kube-root-ca.crt");
     node.runFor(2_000);
@@ -125,7 +125,7 @@ describe("the volume every pod has", () => {
 describe("a volume of a ConfigMap", () => {
   const volumes = [{ name: "settings", configMap: { name: "web", defaultMode: 0o644 } }];
 
-  it("keeps the pod from starting until the object is there, says so, and is made at once then", () => {
+  it("keeps the pod waiting with an event until the object exists, and is set up at once then", () => {
     const { node, server, putConfigMap, events, read } = nodeWithVolumes(volumes);
     // That somebody writes to the pod meanwhile is no new wait.
     for (let round = 0; round < 20; round += 1) {
@@ -161,7 +161,7 @@ describe("a volume of a ConfigMap", () => {
     expect(node.running()).toEqual(["default/web/main#0"]);
   });
 
-  it("costs a request for each sync where objects are not watched, and one more for news", () => {
+  it("takes one request per sync without watches, and one more after a change", () => {
     const { node, putConfigMap, read, requests } = nodeWithVolumes(volumes, {}, { objectStrategy: "Get" });
     putConfigMap({ mode: "slow" });
     node.runFor(10_000);
@@ -173,7 +173,7 @@ describe("a volume of a ConfigMap", () => {
     expect([read("configmap", "settings/mode"), gets]).toEqual(["fast", 13]);
   });
 
-  it("stays as it was when the object goes", () => {
+  it("stays unchanged when the object is deleted", () => {
     const { node, server, putConfigMap, read, events } = nodeWithVolumes(volumes);
     putConfigMap({ mode: "slow" });
     node.runFor(2_000);
@@ -193,7 +193,7 @@ describe("volumes of a pod that goes", () => {
     { name: "login", secret: { secretName: "login", optional: true } },
   ];
 
-  it("are unmounted once its containers have ended, before its object goes", () => {
+  it("are unmounted once its containers have ended, before its object is deleted", () => {
     const { node, server, mounts } = nodeWithVolumes(volumes);
     node.runFor(2_000);
     expect([mounts(), node.running()]).toEqual([["tmpfs fast", "tmpfs login"], ["default/web/main#0"]]);
@@ -207,7 +207,7 @@ describe("volumes of a pod that goes", () => {
     expect(node.violations).toEqual([]);
   });
 
-  it("are mounted once, wherever the kubelet dies on the way, and none is left", () => {
+  it("are mounted once wherever the kubelet crashes, and none is left", () => {
     // A life ends after each of the first steps, another one goes on from what is on disk.
     for (let steps = 1; steps < 130; steps += 3) {
       const { node, server, mounts } = nodeWithVolumes(volumes);
@@ -234,7 +234,7 @@ describe("volumes of a pod that goes", () => {
     }
   });
 
-  it("are refused by kind, at once", () => {
+  it("are rejected by kind, at once", () => {
     const { node, events, asked } = nodeWithVolumes([{ name: "disk", iscsi: { iqn: "i", lun: 0, targetPortal: "t" } }]);
     node.runFor(HOUR_MS);
     expect([new Set(events()), node.runtime.sandboxes()]).toEqual([
@@ -252,7 +252,7 @@ describe("a volume of a CSI driver", () => {
   const refused = (why: string): string =>
     `FailedMount: Unable to attach or mount volumes: unmounted volumes=[disk], unattached volumes=[], failed to process volumes=[disk]: failed to get Plugin from volumeSpec for volume "disk" err=no volume plugin matched (CSI driver d.example is not served${why})`;
 
-  it("is refused at once, with what the cluster knows of its driver", () => {
+  it("is rejected at once, with the cluster's information about its driver", () => {
     const { node, server, events } = nodeWithVolumes(inline);
     server.put("csidrivers", {
       metadata: { name: "d.example" },
@@ -262,7 +262,7 @@ describe("a volume of a CSI driver", () => {
     expect([events(), node.runtime.sandboxes()]).toEqual([[refused("; its CSIDriver requires podInfoOnMount")], []]);
   });
 
-  it("is refused with the driver as it is by then, followed by one watch for as long as a pod names one", () => {
+  it("is rejected with the current driver, followed by one watch while a pod names a driver", () => {
     const { node, server, events, asked, requests } = nodeWithVolumes(inline);
     node.runFor(MINUTE_MS);
     server.put("csidrivers", { metadata: { name: "d.example" }, spec: { volumeLifecycleModes: ["Ephemeral"] } });
@@ -281,7 +281,7 @@ describe("a volume of a CSI driver", () => {
     expect([asked("csidrivers"), node.violations]).toEqual([[], []]);
   });
 
-  it("is refused without a word on its driver where the server does not tell", () => {
+  it("is rejected without driver information when the server does not serve CSIDrivers", () => {
     const { node, events } = nodeWithVolumes(inline, {}, {}, ["csidrivers"]);
     node.runFor(2_000);
     expect(events()).toEqual([refused("")]);
@@ -300,7 +300,7 @@ describe("a volume behind a claim", () => {
       .subscribe();
   };
 
-  it("is waited for by name, and mounted once the claim is bound", () => {
+  it("is named while the pod waits, and mounted once the claim is bound", () => {
     const { node, server, events, mounts } = nodeWithVolumes(claim);
     node.runFor(MINUTE_MS);
     const refused =
@@ -340,7 +340,7 @@ describe("a volume behind a claim", () => {
 });
 
 describe("parts of a volume", () => {
-  it("are bound for the container, and gone with the volume", () => {
+  it("are bound for the container, and removed with the volume", () => {
     const { node, server, volumePath, mounts } = nodeWithVolumes([{ name: "scratch", emptyDir: {} }], {
       subPath: "logs/web",
     });
@@ -360,7 +360,7 @@ describe("parts of a volume", () => {
 });
 
 describe("a mount that takes its time", () => {
-  it("is no way around the end of the pod: nothing is made after it", () => {
+  it("does not start a container after the end of the pod", () => {
     const { node, server, calls, mounts } = nodeWithVolumes(
       [{ name: "scratch", emptyDir: {} }],
       { subPath: "logs" },

@@ -54,7 +54,7 @@ const refused = (condition: string): string =>
   `Failed Evicted Pod was rejected: The node had condition: [${condition}]. `;
 
 describe("a node that runs short of", () => {
-  it("memory reports it within one observation, admits pods with memory requests, and recovers after five minutes", () => {
+  it("memory reports it at the next observation, admits pods with requests, and recovers after five minutes", () => {
     const { server, node, place, reported, became, events } = cluster();
     place("hog", requesting);
     node.runFor(10_000);

@@ -69,8 +69,7 @@ const maxOpen = (): number => {
 
 function begin(request: TreeRequest): void {
   const isCancelled = new Int32Array(request.cancelled);
-  if (Atomics.load(isCancelled, 0) !== 0)
-    return fail(request, kubeletError("Cancelled", "the task was cancelled"));
+  if (Atomics.load(isCancelled, 0) !== 0) return fail(request, kubeletError("Cancelled", "the task was cancelled"));
   try {
     turns.add({ request, isCancelled, job: jobOf(request.task, maxOpen()), reported: 0 });
   } catch (thrown) {

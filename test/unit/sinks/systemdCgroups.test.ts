@@ -58,19 +58,16 @@ describe("cgroups as slices", () => {
     ]);
   });
 
-  it.each(["inactive", "failed"])(
-    "that exist and are %s are started, then get their limits",
-    async (state) => {
-      const { cgroups, outcome, calls, states } = place();
-      states.set(UNIT, state);
-      expect(await outcome(cgroups.ensure(POD, { pidsLimit: 9 }))).toEqual(["done", 0]);
-      expect(calls).toEqual([
-        `startTransientUnit ${UNIT} TasksMax=9`,
-        `startUnit ${UNIT}`,
-        `setUnitProperties ${UNIT} TasksMax=9`,
-      ]);
-    },
-  );
+  it.each(["inactive", "failed"])("that exist and are %s are started, then get their limits", async (state) => {
+    const { cgroups, outcome, calls, states } = place();
+    states.set(UNIT, state);
+    expect(await outcome(cgroups.ensure(POD, { pidsLimit: 9 }))).toEqual(["done", 0]);
+    expect(calls).toEqual([
+      `startTransientUnit ${UNIT} TasksMax=9`,
+      `startUnit ${UNIT}`,
+      `setUnitProperties ${UNIT} TasksMax=9`,
+    ]);
+  });
 
   it("of other owners get their limits once they exist, and are never started", async () => {
     const { cgroups, outcome, calls, files } = place();

@@ -61,7 +61,10 @@ describe("cgroupDriver", () => {
       expect(
         [...old.telemetry.lines, ...silent.telemetry.lines].map(({ level, message }) => `${level}: ${message}`),
       ).toEqual(
-        Array.from({ length: 2 }, () => "info: The runtime does not report its cgroup driver, using the configured one"),
+        Array.from(
+          { length: 2 },
+          () => "info: The runtime does not report its cgroup driver, using the configured one",
+        ),
       );
       const losing = (node: typeof old) => node.telemetry.samples.get('kubelet_cri_losing_support{version="1.37.0"}');
       expect([losing(old), losing(silent)]).toEqual([1, undefined]);

@@ -1,6 +1,6 @@
 /**
- * Gives volumes to the fsGroup of their pod; sinks/trees/ownershipJob.ts changes the files and applies `OnRootMismatch`.
- * A file `ready` below `plugins/` records a writable volume, which is changed only once. A slow change is an event after
+ * Gives volumes to the fsGroup of their pod; sinks/trees/ownershipJob.ts changes files and applies `OnRootMismatch`. A
+ * file `ready` below `plugins/` records a writable volume, which is changed only once. A slow change is an event after
  * 30 s, then each minute. Upstream: VolumeOwnership of pkg/volume/volume_linux.go.
  */
 import {

@@ -1,5 +1,5 @@
 /**
- * One request of the pod writer: sends the write that core/api/podWrite.ts decides for a name, and keeps the outcome in
+ * A request of the pod writer: sends the write that core/api/podWrite.ts decides for a name, and keeps the outcome in
  * the memory of that name.
  */
 import { catchError, defer, EMPTY, map, type Observable, of } from "rxjs";

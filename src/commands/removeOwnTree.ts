@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { realpath, rm } from "node:fs/promises";
 import { promisify } from "node:util";
 import { kubeletError } from "../core/errors.ts";
+import { isAtOrBelow } from "../core/mount/mountInfo.ts";
 import { readMountTable } from "../sinks/mounts/mountTable.ts";
 
 const UMOUNT_MS = 10_000;
@@ -26,6 +27,5 @@ export async function removeOwnTree(directory: string): Promise<void> {
 /** Mount points at or below the directory, oldest first; none where there is no /proc. */
 async function mountPoints(root: string): Promise<readonly string[]> {
   if (process.platform !== "linux") return [];
-  const points = (await readMountTable()).map(({ mountPoint }) => mountPoint);
-  return points.filter((point) => point === root || point.startsWith(`${root}/`));
+  return (await readMountTable(isAtOrBelow(root))).map(({ mountPoint }) => mountPoint);
 }

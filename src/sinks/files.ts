@@ -7,7 +7,7 @@ import * as fs from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { errnoOf, ioError } from "../core/ioError.ts";
 import { kubeletError } from "../core/errors.ts";
-import { mountedAtOrBelow } from "../core/mount/mountInfo.ts";
+import { isAtOrBelow } from "../core/mount/mountInfo.ts";
 import { namesIn } from "../fileSystem/listDirectory.ts";
 import { readInside } from "../fileSystem/readInside.ts";
 import { openToWrite, readTail } from "../fileSystem/regularFile.ts";
@@ -156,8 +156,7 @@ async function remove(path: string, trees: TreeWorker, signal: AbortSignal): Pro
   try {
     const real = join(await fs.realpath(dirname(path)), basename(path));
     // Rejects a mount point before removing anything; without /proc the mounts are unknown.
-    const mounts = await readMountTable().catch(() => []);
-    const mounted = mountedAtOrBelow(mounts, real);
+    const [mounted] = await readMountTable(isAtOrBelow(real)).catch(() => []);
     if (mounted !== undefined) {
       throw kubeletError("Io", `cannot remove ${path}: ${mounted.mountPoint} is a mount point`);
     }

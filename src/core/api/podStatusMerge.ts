@@ -109,19 +109,34 @@ function saysSame(server: PodCondition | undefined, own: PodCondition): boolean 
 const QUANTITIES: ReadonlySet<string> = new Set(["allocatedResources", "requests", "limits"]);
 
 /** Values that the server omits from responses: Go's zero values. */
-const isEmpty = (value: unknown): boolean =>
-  !value || (Array.isArray(value) ? value.length === 0 : isJsonObject(value) && Object.values(value).every(isEmpty));
+function isEmpty(value: unknown): boolean {
+  if (!value) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  if (!isJsonObject(value)) return false;
+  for (const key in value) if (!isEmpty(value[key])) return false;
+  return true;
+}
 
+/** Allocates nothing: it compares the statuses of ten thousand mounts with each answer of the server. */
 function sameMeaning(left: unknown, right: unknown, isQuantity: boolean): boolean {
-  if (Object.is(left, right) || (isEmpty(left) && isEmpty(right))) return true;
-  if (Array.isArray(left) && Array.isArray(right)) {
-    return left.length === right.length && left.every((item, index) => sameMeaning(item, right[index], isQuantity));
-  }
+  if (Object.is(left, right)) return true;
+  if (Array.isArray(left) && Array.isArray(right)) return sameItemsInMeaning(left, right, isQuantity);
   if (isJsonObject(left) && isJsonObject(right)) {
-    const members = new Set([...Object.keys(left), ...Object.keys(right)]);
-    return [...members].every((key) => sameMeaning(left[key], right[key], isQuantity || QUANTITIES.has(key)));
+    for (const key in left) {
+      if (!sameMeaning(left[key], right[key], isQuantity || QUANTITIES.has(key))) return false;
+    }
+    for (const key in right) if (!Object.hasOwn(left, key) && !isEmpty(right[key])) return false;
+    return true;
   }
-  return isQuantity && sameQuantity(left, right);
+  return (isEmpty(left) && isEmpty(right)) || (isQuantity && sameQuantity(left, right));
+}
+
+function sameItemsInMeaning(left: readonly unknown[], right: readonly unknown[], isQuantity: boolean): boolean {
+  if (left.length !== right.length) return false;
+  for (let index = 0; index < left.length; index += 1) {
+    if (!sameMeaning(left[index], right[index], isQuantity)) return false;
+  }
+  return true;
 }
 
 function sameQuantity(left: unknown, right: unknown): boolean {

@@ -15,6 +15,7 @@ export function expand(
   valueOf: (name: string) => string | undefined,
   maxChars: number,
 ): string | undefined {
+  if (!text.includes(SIGN)) return text.length > maxChars ? undefined : text;
   const parts: string[] = [];
   let chars = 0;
   let copied = 0;

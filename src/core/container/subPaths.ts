@@ -38,6 +38,8 @@ export interface SubPathBind {
 const refuse = (message: string): Result<never> =>
   err(kubeletError("InvalidArgument", message, { reason: "CreateContainerConfigError" }));
 
+const WHOLE_VOLUME = ok("");
+
 /** Returns the expanded subPath of a mount; empty for the whole volume. */
 function subPathOf(
   { subPath = "", subPathExpr = "" }: VolumeMount,
@@ -45,6 +47,7 @@ function subPathOf(
   environment: ReadonlyMap<string, string>,
   budget: TextBudget,
 ): Result<string> {
+  if (subPath === "" && subPathExpr === "") return WHOLE_VOLUME;
   const missing = new Set<string>();
   const expanded = budget.expand(`volumeMounts[${index}].subPathExpr`, subPathExpr, (name) => {
     const value = environment.get(name) ?? "";

@@ -34,10 +34,24 @@ export interface MountEntry {
 /** Number of fields before the optional ones. */
 const FIXED_FIELDS = 6;
 
-/** Parses the entries in order; skips malformed lines. */
-export function parseMountInfo(text: string): readonly MountEntry[] {
-  return text.split("\n").flatMap((line) => parseLine(line) ?? []);
+/** Position of the mount point among the fields. */
+const MOUNT_POINT = 4;
+
+/**
+ * Parses the entries in order; skips malformed lines. With `isWanted` only the entries of these mount points: callers
+ * ask often for a few paths, and a node has a thousand mounts.
+ */
+export function parseMountInfo(text: string, isWanted?: (mountPoint: string) => boolean): readonly MountEntry[] {
+  const entries: MountEntry[] = [];
+  for (const line of text.split("\n")) {
+    if (isWanted !== undefined && !isWanted(mountPointOf(line))) continue;
+    const entry = parseLine(line);
+    if (entry !== undefined) entries.push(entry);
+  }
+  return entries;
 }
+
+const mountPointOf = (line: string): string => unescaped(line.split(" ", MOUNT_POINT + 1)[MOUNT_POINT] ?? "");
 
 function parseLine(line: string): MountEntry | undefined {
   const fields = line.split(" ");
@@ -76,11 +90,21 @@ function propagationOf(tags: readonly string[]): MountPropagation {
 
 /** Blank, tab, line feed, backslash and `#` are encoded as three octal digits. */
 const unescaped = (field: string): string =>
-  field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+  !field.includes("\\")
+    ? field
+    : field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+
+/** Returns the condition of being at the path or below it. The path contains no links. */
+export const isAtOrBelow =
+  (path: string) =>
+  (mountPoint: string): boolean =>
+    mountPoint === path || mountPoint.startsWith(path === "/" ? "/" : `${path}/`);
 
 /** Returns a mount at the path or below it. The path contains no links. */
-export const mountedAtOrBelow = (entries: readonly MountEntry[], path: string): MountEntry | undefined =>
-  entries.find(({ mountPoint }) => mountPoint === path || mountPoint.startsWith(path === "/" ? "/" : `${path}/`));
+export function mountedAtOrBelow(entries: readonly MountEntry[], path: string): MountEntry | undefined {
+  const isWanted = isAtOrBelow(path);
+  return entries.find(({ mountPoint }) => isWanted(mountPoint));
+}
 
 /** Returns the mount that holds a path: at it, or the nearest above. The path contains no links. */
 export function mountHolding(entries: readonly MountEntry[], path: string): MountEntry | undefined {

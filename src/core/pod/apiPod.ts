@@ -6,6 +6,7 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import type { Pod, PodSpec, PodStatus, Wire } from "../api.ts";
 import type { EpochMs } from "../ids.ts";
+import { isJsonObject } from "../json.ts";
 import { sameValue } from "../sameValue.ts";
 import { rfc3339Nano } from "../time/civilTime.ts";
 import { defaultPod, type DecodedPod } from "./defaults.ts";
@@ -22,12 +23,16 @@ export type ApiPodReading =
   | { readonly pod: Pod; readonly problems: readonly [] }
   | { readonly pod: undefined; readonly problems: readonly FieldProblem[] };
 
-/** Reads an object. `seenAt` is when the kubelet first saw the pod, for its `config.seen` annotation. */
-export function readApiPod(object: unknown, seenAt: EpochMs): ApiPodReading {
-  const { value, problems } = decodeObject<DecodedPod>("Pod", object);
+/**
+ * Reads an object. `seenAt` is when the kubelet first saw the pod, for its `config.seen` annotation. `spec`: the result
+ * of reading the same spec before, which is not read again.
+ */
+export function readApiPod(object: unknown, seenAt: EpochMs, spec?: PodSpec): ApiPodReading {
+  const unread = spec === undefined || !isJsonObject(object) ? object : { ...object, spec: undefined };
+  const { value, problems } = decodeObject<DecodedPod>("Pod", unread);
   const wrong = problems.filter(({ severity }) => severity === "error");
   if (wrong.length > 0) return { pod: undefined, problems: wrong };
-  const { metadata: given = {}, ...rest } = defaultPod(value);
+  const { metadata: given = {}, ...rest } = spec === undefined ? defaultPod(value) : { ...value, spec };
   const { managedFields: _ofWriters, ...metadata } = given;
   const { name = "", namespace = "", uid = "" } = metadata;
   const violations = [...identityProblems(metadata), ...nameProblems(rest.spec)];
@@ -57,9 +62,8 @@ export function withApiStatus(pod: Pod, { metadata, status }: ApiObject): Pod | 
   };
 }
 
-/** Whether two objects of one pod differ only in status and resource version. */
-export const differInStatusAlone = (before: ApiObject, now: ApiObject): boolean =>
-  sameValue(before.spec, now.spec) && sameValue(lasting(before), lasting(now));
+/** Returns whether the metadata of two objects of one pod differ in nothing but resource version and writers. */
+export const sameLasting = (before: ApiObject, now: ApiObject): boolean => sameValue(lasting(before), lasting(now));
 
 const lasting = ({ metadata }: ApiObject): unknown => {
   const { managedFields: _ofWriters, resourceVersion: _ofWrites, ...rest } = metadata ?? {};

@@ -5,7 +5,7 @@
  */
 import type { Pod } from "../api.ts";
 import type { EpochMs } from "../ids.ts";
-import { type ApiObject, differInStatusAlone, readApiPod, withApiStatus } from "./apiPod.ts";
+import { type ApiObject, sameLasting, readApiPod, withApiStatus } from "./apiPod.ts";
 import { sameValue } from "../sameValue.ts";
 import { isMirrorPod } from "./mirrorPod.ts";
 import type { ManifestProblem, SourceSnapshot } from "./sourceSnapshot.ts";
@@ -51,17 +51,17 @@ const sameUid = (before: Reading | undefined, { metadata }: ApiObject): Reading 
 
 function read(key: string, object: ApiObject, before: Reading | undefined, now: EpochMs): Reading {
   const seenAt = before?.seenAt ?? now;
-  if (before?.pod !== undefined && before.problems.length === 0 && differInStatusAlone(before.object, object)) {
+  const isValid = before?.pod !== undefined && before.problems.length === 0;
+  const spec = isValid && sameValue(before.object.spec, object.spec) ? before.pod.spec : undefined;
+  if (isValid && spec !== undefined && sameLasting(before.object, object)) {
     const pod = withApiStatus(before.pod, object);
     if (pod !== undefined) return { ...before, object, pod };
   }
-  const { pod, problems } = readApiPod(object, seenAt);
-  // Keep the spec object until its content changes: derived values are cached per spec object.
-  const isSameSpec = sameValue(pod?.spec, before?.pod?.spec);
+  const { pod, problems } = readApiPod(object, seenAt, spec);
   const { name = "", namespace = "", uid = "" } = object.metadata ?? {};
   return {
     object,
-    pod: pod === undefined || !isSameSpec ? (pod ?? before?.pod) : { ...pod, spec: before?.pod?.spec ?? pod.spec },
+    pod: pod === undefined ? before?.pod : withKnownSpec(pod, before?.pod),
     seenAt,
     problems: problems.map(({ severity, field, reason }) => ({
       severity,
@@ -73,3 +73,7 @@ function read(key: string, object: ApiObject, before: Reading | undefined, now: 
     })),
   };
 }
+
+/** Keeps the spec object until its content changes: derived values are cached per spec object. */
+const withKnownSpec = (pod: Pod, known: Pod | undefined): Pod =>
+  known !== undefined && sameValue(pod.spec, known.spec) ? { ...pod, spec: known.spec } : pod;

@@ -1,9 +1,8 @@
 /** Bind mounts with mount(8), and their rollback when a later step fails. */
 import { dirname, join, basename } from "node:path";
 import * as fs from "node:fs/promises";
-import { mountAt } from "../../core/mount/mountInfo.ts";
 import type { BindRequest } from "../../ports/mounts.ts";
-import { readMountTable } from "./mountTable.ts";
+import { readMountsAt } from "./mountTable.ts";
 import { runMount } from "./mountTool.ts";
 import type { RunTool } from "./mountTools.ts";
 
@@ -51,7 +50,7 @@ export async function orUndo(target: string, run: RunTool, follow: () => Promise
 
 /** Makes one bind mount read-only and keeps its other options. */
 export async function makeReadOnly(target: string, run: RunTool): Promise<void> {
-  const found = mountAt(await readMountTable(), await ownPlace(target));
+  const found = (await readMountsAt(await ownPlace(target))).at(-1);
   const kept = found?.options.filter((flag) => KEPT_FLAGS.has(flag)) ?? [];
   const words = ["remount", "bind", "ro", ...kept].join(",");
   const args = ["--no-canonicalize", "-o", words, "--", target];
@@ -67,11 +66,13 @@ export async function ownPlace(path: string): Promise<string> {
 export async function unmount(target: string, isLazy: boolean, run: RunTool): Promise<void> {
   const place = await ownPlace(target).catch(() => target);
   // umount(8) has no exit status for `not mounted`.
-  if (mountAt(await readMountTable(), place) === undefined) return;
+  if (!(await isMounted(place))) return;
   const args = ["--no-canonicalize", ...(isLazy ? ["--lazy"] : []), "--", place];
   try {
     await run({ program: "umount", args, what: `unmount ${target}` });
   } catch (thrown) {
-    if (mountAt(await readMountTable(), place) !== undefined) throw thrown;
+    if (await isMounted(place)) throw thrown;
   }
 }
+
+const isMounted = async (place: string): Promise<boolean> => (await readMountsAt(place)).length > 0;

@@ -7,12 +7,11 @@ import * as fs from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { kubeletError } from "../../core/errors.ts";
 import { errnoOf } from "../../core/ioError.ts";
-import { mountAt } from "../../core/mount/mountInfo.ts";
 import { namesBelow, namesOf, subPathFault } from "../../core/mount/subPath.ts";
 import type { BindInsideRequest, InsideVolume } from "../../ports/mounts.ts";
 import { nameIn, openBelow, openDirectory, openedAt } from "../../fileSystem/insideDirectory.ts";
 import { bind, orUndo, ownPlace, unmount } from "./bind.ts";
-import { readMountTable } from "./mountTable.ts";
+import { readMountsAt } from "./mountTable.ts";
 import type { RunTool } from "./mountTools.ts";
 
 const PARENT_MODE = 0o750;
@@ -53,7 +52,7 @@ type Identity = Pick<Awaited<ReturnType<typeof fs.lstat>>, "dev" | "ino">;
 const isSame = (one: Identity, other: Identity): boolean => one.dev === other.dev && one.ino === other.ino;
 
 async function isThere(target: string, wanted: Identity, readOnly: boolean): Promise<boolean> {
-  const found = mountAt(await readMountTable(), await ownPlace(target).catch(() => target));
+  const found = (await readMountsAt(await ownPlace(target).catch(() => target))).at(-1);
   if (found === undefined || found.options.includes("ro") !== readOnly) return false;
   return isSame(wanted, await fs.lstat(target));
 }
@@ -61,8 +60,7 @@ async function isThere(target: string, wanted: Identity, readOnly: boolean): Pro
 /** Unmounts every mount stacked at a mount point. */
 async function clear(target: string, run: RunTool): Promise<void> {
   const place = await ownPlace(target).catch(() => target);
-  const stacked = (await readMountTable()).filter(({ mountPoint }) => mountPoint === place);
-  for (const _ of stacked) await unmount(target, false, run);
+  for (const _ of await readMountsAt(place)) await unmount(target, false, run);
 }
 
 /** Creates the mount point with the kind of its source; a leftover of an earlier kubelet may have the other kind. */

@@ -5,11 +5,15 @@ import { type MountEntry, parseMountInfo } from "../../core/mount/mountInfo.ts";
 
 const MOUNT_INFO = "/proc/self/mountinfo";
 
-/** Returns all mounts, oldest first. */
-export async function readMountTable(): Promise<readonly MountEntry[]> {
+/** Returns all mounts, or those at the mount points that are wanted, oldest first. */
+export async function readMountTable(isWanted?: (mountPoint: string) => boolean): Promise<readonly MountEntry[]> {
   try {
-    return parseMountInfo(await fs.readFile(MOUNT_INFO, "utf8"));
+    return parseMountInfo(await fs.readFile(MOUNT_INFO, "utf8"), isWanted);
   } catch (thrown) {
     throw ioError("read", MOUNT_INFO, thrown);
   }
 }
+
+/** Returns the mounts at exactly this path, the topmost last. The path contains no links. */
+export const readMountsAt = (path: string): Promise<readonly MountEntry[]> =>
+  readMountTable((mountPoint) => mountPoint === path);

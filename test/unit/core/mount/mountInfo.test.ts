@@ -21,6 +21,12 @@ const TABLE = [
 describe("the mount table", () => {
   const entries = parseMountInfo(TABLE.join("\n"));
 
+  it("is parsed only at the mount points that are wanted, after their escapes", () => {
+    const wanted = ["/mnt/with blank\nline\\slash#hash", "/mnt/nfs"];
+    const found = parseMountInfo(TABLE.join("\n"), (mountPoint) => wanted.includes(mountPoint));
+    expect(found).toEqual(entries.filter(({ id }) => id === 42 || id === 43));
+  });
+
   it("is parsed field by field, with optional fields, octal escapes and an empty source", () => {
     expect(entries).toEqual([
       {

@@ -139,6 +139,24 @@ describe("readApiPods", () => {
     }
   });
 
+  it("decodes new metadata to the same result as the whole object, with the known spec object", () => {
+    const known = readApiPods(NO_API_PODS, objects(a), SEEN_AT);
+    const deleted = {
+      ...a,
+      metadata: { ...a.metadata, deletionTimestamp: "2026-01-02T00:00:00Z", labels: { x: "y" } },
+    };
+    const read = readApiPods(known, objects(structuredClone(deleted)), LATER).get("demo/a")?.pod;
+    expect(read).toEqual(readApiPod(deleted, SEEN_AT).pod);
+    expect(read?.spec).toBe(known.get("demo/a")?.pod?.spec);
+  });
+
+  it("keeps the spec object when only a field that it does not know is new", () => {
+    const known = readApiPods(NO_API_PODS, objects(a), SEEN_AT);
+    const newer = { ...a, spec: { ...a.spec, wormhole: true } };
+    const read = readApiPods(known, objects(newer), LATER).get("demo/a")?.pod;
+    expect(read?.spec).toBe(known.get("demo/a")?.pod?.spec);
+  });
+
   it("reports a status of the wrong type", () => {
     const known = readApiPods(NO_API_PODS, objects(a), SEEN_AT);
     const wrong = { ...a, status: { phase: 7 } } as unknown as Pod;

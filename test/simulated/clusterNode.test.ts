@@ -109,7 +109,7 @@ describe("a node of a cluster", () => {
     ]);
   });
 
-  it("reports its status within ten seconds after a server outage of two minutes", () => {
+  it("reports the statuses of node and pods within ten seconds after a server outage of two minutes", () => {
     const { server, node, readiness } = cluster({
       images: [simImage("registry.example/app:1")],
       programs: () => runsForever,

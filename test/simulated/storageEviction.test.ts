@@ -77,7 +77,7 @@ describe("eviction of pods with too much local storage", () => {
   it.each([
     ["is turned off", {}, { limitsLocalStorage: false }],
     ["spares critical pods", { priority: 2_000_000_000 }, {}],
-    ["does not go by figures that nobody counts", {}, { diskStatsPeriodMs: 0 }],
+    ["ignores usage while disk counts are turned off", {}, { diskStatsPeriodMs: 0 }],
   ])("%s", (_, spec, config) => {
     const { node, check } = nodeOf(writing("1Ki", spec), { config });
     write(node, 64 * 1024);

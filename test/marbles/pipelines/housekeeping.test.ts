@@ -22,7 +22,7 @@ describe("housekeeping", () => {
     check();
   });
 
-  it("destroys the cgroups of such pods in every QoS class, and keeps all others", () => {
+  it("destroys the cgroups of unknown pods in every QoS class, and keeps all others", () => {
     const { node, check } = podNode({ pods: [podOf()] });
     node.runFor(1_000);
     const before = [...node.cgroups.all().keys()];

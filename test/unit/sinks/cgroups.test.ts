@@ -198,7 +198,7 @@ describe("cgroups v1", () => {
     expect(Object.fromEntries(await Promise.all(found))).toEqual(wanted);
   });
 
-  it("updates the limits of an existing cgroup in the hierarchies that have it, and creates none", async () => {
+  it("updates the limits of an existing cgroup, fails where a hierarchy of a limit lacks it, and creates none", async () => {
     await makeV1Root(root());
     const { cgroups, removeCgroup } = fakeCgroups(root());
     await done(cgroups.ensure("/kube", {}));

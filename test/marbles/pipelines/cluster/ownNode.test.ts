@@ -105,7 +105,7 @@ describe("nodeLease", () => {
     expect(server.object("leases", LEASE)?.metadata?.labels).toEqual({ by: "other" });
   });
 
-  it("tries five times without a pause, then reads the lease with backoff until that succeeds", () => {
+  it("reads the lease with backoff until that succeeds, then tries to renew it five times without a pause", () => {
     const { leaseWriter, know, run, asked, failing } = world();
     know();
     failing.set("update leases", 5);
@@ -128,7 +128,7 @@ describe("nodeLease", () => {
 });
 
 describe("nodeRegistration", () => {
-  it("retries after 100 ms, doubling to at most seven seconds", () => {
+  it("makes its first attempt after 100 ms, and retries with pauses that double to at most seven seconds", () => {
     const { writer, run, asked, failing } = world();
     failing.set("create nodes", 9);
     const events = run(nodeRegistration(writer), 30_000).map(({ reason }) => reason);

@@ -1,7 +1,7 @@
 /**
  * Doubling backoffs as immutable tables on monotonic time: crash loops of containers, retries of image pulls, and the
  * delay before a failed pod sync is tried again. A pod worker owns the table of its containers, where syncSteps.ts
- * records each restart; imagePull.ts owns the table of pulls and prunes it.
+ * records each restart; imagePull.ts owns the table of pulls. Bound: MAX_KEYS of a table, the latest.
  * Upstream: client-go's flowcontrol.Backoff, kuberuntime's doBackOff, the pod worker's requeue.
  */
 import type { KubeletError } from "./errors.ts";
@@ -85,7 +85,16 @@ export function backoffUntil(
   return monotonicMs(exitedAt + entry.delayMs);
 }
 
-/** Returns the table after a restart at `now` that followed an exit at `exitedAt`: the key's next delay is longer. */
+/**
+ * Bound on the keys of a table. A container whose definition changes has a new key with each change, and a node has
+ * many pods whose images cannot be pulled.
+ */
+export const MAX_KEYS = 10_000;
+
+/**
+ * Returns the table after a restart at `now` that followed an exit at `exitedAt`: the key's next delay is longer. Drops
+ * keys whose backoff is forgotten, and beyond MAX_KEYS the one that was registered first.
+ */
 export function registerRestart(
   backoffs: ContainerBackoffs,
   key: string,
@@ -93,7 +102,13 @@ export function registerRestart(
   now: MonotonicMs,
   policy: BackoffPolicy,
 ): ContainerBackoffs {
-  return new Map(backoffs).set(key, nextBackoff(backoffs.get(key), exitedAt, policy, now));
+  // A container that exited in time waits for up to the maximum delay, and keeps its backoff meanwhile.
+  const since = monotonicMs(now - policy.maxMs);
+  const next = new Map([...backoffs].filter(([, entry]) => !isForgotten(entry, since, policy)));
+  next.delete(key);
+  const [oldest] = next.keys();
+  if (next.size >= MAX_KEYS && oldest !== undefined) next.delete(oldest);
+  return next.set(key, nextBackoff(backoffs.get(key), exitedAt, policy, now));
 }
 
 /**
@@ -117,22 +132,6 @@ export function retryAt(
   if (entry === undefined || isForgotten(entry, now, policy)) return undefined;
   const until = monotonicMs(entry.updatedAt + entry.delayMs);
   return until > now ? until : undefined;
-}
-
-/**
- * Returns the table without unusable keys: not in `liveKeys` (when given), or quiet for so long that the backoff is
- * forgotten. Returns the same table when nothing is dropped.
- */
-export function pruneBackoffs(
-  backoffs: ContainerBackoffs,
-  now: MonotonicMs,
-  policy: BackoffPolicy,
-  liveKeys?: ReadonlySet<string>,
-): ContainerBackoffs {
-  const isDead = ([key, entry]: readonly [string, BackoffEntry]): boolean =>
-    liveKeys === undefined ? isForgotten(entry, now, policy) : !liveKeys.has(key);
-  const kept = [...backoffs].filter((pair) => !isDead(pair));
-  return kept.length === backoffs.size ? backoffs : new Map(kept);
 }
 
 const TRANSIENT_RETRY_MS = 1_000;

@@ -9,6 +9,7 @@ import type { MonotonicMs, PodUid } from "../ids.ts";
 import * as text from "./imageMessages.ts";
 import { missingPullSecretsMessage } from "./pullSecrets.ts";
 import { parseImageRef } from "./imageRef.ts";
+import { pullPolicyOfTag } from "./defaultPullPolicy.ts";
 
 export type PullPolicy = "Always" | "IfNotPresent" | "Never";
 
@@ -51,11 +52,6 @@ export const imageBackoffKey = (podUid: PodUid, image: string): string => `${pod
 const normal = (reason: string, message: string): ImageEvent => ({ type: "Normal", reason, message });
 const warning = (reason: string, message: string): ImageEvent => ({ type: "Warning", reason, message });
 
-/** Returns the policy, or the default when the container sets none. */
-function effectivePullPolicy(policy: PullPolicy | undefined, tag: string | undefined): PullPolicy {
-  return policy ?? (tag === "latest" ? "Always" : "IfNotPresent");
-}
-
 /**
  * Returns the labels of kubelet_image_manager_ensure_image_requests_total; policy Always does not look up `present`.
  */
@@ -92,7 +88,7 @@ export function decidePull(input: PullInput): PullDecision {
   const { image, present, backoffs, backoffKey, backoffPolicy, now } = input;
   const ref = parseImageRef(image);
   if (!ref.ok) return { kind: "refuse", error: ref.error, event: warning("InspectFailed", ref.error.message) };
-  const policy = effectivePullPolicy(input.policy, ref.value.tag);
+  const policy = input.policy ?? pullPolicyOfTag(ref.value.tag);
   if (policy !== "Always" && (present === "unchecked" || present === "accessible")) {
     return { kind: "present", event: normal("Pulled", text.presentMessage(image, present === "accessible")) };
   }

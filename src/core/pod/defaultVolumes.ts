@@ -1,6 +1,6 @@
 /** Defaults of volume sources, one row per source. Upstream: the volume part of pkg/apis/core/v1/defaults.go. */
 import type { PodSpec } from "../api.ts";
-import { defaultPullPolicy } from "./defaultPullPolicy.ts";
+import { defaultPullPolicy } from "../image/defaultPullPolicy.ts";
 
 type Volume = NonNullable<PodSpec["volumes"]>[number];
 type Projection = NonNullable<NonNullable<Volume["projected"]>["sources"]>[number];

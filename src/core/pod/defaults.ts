@@ -6,7 +6,7 @@ import type { V1EphemeralContainer, V1Pod } from "@kubernetes/client-node";
 import type { Container, PodSpec, Wire } from "../api.ts";
 import { defaultPodResources, defaultRequests } from "./defaultResources.ts";
 import { defaultVolume } from "./defaultVolumes.ts";
-import { defaultPullPolicy } from "./defaultPullPolicy.ts";
+import { defaultPullPolicy } from "../image/defaultPullPolicy.ts";
 import { dottedSysctl } from "./sysctls.ts";
 
 /** A decoded pod, not validated. */

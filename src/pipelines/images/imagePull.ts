@@ -21,10 +21,10 @@ import {
   throwError,
 } from "rxjs";
 import type { Container, Pod } from "../../core/api.ts";
-import { type ContainerBackoffs, NO_BACKOFFS, pruneBackoffs, registerFailure } from "../../core/backoff.ts";
+import { type ContainerBackoffs, NO_BACKOFFS, registerFailure } from "../../core/backoff.ts";
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";
 import { withoutUnknownCode } from "../../core/grpcStatus.ts";
-import { type MonotonicMs, monotonicMs, type PodUid, podUid } from "../../core/ids.ts";
+import { type MonotonicMs, type PodUid, podUid } from "../../core/ids.ts";
 import {
   decidePull,
   type ImageEvent,
@@ -322,9 +322,7 @@ function pullAndLook(
       catchError((thrown: unknown) => {
         const error = toKubeletError(thrown);
         const now = clock.monotonicMs();
-        const live = registerFailure(failures.backoffs, key, now, config.backoff);
-        // A pod may wait for its longest delay before the next failure, so its backoff is kept for that much longer.
-        failures.backoffs = pruneBackoffs(live, monotonicMs(now - config.backoff.maxMs), config.backoff);
+        failures.backoffs = registerFailure(failures.backoffs, key, now, config.backoff);
         for (const known of failures.last.keys()) if (!failures.backoffs.has(known)) failures.last.delete(known);
         const failure = pullFailure(image, error);
         failures.last.set(key, failure);

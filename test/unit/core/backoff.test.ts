@@ -7,9 +7,9 @@ import {
   NO_BACKOFFS,
   type BackoffPolicy,
   type ContainerBackoffs,
+  MAX_KEYS,
   nextBackoff,
   nextDelay,
-  pruneBackoffs,
   registerFailure,
   registerRestart,
   retryAt,
@@ -96,23 +96,27 @@ describe("backoff that counts from the failure", () => {
   });
 });
 
-describe("pruneBackoffs", () => {
-  const table: ContainerBackoffs = new Map([
-    ["old", { delayMs: 300_000, updatedAt: mono(0) }],
-    ["young", { delayMs: 10_000, updatedAt: mono(500) }],
-  ]);
-  it("drops forgotten keys", () => {
-    expect(pruneBackoffs(table, mono(601), DEFAULT_CRASH_LOOP_POLICY)).toEqual(
-      new Map([["young", { delayMs: 10_000, updatedAt: mono(500) }]]),
-    );
+describe("registerRestart", () => {
+  const POLICY = DEFAULT_CRASH_LOOP_POLICY;
+  const table: ContainerBackoffs = new Map([["old", { delayMs: 300_000, updatedAt: mono(0) }]]);
+
+  it.each<[string, number, readonly string[]]>([
+    ["keeps a key while its container may wait for the longest delay", 900, ["old", KEY]],
+    ["drops a key whose backoff is forgotten then", 900.001, [KEY]],
+  ])("%s", (_title, nowS, keys) => {
+    const now = mono(nowS);
+    expect([...registerRestart(table, KEY, now, now, POLICY).keys()]).toEqual(keys);
   });
-  it("drops only keys that are not live, when the live ones are given", () => {
-    expect(pruneBackoffs(table, mono(601), DEFAULT_CRASH_LOOP_POLICY, new Set(["old"]))).toEqual(
-      new Map([["old", { delayMs: 300_000, updatedAt: mono(0) }]]),
+
+  it("drops the key registered first beyond the bound", () => {
+    let backoffs: ContainerBackoffs = new Map(
+      Array.from({ length: MAX_KEYS }, (_, index) => [`key-${index}`, { delayMs: 10_000, updatedAt: mono(0) }]),
     );
-  });
-  it("returns the same table when nothing is dropped", () => {
-    expect(pruneBackoffs(table, mono(550), DEFAULT_CRASH_LOOP_POLICY)).toBe(table);
+    backoffs = registerRestart(backoffs, "key-0", mono(1), mono(1), POLICY);
+    const isKnown = (): readonly boolean[] => ["key-0", "key-1", "key-2"].map((key) => backoffs.has(key));
+    expect([backoffs.size, ...isKnown()]).toEqual([MAX_KEYS, true, true, true]);
+    backoffs = registerRestart(backoffs, "new", mono(1), mono(1), POLICY);
+    expect([backoffs.size, ...isKnown()]).toEqual([MAX_KEYS, true, false, true]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultPullPolicy } from "../../../../src/core/pod/defaultPullPolicy.ts";
+import { defaultPullPolicy } from "../../../../src/core/image/defaultPullPolicy.ts";
 
 const SHA = `sha256:${"0".repeat(64)}`;
 

@@ -4,6 +4,7 @@
  */
 import type { ApiContainerStatus, Container } from "../api.ts";
 import { epochMs } from "../ids.ts";
+import { perObject } from "../perObject.ts";
 import type { RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import { formatInstant } from "../time/civilTime.ts";
 import { containerStatusResources } from "./statusResources.ts";
@@ -11,6 +12,7 @@ import { NULL_TIME } from "./conditions.ts";
 import { RESTARTING_ALL } from "./restartAllContainers.ts";
 
 export type ContainerState = NonNullable<ApiContainerStatus["state"]>;
+type VolumeMounts = NonNullable<Container["volumeMounts"]>;
 type VolumeMountStatus = NonNullable<ApiContainerStatus["volumeMounts"]>[number];
 
 /** Node facts that the entries depend on. */
@@ -68,22 +70,28 @@ function stateOf(
   }
 }
 
-function volumeMountStatuses(spec: Container, { recursiveReadOnly }: StatusContext): readonly VolumeMountStatus[] {
-  return (spec.volumeMounts ?? []).map((mount): VolumeMountStatus => {
-    const wanted = mount.recursiveReadOnly === "IfPossible" || mount.recursiveReadOnly === "Enabled";
-    return {
-      name: mount.name,
-      mountPath: mount.mountPath,
-      ...(mount.readOnly === true
-        ? { readOnly: true, recursiveReadOnly: wanted && recursiveReadOnly ? "Enabled" : "Disabled" }
-        : {}),
-    };
-  });
-}
+const volumeMountStatuses =
+  (recursiveReadOnly: boolean) =>
+  (mounts: VolumeMounts): readonly VolumeMountStatus[] =>
+    mounts.map((mount): VolumeMountStatus => {
+      const wanted = mount.recursiveReadOnly === "IfPossible" || mount.recursiveReadOnly === "Enabled";
+      return {
+        name: mount.name,
+        mountPath: mount.mountPath,
+        ...(mount.readOnly === true
+          ? { readOnly: true, recursiveReadOnly: wanted && recursiveReadOnly ? "Enabled" : "Disabled" }
+          : {}),
+      };
+    });
 
-function mountsField(spec: Container, context: StatusContext): Pick<ApiContainerStatus, "volumeMounts"> {
-  const volumeMounts = volumeMountStatuses(spec, context);
-  return volumeMounts.length === 0 ? {} : { volumeMounts };
+/** Each status of a pod has the same list, so comparisons of ten thousand mounts end at once. */
+const withRecursion = perObject(volumeMountStatuses(true));
+const withoutRecursion = perObject(volumeMountStatuses(false));
+
+function mountsField(spec: Container, { recursiveReadOnly }: StatusContext): Pick<ApiContainerStatus, "volumeMounts"> {
+  const { volumeMounts = [] } = spec;
+  if (volumeMounts.length === 0) return {};
+  return { volumeMounts: recursiveReadOnly ? withRecursion(volumeMounts) : withoutRecursion(volumeMounts) };
 }
 
 /** Returns the entry of a container that the runtime does not know. */

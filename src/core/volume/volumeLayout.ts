@@ -8,6 +8,7 @@ import type { Pod } from "../api.ts";
 import { goQuote } from "../container/goJson.ts";
 import { type KubeletError, kubeletError } from "../errors.ts";
 import { escapePluginName, localDeviceMount, type PathRoots, podPluginsDir, podsDir, podVolumeDir } from "../paths.ts";
+import { perObject } from "../perObject.ts";
 import { allContainers } from "../pod/containers.ts";
 import { parseQuantity, quantityValue } from "../quantity.ts";
 import { podCgroupResources } from "../resources/podCgroup.ts";
@@ -317,12 +318,14 @@ export function layoutOf(pod: Pod, volume: Volume, node: VolumeNode): Result<Vol
 }
 
 /** Returns the volumes that a container of the pod uses, in spec order; unused volumes are never set up. */
-export function usedVolumes({ spec }: Pod): readonly Volume[] {
+export const usedVolumes = ({ spec }: Pod): readonly Volume[] => usedInSpec(spec);
+
+const usedInSpec = perObject((spec: Pod["spec"]): readonly Volume[] => {
   const { volumes = [] } = spec;
-  const names = new Set(
-    allContainers(spec).flatMap(({ volumeMounts = [], volumeDevices = [] }) =>
-      [...volumeMounts, ...volumeDevices].map(({ name }) => name),
-    ),
-  );
+  const names = new Set<string>();
+  for (const { volumeMounts = [], volumeDevices = [] } of allContainers(spec)) {
+    for (const { name } of volumeMounts) names.add(name);
+    for (const { name } of volumeDevices) names.add(name);
+  }
   return volumes.filter(({ name }) => names.has(name));
-}
+});

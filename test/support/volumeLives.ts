@@ -29,6 +29,7 @@ import { type Failpoint, failingPorts, type MachinePorts } from "./failpoints.ts
 import { realClock } from "./realClock.ts";
 import { recordingTelemetry } from "./recordingTelemetry.ts";
 import { volumeNodeOf } from "./podVolumes.ts";
+import { waitFor } from "./waitFor.ts";
 
 const UID = podUid("uid-1");
 
@@ -104,7 +105,8 @@ export async function sweep(options: VolumeLivesOptions): Promise<void> {
   const volumes = createVolumes(depsOf(options, machine, createKeyedCell()));
   const path = podDir({ rootDir }, UID);
   const swept$ = concat(unmountBelow(ports, path), volumes.release(UID), removeUnmounted(ports, path));
-  await lastValueFrom(swept$, { defaultValue: undefined });
+  // Tried again, like housekeeping: a thread of the killed kubelet may still have a file of the volume open.
+  await waitFor("the volumes to be swept", () => lastValueFrom(swept$, { defaultValue: undefined }).then(() => true));
 }
 
 function depsOf(

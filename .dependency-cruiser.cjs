@@ -6,8 +6,8 @@ const only = (name, from, to, comment) => ({
   from: { path: from },
   to: { path: "^src/", pathNot: [from, ...to, "^src/gen/"] },
 });
-/** The rooms of src/pipelines, and which others each may use; all use the files that lie beside the rooms. */
-const PIPELINE_ROOMS = {
+/** Directories of src/pipelines and the others that each may use, besides the files of src/pipelines itself. */
+const PIPELINE_DIRECTORIES = {
   certificates: [],
   cluster: [],
   projections: [],
@@ -19,8 +19,8 @@ const PIPELINE_ROOMS = {
   probes: [],
   podWorker: ["images", "node", "probes", "volumes"],
 };
-const pipelineRoom = ([room, others]) =>
-  only(`pipelines-${room}`, `^src/pipelines/${room}/`, [
+const pipelineDirectory = ([directory, others]) =>
+  only(`pipelines-${directory}`, `^src/pipelines/${directory}/`, [
     "^src/(core|ports|operators|state)/",
     "^src/pipelines/[^/]+\\.ts$",
     ...others.map((other) => `^src/pipelines/${other}/`),
@@ -52,7 +52,7 @@ module.exports = {
     only("operators-see-core-and-ports", "^src/operators/", ["^src/core/", "^src/ports/"]),
     only("state-sees-operators", "^src/state/", ["^src/core/", "^src/ports/", "^src/operators/"]),
     only("pipelines", "^src/pipelines/", ["^src/core/", "^src/ports/", "^src/operators/", "^src/state/"]),
-    ...Object.entries(PIPELINE_ROOMS).map(pipelineRoom),
+    ...Object.entries(PIPELINE_DIRECTORIES).map(pipelineDirectory),
     only("kubelet", "^src/kubelet\\.ts$", [
       "^src/core/",
       "^src/ports/",

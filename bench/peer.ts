@@ -18,7 +18,7 @@ printRow("alone", aloneMs, "floor");
 printRow("under attack", attackedMs, "aim: at most 1000");
 printFigure("requests sent again", retries, "", `of ${attackedMs.length}; his certificate was replaced`);
 printFigure("growth of the daemon's RSS, peak", rssMib.peak - rssMib.before, "MiB", "aim: 512");
-printFigure("connections, peak", connections.peak, "", "512 of strangers");
+printFigure("connections, peak", connections.peak, "", "512 unauthenticated");
 printFigure("end of the attack -> no connection left", connections.goneMs, "ms");
 printFigure("token reviews that hung", tokenReviews, "");
 console.log(`attacks that ended: ${JSON.stringify(ended)}`);

@@ -21,7 +21,7 @@ const FLEETS = [100, 300, 1_000];
 /** Fleet sizes with randomly drawn pods: a quarter of the pods fails and is retried, and some runtimes are polled. */
 const DRAWN_FLEETS = [100];
 const FLEET_PODS = 10;
-/** Room enough that the figure shown is what a fleet takes, not what it was allowed. */
+/** A limit high enough that the figure shows the memory that a fleet needs, not its limit. */
 const FLEET_FLAGS = ["--max-old-space-size=4096"];
 /** All pods have started after the first few minutes; what fails is retried at its slowest pace after ten. */
 const START_MINUTES = 5;

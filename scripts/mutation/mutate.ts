@@ -18,7 +18,7 @@ import { importersOf, reaching } from "./importGraph.ts";
 import { applied, type Mutation, mutationsOf } from "./mutations.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-const ROOMS = ["core", "pipelines", "operators", "sources", "sinks"];
+const DIRECTORIES = ["core", "pipelines", "operators", "sources", "sinks"];
 const AIM_PERCENT = 90;
 const CORE_AIM_PERCENT = 95;
 /** A mutation may make a loop endless. */
@@ -49,7 +49,7 @@ function drawMutants(prng: Prng, count: number, only: string): readonly Mutant[]
   const files = trackedFiles().filter((file) => file.endsWith(".ts"));
   const importers = importersOf(ROOT, files);
   const candidates = files.filter(
-    (file) => ROOMS.some((room) => file.startsWith(`src/${room}/`)) && file.startsWith(only),
+    (file) => DIRECTORIES.some((directory) => file.startsWith(`src/${directory}/`)) && file.startsWith(only),
   );
   const mutants: Mutant[] = [];
   while (mutants.length < count && candidates.length > 0) {

@@ -14,7 +14,7 @@ const INDENT = "  ";
 
 /**
  * The block: a title, then errors before warnings, wrapped to the width. At most `rows` lines; the last one counts the
- * problems without room. Empty without problems.
+ * problems left out. Empty without problems.
  */
 export function problemBlock(
   problems: readonly ManifestProblem[],
@@ -29,9 +29,11 @@ export function problemBlock(
   const lines = ["Problems"];
   for (const [index, block] of blocks.entries()) {
     const rest = blocks.length - index;
-    // The line that counts the rest needs room of its own, unless this is the last problem.
-    const room = rows - lines.length - (rest > 1 ? 1 : 0);
-    if (block.length > room) return [...lines, `${INDENT}... and ${rest} more; the log has all of them`].slice(0, rows);
+    // The line that counts the rest needs a row, unless this is the last problem.
+    const rowsLeft = rows - lines.length - (rest > 1 ? 1 : 0);
+    if (block.length > rowsLeft) {
+      return [...lines, `${INDENT}... and ${rest} more; the log has all of them`].slice(0, rows);
+    }
     lines.push(...block);
   }
   return lines;

@@ -8,7 +8,7 @@ const PROBLEM_SHARE = 1 / 3;
 
 /**
  * All lines, top to bottom. Problems take the rows that the table leaves, and a third of the screen at least; a table
- * that has to make room for them ends in a line that counts the pods left out.
+ * that is shortened for them ends in a line that counts the pods left out.
  */
 export function screenLines(
   head: readonly string[],
@@ -23,6 +23,6 @@ export function screenLines(
   const rows = Math.max(left, Math.floor(height * PROBLEM_SHARE));
   const block = problemBlock(problems, manifests, { columns: size.columns, rows });
   if (block.length === 0) return [...above, ...table];
-  const room = height - above.length - 1 - block.length;
-  return [...above, ...fitLines(table, { columns: size.columns, rows: Math.max(2, room) + 1 }), "", ...block];
+  const rowsLeft = height - above.length - 1 - block.length;
+  return [...above, ...fitLines(table, { columns: size.columns, rows: Math.max(2, rowsLeft) + 1 }), "", ...block];
 }

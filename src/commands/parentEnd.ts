@@ -19,11 +19,11 @@ export async function pathsUntilEnd(input: AsyncIterable<Uint8Array>): Promise<r
 
 /** Emits the first MAX_BYTES and discards the rest. A broken pipe counts as the end. */
 async function* bounded(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let room = MAX_BYTES;
+  let bytesLeft = MAX_BYTES;
   try {
     for await (const chunk of input) {
-      yield chunk.subarray(0, room);
-      room -= Math.min(room, chunk.length);
+      yield chunk.subarray(0, bytesLeft);
+      bytesLeft -= Math.min(bytesLeft, chunk.length);
     }
   } catch {
     return;

@@ -74,22 +74,22 @@ class Gate implements Semaphore {
 
   private start<T>(call: Call<T>, subscriber: Subscriber<T>): void {
     this.running += 1;
-    let hasRoom = true;
-    const leaveRoom = () => {
-      if (!hasRoom) return;
-      hasRoom = false;
+    let holdsSlot = true;
+    const releaseSlot = () => {
+      if (!holdsSlot) return;
+      holdsSlot = false;
       this.running -= 1;
       invariant(this.running >= 0, "more calls left a semaphore than entered it");
       this.advance();
     };
     if (this.patience !== undefined) {
-      subscriber.add(longTimer(this.patience.clock, this.patience.ms).subscribe({ next: leaveRoom }));
+      subscriber.add(longTimer(this.patience.clock, this.patience.ms).subscribe({ next: releaseSlot }));
     }
     subscribeInner(subscriber, () => call, {
       next: (value) => subscriber.next(value),
       ended: () => subscriber.complete(),
     });
     // Added after the call: the next one starts after the teardown of this one.
-    subscriber.add(leaveRoom);
+    subscriber.add(releaseSlot);
   }
 }

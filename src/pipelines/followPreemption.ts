@@ -1,7 +1,7 @@
 /**
  * Pods that are preempted for a critical one: writes an event for each, and counts it once it has stopped in time.
- * Bound: one watch of the registry per such pod. Upstream: preemption.go, killPodNow; roomWaits.ts bounds the wait of
- * the critical pod.
+ * Bound: one watch of the registry per such pod. Upstream: preemption.go, killPodNow; resourceWaits.ts bounds the wait
+ * of the critical pod.
  */
 import { concat, defer, filter, ignoreElements, type Observable, of, switchMap, take, tap } from "rxjs";
 import { preemptedEvent } from "../core/admission/preempted.ts";

@@ -32,7 +32,7 @@ import { countRequestedResizes, resizeEvents } from "./resizeOutputs.ts";
 import type { PodServices } from "./podServices.ts";
 import { podWorker } from "./podWorker/podWorker.ts";
 import { preemption } from "./followPreemption.ts";
-import { roomWaits } from "./roomWaits.ts";
+import { resourceWaits } from "./resourceWaits.ts";
 
 const REGISTRY = { kind: "registry", text: "pod registry" } as const;
 
@@ -73,7 +73,7 @@ export function podLifecycle(
       merge(
         steps$.pipe(eachOf((step) => [...refusals(step, ports), ...resizeEvents(step, ports.telemetry)])),
         preemption(steps$, ports, state),
-        roomWaits(steps$, ports, state, () => statusNode(node, state)),
+        resourceWaits(steps$, ports, state, () => statusNode(node, state)),
         steps$.pipe(
           eachOf(({ commands }) => commands),
           tap((command) => report(command, ports.telemetry.log)),

@@ -12,7 +12,7 @@ import type { PodRecord, Registry } from "../core/pod/podRegistry.ts";
 import { emptyRegistry } from "../core/pod/podRegistry.ts";
 import { isCriticalPod } from "../core/pod/criticalPod.ts";
 import { advanceTimeline, emptyTimeline } from "../core/timeline/advanceTimeline.ts";
-import type { Instant, PodTimeline, RoomAhead, TimelineInput } from "../core/timeline/timelineTypes.ts";
+import type { Instant, PodTimeline, AwaitedResources, TimelineInput } from "../core/timeline/timelineTypes.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { KeyedCell } from "../state/keyedCell.ts";
 import type { PodOutput } from "./podOutputs.ts";
@@ -72,11 +72,11 @@ function changedRecords(before: Registry, after: Registry): readonly PodRecord[]
 function recordInput(record: PodRecord, { holders }: Registry): TimelineInput {
   const { identity, pod, state, graceSeconds } = record;
   const holder = state === "waiting" ? holders.get(fullNameOf(identity)) : undefined;
-  const room = state === "waiting" && holder === undefined ? roomAhead(record) : undefined;
-  return { kind: "record", pod, state, graceSeconds, behind: holder, room };
+  const awaited = state === "waiting" && holder === undefined ? awaitedResources(record) : undefined;
+  return { kind: "record", pod, state, graceSeconds, behind: holder, awaited };
 }
 
-function roomAhead({ pod, behind, victims }: PodRecord): RoomAhead {
+function awaitedResources({ pod, behind, victims }: PodRecord): AwaitedResources {
   const until = behind.map((awaited) => awaited.until).toSorted((a, b) => b - a)[0];
   const what = pod !== undefined && isCriticalPod(pod) ? "started beside them" : "rejected";
   return {

@@ -1,20 +1,20 @@
 /**
  * The connections of one server, in one pool per kind of peer: unauthenticated, by token, and by certificate. A full
- * pool closes one of its own connections (`core/server/connectionRoom.ts`), so clients without credentials cannot
+ * pool closes one of its own connections (`core/server/connectionToClose.ts`), so clients without credentials cannot
  * displace clients that have them. Owns the state of each connection until the connection closes.
  * Differs from upstream: the number of connections of Go's server is bounded only by its file descriptors.
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { connectionToClose, peerGroup } from "../core/server/connectionRoom.ts";
+import { connectionToClose, peerGroup } from "../core/server/connectionToClose.ts";
 import type { Metrics } from "../ports/telemetry.ts";
 
 /** The kind of peer of a connection. */
-export type Room = "strangers" | "tokens" | "certificates";
+export type ConnectionPool = "unauthenticated" | "tokens" | "certificates";
 
 /** Maximum number of connections per kind of peer. */
-export type RoomSizes = Readonly<Record<Room, number>>;
+export type PoolSizes = Readonly<Record<ConnectionPool, number>>;
 
 /** A connection as seen by request handlers. */
 export interface Connection {
@@ -24,7 +24,7 @@ export interface Connection {
    * Moves the connection to the pool of authenticated peers. Returns false if that pool is full of busy connections;
    * the caller must then end the connection.
    */
-  admit(room: Exclude<Room, "strangers">): boolean;
+  admit(pool: Exclude<ConnectionPool, "unauthenticated">): boolean;
   /** Marks the start of a request. The connection is idle again after every returned function was called. */
   work(): () => void;
 }
@@ -43,48 +43,48 @@ export interface Connections {
 interface Held extends Connection {
   readonly socket: Socket;
   readonly peer: string;
-  room: Room;
+  pool: ConnectionPool;
   readonly isIdle: boolean;
   distrust(): void;
 }
 
 /** Tracks the connections of a server. Call before the server listens. */
-export function watchConnections(server: Server, sizes: RoomSizes, metrics: Metrics): Connections {
-  const rooms: Readonly<Record<Room, Set<Held>>> = {
-    strangers: new Set(),
+export function watchConnections(server: Server, sizes: PoolSizes, metrics: Metrics): Connections {
+  const pools: Readonly<Record<ConnectionPool, Set<Held>>> = {
+    unauthenticated: new Set(),
     tokens: new Set(),
     certificates: new Set(),
   };
   const byPeer = new Map<string, Held>();
   /** Closes one connection if the pool is over its size. Returns false if none can be closed. */
-  const makeRoom = (room: Room): boolean => {
-    if (rooms[room].size <= sizes[room]) return true;
-    const closed = connectionToClose(rooms[room], room === "strangers");
+  const closeOverLimit = (pool: ConnectionPool): boolean => {
+    if (pools[pool].size <= sizes[pool]) return true;
+    const closed = connectionToClose(pools[pool], pool === "unauthenticated");
     if (closed === undefined) return false;
-    rooms[room].delete(closed);
+    pools[pool].delete(closed);
     closed.socket.destroy();
-    metrics.count("rxlet_connections_closed_for_room_total", { room });
+    metrics.count("rxlet_connections_closed_at_limit_total", { pool });
     return true;
   };
-  const admit = (held: Held, room: Room): boolean => {
-    if (held.room === room || held.socket.destroyed) return true;
+  const admit = (held: Held, pool: ConnectionPool): boolean => {
+    if (held.pool === pool || held.socket.destroyed) return true;
     // A certificate takes precedence over a token sent on the same connection.
-    if (held.room === "certificates") return true;
-    rooms[held.room].delete(held);
-    held.room = room;
-    rooms[room].add(held);
-    return makeRoom(room) || !rooms[room].delete(held);
+    if (held.pool === "certificates") return true;
+    pools[held.pool].delete(held);
+    held.pool = pool;
+    pools[pool].add(held);
+    return closeOverLimit(pool) || !pools[pool].delete(held);
   };
   server.on("connection", (socket: Socket) => {
     const key = keyOf(socket);
     const held = heldConnection(socket, admit);
     byPeer.set(key, held);
-    rooms.strangers.add(held);
+    pools.unauthenticated.add(held);
     socket.once("close", () => {
-      rooms[held.room].delete(held);
+      pools[held.pool].delete(held);
       if (byPeer.get(key) === held) byPeer.delete(key);
     });
-    makeRoom("strangers");
+    closeOverLimit("unauthenticated");
   });
   server.on("secureConnection", (socket: TLSSocket) => {
     const held = byPeer.get(keyOf(socket));
@@ -93,7 +93,7 @@ export function watchConnections(server: Server, sizes: RoomSizes, metrics: Metr
   return {
     of: (socket) => byPeer.get(keyOf(socket)),
     distrust: () => {
-      for (const held of rooms.certificates) held.distrust();
+      for (const held of pools.certificates) held.distrust();
     },
   };
 }
@@ -102,20 +102,20 @@ export function watchConnections(server: Server, sizes: RoomSizes, metrics: Metr
 const keyOf = ({ remoteAddress, remotePort }: Pick<Socket, "remoteAddress" | "remotePort">): string =>
   `${remoteAddress} ${remotePort}`;
 
-function heldConnection(socket: Socket, admit: (held: Held, room: Room) => boolean): Held {
+function heldConnection(socket: Socket, admit: (held: Held, pool: ConnectionPool) => boolean): Held {
   let working = 0;
   let isStale = false;
   const held: Held = {
     socket,
     peer: peerGroup(socket.remoteAddress),
-    room: "strangers",
+    pool: "unauthenticated",
     get isIdle() {
       return working === 0;
     },
     get isStale() {
       return isStale;
     },
-    admit: (room) => admit(held, room),
+    admit: (pool) => admit(held, pool),
     work: () => {
       working += 1;
       let isOver = false;

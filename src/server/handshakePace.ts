@@ -6,7 +6,7 @@
  */
 import type { Server } from "node:https";
 import type { Socket } from "node:net";
-import { peerGroup } from "../core/server/connectionRoom.ts";
+import { peerGroup } from "../core/server/connectionToClose.ts";
 import type { Clock } from "../ports/clock.ts";
 
 /** Handshakes allowed in a burst. */

@@ -92,7 +92,7 @@ export interface KubeletServerOptions extends KubeletAppOptions {
 /** Allows more connections than a server of short responses, because streams are long-lived. */
 export const KUBELET_SERVER_LIMITS: ServerLimits = {
   ...SERVER_LIMITS,
-  rooms: { strangers: 512, tokens: 512, certificates: 1_024 },
+  pools: { unauthenticated: 512, tokens: 512, certificates: 1_024 },
 };
 
 /** Path labels of this server in `kubelet_http_*`. */

@@ -6,10 +6,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
-import { peerGroup } from "../core/server/connectionRoom.ts";
+import { peerGroup } from "../core/server/connectionToClose.ts";
 import { inStage } from "../operators/loopStage.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
-import type { AnswerRoom } from "./answerRoom.ts";
+import type { AnswerBudget } from "./answerBudget.ts";
 import type { Connections } from "./connections.ts";
 import { failedTask } from "./failedTask.ts";
 import { requestStage } from "./requestStage.ts";
@@ -24,7 +24,7 @@ export type RequestListener = (
 export function requestListener(
   app: Pick<Hono, "fetch">,
   connections: Connections,
-  answers: AnswerRoom,
+  answers: AnswerBudget,
   telemetry: Telemetry,
 ): RequestListener {
   const failed = failedTask(telemetry, "answer");

@@ -14,8 +14,8 @@ import { type ErrorCode, type KubeletError, kubeletError } from "../core/errors.
 import type { Clock } from "../ports/clock.ts";
 import type { Shedding } from "../ports/shedding.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
-import { createAnswerRoom } from "./answerRoom.ts";
-import { type Connections, type RoomSizes, watchConnections } from "./connections.ts";
+import { createAnswerBudget } from "./answerBudget.ts";
+import { type Connections, type PoolSizes, watchConnections } from "./connections.ts";
 import { paceHandshakes } from "./handshakePace.ts";
 import { type Http2Sessions, PROTOCOLS, serveHttp2 } from "./http2Sessions.ts";
 import { pipelining } from "./pipelining.ts";
@@ -39,7 +39,7 @@ export interface ServerLimits {
   /** Time between two requests on a connection. */
   readonly keepAliveTimeoutMs: number;
   readonly maxHeaderBytes: number;
-  readonly rooms: RoomSizes;
+  readonly pools: PoolSizes;
 }
 
 /**
@@ -52,7 +52,7 @@ export const SERVER_LIMITS: ServerLimits = {
   idleTimeoutMs: 60_000,
   keepAliveTimeoutMs: 90_000,
   maxHeaderBytes: 16_384,
-  rooms: { strangers: 256, tokens: 256, certificates: 256 },
+  pools: { unauthenticated: 256, tokens: 256, certificates: 256 },
 };
 
 export interface ServeOptions {
@@ -149,12 +149,12 @@ function boundedServer(options: ServeOptions): BoundedServer {
       ? createServer(bounds)
       : secure.createServer({ ...bounds, ...secure.options, ...secureBounds });
   if (secure !== undefined) paceHandshakes(server as SecureServer, clock);
-  const connections = watchConnections(server, limits.rooms, telemetry.metrics);
+  const connections = watchConnections(server, limits.pools, telemetry.metrics);
   const requests = pipelining(
     requestListener(
       app,
       connections,
-      createAnswerRoom({ clock, metrics: telemetry.metrics, shedding: options.shedding }),
+      createAnswerBudget({ clock, metrics: telemetry.metrics, shedding: options.shedding }),
       telemetry,
     ),
   );

@@ -75,7 +75,7 @@ const base64Message = (number: number, data: Buffer): string => `${number}${data
 class Channel extends Duplex {
   readonly #send: (data: Buffer, sent: () => void) => void;
   #hasEnded = false;
-  #onRoom: (() => void) | undefined;
+  #onDrain: (() => void) | undefined;
 
   constructor(send: (data: Buffer, sent: () => void) => void) {
     super({ allowHalfOpen: true, readableHighWaterMark: 1 });
@@ -86,7 +86,7 @@ class Channel extends Duplex {
   /** Accepts data from the client; calls `taken` when the stream accepts more. */
   accept(data: Buffer, taken: () => void): void {
     if (this.#hasEnded || this.destroyed || data.length === 0 || this.push(data)) return taken();
-    this.#onRoom = taken;
+    this.#onDrain = taken;
   }
 
   endInput(): void {
@@ -95,14 +95,14 @@ class Channel extends Duplex {
     this.push(null);
   }
 
-  #room(): void {
-    const taken = this.#onRoom;
-    this.#onRoom = undefined;
+  #drained(): void {
+    const taken = this.#onDrain;
+    this.#onDrain = undefined;
     taken?.();
   }
 
   override _read(): void {
-    this.#room();
+    this.#drained();
   }
 
   override _write(data: Buffer, _encoding: BufferEncoding, done: () => void): void {
@@ -110,7 +110,7 @@ class Channel extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#room();
+    this.#drained();
     done(error);
   }
 }

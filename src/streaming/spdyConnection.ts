@@ -140,8 +140,8 @@ async function takeFrame(session: Session, frame: SpdyFrame): Promise<void> {
     case "data": {
       // Data before SYN_REPLY violates the protocol and has no reader yet. Drop it, as spdystream does.
       if (waiting.has(frame.streamId)) return undefined;
-      const hasRoom = streams.get(frame.streamId)?.accept(frame.data, frame.fin);
-      return session.isOver ? undefined : hasRoom;
+      const drained = streams.get(frame.streamId)?.accept(frame.data, frame.fin);
+      return session.isOver ? undefined : drained;
     }
     case "open": {
       const found = await headers.reader.read(frame.headers);

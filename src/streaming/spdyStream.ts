@@ -25,7 +25,7 @@ export class OpenSpdyStream extends Duplex implements SpdyStream {
   readonly #wire: SpdyWire;
   #remoteEnded = false;
   #localEnded = false;
-  #onRoom: (() => void) | undefined;
+  #onDrain: (() => void) | undefined;
 
   constructor(wire: SpdyWire, streamId: number, headers: SpdyHeaders) {
     super({ allowHalfOpen: true, readableHighWaterMark: 1 });
@@ -38,21 +38,21 @@ export class OpenSpdyStream extends Duplex implements SpdyStream {
   /** Delivers data to the reader. The returned promise resolves when the stream accepts more. */
   accept(data: Buffer, fin: boolean): Promise<void> | undefined {
     if (this.#remoteEnded || this.destroyed) return undefined;
-    const hasRoom = data.length === 0 || this.push(data);
+    const canTakeMore = data.length === 0 || this.push(data);
     if (fin) {
       this.#remoteEnded = true;
       this.push(null);
     }
-    if (fin || hasRoom) return undefined;
+    if (fin || canTakeMore) return undefined;
     return new Promise((resolve) => {
-      this.#onRoom = resolve;
+      this.#onDrain = resolve;
     });
   }
 
   /** Releases the back-pressure on the connection, although the data was not read. */
   release(): void {
-    this.#onRoom?.();
-    this.#onRoom = undefined;
+    this.#onDrain?.();
+    this.#onDrain = undefined;
   }
 
   /** Handles a reset by the peer. Kubernetes clients may send it instead of FIN. */

@@ -31,7 +31,7 @@ describeOnContainerd("pods of a cluster on containerd", (installation) => {
     cluster.server.sim.resize(refOf(name), { ...spec, containers });
   };
 
-  it("wait for a size until another pod makes room", async () => {
+  it("wait for a size until another pod frees its resources", async () => {
     const all = milli((await allocatable())["cpu"]);
     const half = Math.floor(all / 2);
     const sized = (cpu: string) => ({ containers: [server("main", ":", { resources: sizeOf(cpu) })] });
@@ -62,7 +62,7 @@ describeOnContainerd("pods of a cluster on containerd", (installation) => {
     expect(cpuQuotaUs(`${cgroup}/${container?.id}`)).toBe((half + 200) * 100);
   });
 
-  it("wait for the room of a pod that is deleted by force, and start when it has stopped", async () => {
+  it("wait for the resources of a pod that is deleted by force, and start when it has stopped", async () => {
     const all = milli((await allocatable())["cpu"]);
     const sized = { resources: { requests: { cpu: `${all - 100}m` } } };
     const deaf = { ...script("main", "trap '' TERM; while :; do sleep 0.1; done"), ...sized };
@@ -75,7 +75,7 @@ describeOnContainerd("pods of a cluster on containerd", (installation) => {
     const { reason, message } = mainOf(waiting)?.state?.waiting ?? {};
     expect([waiting.status?.phase, reason, message]).toEqual([
       "Pending",
-      "WaitingForRoom",
+      "WaitingForResources",
       expect.stringMatching(/^Waiting for pods to terminate: default\/leaving; rejected at /),
     ]);
     await cluster.untilTold("coming", isReady, "Ready");

@@ -35,7 +35,9 @@ it("finds the opening of each comment block", () => {
 });
 
 it("comments name their subject first, as CONTRIBUTING asks", () => {
-  const files = ["src", "test", "bench", "scripts"].flatMap((room) => globSync(`${room}/**/*.ts`, { cwd: root }));
+  const files = ["src", "test", "bench", "scripts"].flatMap((directory) =>
+    globSync(`${directory}/**/*.ts`, { cwd: root }),
+  );
   expect(files.length).toBeGreaterThan(1_000);
   const hidden = files
     .filter((file) => !file.startsWith("src/gen/"))

@@ -10,11 +10,11 @@ const filesOf = (pattern: string): readonly string[] => globSync(pattern, { cwd:
 const testsIn = (tree: string): readonly string[] =>
   filesOf(`${tree}/**/*.test.ts`).map((file) => file.slice(tree.length + 1));
 
-const roomsBySource = Map.groupBy(filesOf("src/**/*.ts"), (file) => basename(file, ".ts"));
+const directoriesBySource = Map.groupBy(filesOf("src/**/*.ts"), (file) => basename(file, ".ts"));
 
 /** Whether exactly one source file has the test's name and lies in another directory. */
 const awayFromSource = (test: string): boolean => {
-  const [source, ...others] = roomsBySource.get(basename(test, ".test.ts")) ?? [];
+  const [source, ...others] = directoriesBySource.get(basename(test, ".test.ts")) ?? [];
   return source !== undefined && others.length === 0 && dirname(source) !== `src/${dirname(test)}`;
 };
 

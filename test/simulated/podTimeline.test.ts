@@ -333,7 +333,7 @@ describe("the timeline of a pod", () => {
     check();
   });
 
-  it("says which pods are stopped to make room for a critical one", () => {
+  it("says which pods are stopped to free resources for a critical one", () => {
     const { node } = podNode({ config: { maxPods: 1 }, pods: [plainPod()], programs: () => ({ onTerm: "ignored" }) });
     node.runFor(5_000);
     node.putPod(podOf({ name: "critical", uid: "uid-2", spec: { priority: 2_000_000_000, dnsPolicy: "Default" } }));
@@ -342,7 +342,7 @@ describe("the timeline of a pod", () => {
       "demo/critical  Pending, waiting since 00:05.00  (UID uid-2)",
       "Now, at 00:10.00",
       "  Preemption for 5s; started beside them at 00:50.00, in 40s",
-      "    demo/plain is stopped to make room",
+      "    demo/plain is stopped to free resources",
     ]);
   });
 
@@ -360,10 +360,10 @@ describe("the timeline of a pod", () => {
     const waiting = [
       "demo/new  Pending, waiting since 00:05.00  (UID new)",
       "Now, at 00:10.00",
-      "  Room for 5s; rejected at 01:06.00, in 56s",
-      "    demo/old is leaving the node and will make room",
+      "  Resources for 5s; rejected at 01:06.00, in 56s",
+      "    demo/old is leaving the node and will free resources",
       "So far",
-      "  00:05.00    Waiting  for room of demo/old",
+      "  00:05.00    Waiting  for resources of demo/old",
       "  00:05.00    Phase    Pending",
     ];
     expect(explained(node, "new")).toEqual(waiting);

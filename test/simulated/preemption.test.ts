@@ -5,7 +5,7 @@ import { at, between, by, container, fromApi, inOrder, pod, simulate, stopsIn } 
 const guest = fromApi(pod("guest", { containers: [container("app")] }));
 const critical = pod("critical", { containers: [container("app")] });
 
-it("starts once the pod that makes room for it has stopped", () => {
+it("starts once the preempted pod has stopped", () => {
   const result = simulate({
     pods: [guest],
     config: { maxPods: 1 },

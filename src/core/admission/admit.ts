@@ -109,7 +109,10 @@ function misplaced({ pod, node, activePods }: AdmissionInput): AdmissionResult |
 }
 
 /** Preempts pods for a critical pod, or rejects it when preemption cannot free enough. */
-function makeRoom({ pod, activePods }: AdmissionInput, shortages: readonly InsufficientResource[]): AdmissionResult {
+function admitByPreemption(
+  { pod, activePods }: AdmissionInput,
+  shortages: readonly InsufficientResource[],
+): AdmissionResult {
   const preemption = podsToPreempt(pod, activePods, shortages);
   if (preemption.possible) {
     const preempt = preemption.pods.map(({ metadata }) => podUid(metadata.uid));
@@ -163,7 +166,7 @@ function placePod(input: AdmissionInput): AdmissionResult {
   const [first] = shortages;
   // Preemption can resolve a critical pod's shortages, so the wrong node takes precedence as the reason.
   if (first !== undefined && !(isCritical && wrongNode !== undefined)) {
-    return isCritical ? makeRoom(input, shortages) : refuse(`OutOf${first.name}`, insufficientText(first));
+    return isCritical ? admitByPreemption(input, shortages) : refuse(`OutOf${first.name}`, insufficientText(first));
   }
   return wrongNode ?? ADMITTED;
 }

@@ -32,7 +32,7 @@ export interface AwaitedPod {
 }
 
 /** Reason of the event and of the container states of a pod that waits for resources. */
-export const WAITING_FOR_ROOM = "WaitingForRoom";
+export const WAITING_FOR_RESOURCES = "WaitingForResources";
 
 /** Minimum wait of critical pods: calls to the runtime take seconds, whatever the grace period. */
 const MINIMUM_CRITICAL_SECONDS = 10;

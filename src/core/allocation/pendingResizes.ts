@@ -4,14 +4,14 @@
  * allocation_manager.go.
  */
 import type { AwaitedPod } from "../admission/leavingPods.ts";
-import { type Admit, decideRoom, type Rooms, shortageMessage } from "../admission/roomDecision.ts";
+import { type Admit, decideResources, type ResourcesByPod, shortageMessage } from "../admission/resourceDecision.ts";
 import type { Pod } from "../api.ts";
 import type { PodUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
 import { podQosClass } from "../pod/qos.ts";
 import { podRequests } from "../resources/podResources.ts";
 import { resourceMilli, resourceValue } from "../resources/resourceList.ts";
-import { regranted, takenRoom } from "./heldRoom.ts";
+import { regranted, takenResources } from "./heldResources.ts";
 import type { Infeasible } from "./infeasibleResize.ts";
 import type { ResizableParts } from "./podAllocation.ts";
 
@@ -96,20 +96,23 @@ export function inResizeOrder(waiting: readonly WantedResize[]): readonly Wanted
  */
 export function judgeResizes(
   waiting: readonly WantedResize[],
-  taken: Rooms,
+  taken: ResourcesByPod,
   reserved: ReadonlySet<PodUid>,
   rules: ResizeRules,
 ): readonly ResizeOutcome[] {
-  const rooms = new Map(taken);
+  const resourcesByPod = new Map(taken);
   const awaited = new Set(reserved);
   return inResizeOrder(waiting).flatMap((wanted) => {
-    const outcome = judge(wanted, rooms, awaited, rules);
+    const outcome = judge(wanted, resourcesByPod, awaited, rules);
     if (outcome === undefined) return [];
     const { uid, allocated, desired } = wanted;
-    const { promised: _promised, ...before } = rooms.get(uid) ?? takenRoom(allocated, undefined);
+    const { promised: _promised, ...before } = resourcesByPod.get(uid) ?? takenResources(allocated, undefined);
     const isGranted = outcome.refused === undefined;
     const isPromised = outcome.behind.length > 0;
-    rooms.set(uid, isGranted ? regranted(before, desired) : isPromised ? { ...before, promised: desired } : before);
+    resourcesByPod.set(
+      uid,
+      isGranted ? regranted(before, desired) : isPromised ? { ...before, promised: desired } : before,
+    );
     for (const { uid: leaver } of outcome.behind) awaited.add(leaver);
     return [outcome];
   });
@@ -117,7 +120,7 @@ export function judgeResizes(
 
 function judge(
   wanted: WantedResize,
-  rooms: Rooms,
+  resourcesByPod: ResourcesByPod,
   reserved: ReadonlySet<PodUid>,
   rules: ResizeRules,
 ): ResizeOutcome | undefined {
@@ -140,9 +143,9 @@ function judge(
   });
   const infeasible = rules.infeasible(desired, allocated);
   if (infeasible !== undefined) return { ...refusal("Infeasible", infeasible.message), detail: infeasible.detail };
-  const others = new Map(rooms);
+  const others = new Map(resourcesByPod);
   others.delete(uid);
-  const decision = decideRoom(desired, others, reserved, rules.admit);
+  const decision = decideResources(desired, others, reserved, rules.admit);
   switch (decision.kind) {
     case "start":
       return granted;
@@ -150,12 +153,12 @@ function judge(
       return refusal("Deferred", decision.message);
     case "preempt": {
       const { pods: preempt, shortOf } = decision;
-      return { ...refusal("Deferred", MAKING_ROOM), preempt, shortOf };
+      return { ...refusal("Deferred", AWAITING_PREEMPTION), preempt, shortOf };
     }
     case "wait": {
       const { behind } = decision;
       if (behind.length === 0) return undefined;
-      return { ...refusal("Deferred", shortageMessage(desired, others, rules.admit) ?? MAKING_ROOM), behind };
+      return { ...refusal("Deferred", shortageMessage(desired, others, rules.admit) ?? AWAITING_PREEMPTION), behind };
     }
     default:
       return unreachable(decision);
@@ -163,4 +166,4 @@ function judge(
 }
 
 /** Message for a critical pod: preempted pods will free all resources that it lacks. */
-const MAKING_ROOM = "Waiting for preempted pods to terminate";
+const AWAITING_PREEMPTION = "Waiting for preempted pods to terminate";

@@ -23,7 +23,7 @@ export interface LogFormat {
 export interface LogFormatter {
   /**
    * Formats the bytes of the file from `from` to `to`, which continue the previous ones. Writes the output to the start
-   * of `buffer` and returns its length. `from` is at least `roomFor(to - from)`.
+   * of `buffer` and returns its length. `from` is at least `prefixLengthFor(to - from)`.
    */
   format(buffer: Uint8Array, from: number, to: number): number;
   /** The next bytes are from another file, so an unfinished entry never ends. */
@@ -49,7 +49,7 @@ const FIXED_LENGTH = 29;
  * Returns the free bytes needed before the input, for a header kept from the previous chunk and for timestamps that get
  * longer.
  */
-export const roomFor = (length: number): number => 2 * MAX_HEADER_BYTES + (length >> 4);
+export const prefixLengthFor = (length: number): number => 2 * MAX_HEADER_BYTES + (length >> 4);
 
 /** Copies the bytes, also of a Buffer, whose own `slice` does not copy. */
 const copyOf = (bytes: Uint8Array, from: number, to: number): Uint8Array<ArrayBuffer> =>

@@ -1,7 +1,7 @@
 /** Functions of one registry record. */
 import { earlierDue, leavingDue } from "../admission/leavingPods.ts";
-import type { TakenRoom } from "../admission/roomDecision.ts";
-import { heldRequests, takenRoom } from "../allocation/heldRoom.ts";
+import type { TakenResources } from "../admission/resourceDecision.ts";
+import { heldRequests, takenResources } from "../allocation/heldResources.ts";
 import type { Pod } from "../api.ts";
 import { type MonotonicMs, podUid } from "../ids.ts";
 import { isTerminalPhase } from "./phase.ts";
@@ -13,7 +13,7 @@ export const sizeOf = ({ allocated, pod }: Pick<PodRecord, "allocated" | "pod">)
 /**
  * Returns the resources that the pod takes or is promised; undefined when there are none, or the allocation is unknown.
  */
-export function roomOf(record: PodRecord): TakenRoom | undefined {
+export function resourcesOfRecord(record: PodRecord): TakenResources | undefined {
   const { pod, allocated, held, state, successor, leaving } = record;
   const promised = state === "syncing" && record.behind.length > 0 ? pod : successor;
   const promise = promised === undefined ? {} : { promised };
@@ -21,8 +21,8 @@ export function roomOf(record: PodRecord): TakenRoom | undefined {
   if (allocated === undefined || !isActive || isTerminalPhase(pod?.status?.phase)) {
     return successor === undefined ? undefined : promise;
   }
-  const room = takenRoom(allocated, held);
-  return leaving === undefined ? { ...room, ...promise } : { held: room.held, leaving, ...promise };
+  const resources = takenResources(allocated, held);
+  return leaving === undefined ? { ...resources, ...promise } : { held: resources.held, leaving, ...promise };
 }
 
 /**
@@ -32,7 +32,7 @@ export const withGrant = (record: PodRecord, pod: Pod): PodRecord => ({
   ...record,
   allocated: pod,
   behind: [],
-  held: heldRequests(roomOf(record)?.held ?? pod, pod),
+  held: heldRequests(resourcesOfRecord(record)?.held ?? pod, pod),
 });
 
 /** Returns the identity of a pod. */

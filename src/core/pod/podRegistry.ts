@@ -34,7 +34,7 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
   const registry = isSettled === before.isSettled ? before : { ...before, isSettled };
   // Usually a resync finds no change: return early and wake no worker.
   const isKnown = context.runtimePods.every(({ podUid: uid }) => registry.records.has(uid));
-  const isAnyWaiting = registry.resizing.length > 0 || [...registry.records.values()].some(waitsForRoom);
+  const isAnyWaiting = registry.resizing.length > 0 || [...registry.records.values()].some(waitsForResources);
   if (input.kind === "resync" && isKnown && !isAnyWaiting) return unchangedStep(registry);
   const draft = new RegistryDraft(registry, context);
   switch (input.kind) {
@@ -86,7 +86,7 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
 }
 
 /** Such a pod is retried on each resync, because the resources it waits for may be freed without an input. */
-const waitsForRoom = ({ state, behind }: PodRecord): boolean => state === "waiting" && behind.length > 0;
+const waitsForResources = ({ state, behind }: PodRecord): boolean => state === "waiting" && behind.length > 0;
 
 /** Orders pods oldest first, as upstream does. Pods without a creation time come first (those from manifests). */
 function byAge(pods: readonly Pod[]): readonly Pod[] {

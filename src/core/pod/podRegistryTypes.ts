@@ -145,7 +145,7 @@ export interface PreemptedPod {
 }
 
 /** A pod starts or stops waiting for resources that terminating pods are about to free. */
-export type RoomWait =
+export type ResourceWait =
   | { readonly kind: "began"; readonly pod: Pod; readonly behind: readonly AwaitedPod[] }
   | { readonly kind: "ended"; readonly outcome: "started" | "rejected" | "removed"; readonly waitedMs: number };
 
@@ -155,7 +155,7 @@ export interface RegistryStep {
   readonly rejections: readonly PodRejection[];
   readonly preempted: readonly PreemptedPod[];
   /** Pods that began or ended waiting for resources. */
-  readonly roomWaits: readonly RoomWait[];
+  readonly resourceWaits: readonly ResourceWait[];
   /** Resizes whose grant or refusal is new. */
   readonly resizes: readonly ResizeOutcome[];
   readonly resizeTrigger: ResizeTrigger | undefined;
@@ -173,7 +173,7 @@ export const unchangedStep = (registry: Registry): RegistryStep => ({
   commands: [],
   rejections: [],
   preempted: [],
-  roomWaits: [],
+  resourceWaits: [],
   resizes: [],
   resizeTrigger: undefined,
   dropped: [],

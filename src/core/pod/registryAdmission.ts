@@ -4,12 +4,17 @@
  * HandlePodAdditions, canAdmitPod, allowPodStart.
  */
 import { type AwaitedPod, namesText } from "../admission/leavingPods.ts";
-import { decideRoom, type RoomDecision, type Rooms, type TakenRoom } from "../admission/roomDecision.ts";
+import {
+  decideResources,
+  type ResourceDecision,
+  type ResourcesByPod,
+  type TakenResources,
+} from "../admission/resourceDecision.ts";
 import type { Pod } from "../api.ts";
 import { fullNameOf, type PodFullName, type PodUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
 import { isCriticalPod } from "./criticalPod.ts";
-import { roomOf } from "./podRecord.ts";
+import { resourcesOfRecord } from "./podRecord.ts";
 import type { PodIdentity, PodRecord, RegistryContext } from "./podRegistryTypes.ts";
 
 /** The registry as admission reads and changes it. */
@@ -17,7 +22,7 @@ export interface AdmissionSteps {
   readonly records: ReadonlyMap<PodUid, PodRecord>;
   readonly admit: RegistryContext["admit"];
   /** Returns the resources that each pod takes, except pods that wait to start. */
-  rooms(): Map<PodUid, TakenRoom>;
+  resourcesByPod(): Map<PodUid, TakenResources>;
   /** Returns the pod that holds the full name. */
   holderOf(name: PodFullName): PodUid | undefined;
   /** Terminates pods of the same full name left by an earlier kubelet process. */
@@ -36,12 +41,12 @@ export interface AdmissionSteps {
 
 /** Resources promised to pods that wait to start. */
 export interface Promises {
-  readonly rooms: Rooms;
+  readonly resourcesByPod: ResourcesByPod;
   /** Terminating pods they wait for, whose resources are reserved for them. */
   readonly reserved: ReadonlySet<PodUid>;
 }
 
-const NO_PROMISES: Promises = { rooms: new Map(), reserved: new Set() };
+const NO_PROMISES: Promises = { resourcesByPod: new Map(), reserved: new Set() };
 
 /** Decides for all waiting pods for which a decision is possible now. */
 export function admitWaiting(steps: AdmissionSteps): Promises {
@@ -72,8 +77,8 @@ function isNameFree(record: PodRecord, steps: AdmissionSteps): boolean {
 }
 
 function admitInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], steps: AdmissionSteps): Promises {
-  const rooms = steps.rooms();
-  const promised = new Map<PodUid, TakenRoom>();
+  const resourcesByPod = steps.resourcesByPod();
+  const promised = new Map<PodUid, TakenResources>();
   const reserved = new Set<PodUid>();
   /** Full names that an earlier pod waits for. */
   const names = new Set<PodFullName>();
@@ -83,24 +88,24 @@ function admitInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], s
     const pod = steps.startSize(record, record.pod);
     const promise = (behind: readonly AwaitedPod[]): void => {
       for (const awaited of behind) reserved.add(awaited.uid);
-      rooms.set(uid, { promised: pod });
+      resourcesByPod.set(uid, { promised: pod });
       promised.set(uid, { promised: pod });
     };
     if (names.has(name) || !isNameFree(record, steps)) {
-      const mayBePromised = !names.has(name) && !rooms.has(uid) && isNameAboutToBeFree(record, steps);
-      if (mayBePromised && isRoomToCome(pod, rooms, steps)) promise([]);
+      const mayBePromised = !names.has(name) && !resourcesByPod.has(uid) && isNameAboutToBeFree(record, steps);
+      if (mayBePromised && wouldGetResources(pod, resourcesByPod, steps)) promise([]);
       steps.wait(uid, []);
       names.add(name);
       continue;
     }
-    const decision = preemptAndDecide(uid, pod, rooms, reserved, steps);
+    const decision = preemptAndDecide(uid, pod, resourcesByPod, reserved, steps);
     switch (decision.kind) {
       case "start":
         steps.start(uid);
-        rooms.set(uid, { granted: pod, held: pod });
+        resourcesByPod.set(uid, { granted: pod, held: pod });
         break;
       case "reject":
-        steps.reject(uid, decision.reason, decision.message + stuckText(pod, rooms, steps));
+        steps.reject(uid, decision.reason, decision.message + stuckText(pod, resourcesByPod, steps));
         break;
       case "preempt":
       case "wait": {
@@ -114,7 +119,7 @@ function admitInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], s
         unreachable(decision);
     }
   }
-  return { rooms: promised, reserved };
+  return { resourcesByPod: promised, reserved };
 }
 
 /**
@@ -126,30 +131,34 @@ function byRank<T extends { readonly pod: Pod }>(waiting: readonly T[]): readonl
   return waiting.toSorted((a, b) => Math.sign(rank(b) - rank(a)) || 0);
 }
 
-/** Preempts the pods that must make room for the pod, and returns the decision that follows. */
+/** Preempts the victims that the decision names, and returns the decision that follows. */
 function preemptAndDecide(
   uid: PodUid,
   pod: Pod,
-  rooms: Map<PodUid, TakenRoom>,
+  resourcesByPod: Map<PodUid, TakenResources>,
   reserved: ReadonlySet<PodUid>,
   steps: AdmissionSteps,
-): RoomDecision {
-  const decision = decideRoom(pod, rooms, reserved, steps.admit);
+): ResourceDecision {
+  const decision = decideResources(pod, resourcesByPod, reserved, steps.admit);
   if (decision.kind !== "preempt") return decision;
   steps.preempt(uid, decision.pods, decision.shortOf);
   for (const victim of decision.pods) {
     const record = steps.records.get(victim);
-    const room = record && roomOf(record);
-    if (room !== undefined) rooms.set(victim, room);
+    const resources = record && resourcesOfRecord(record);
+    if (resources !== undefined) resourcesByPod.set(victim, resources);
   }
-  return decideRoom(pod, rooms, reserved, steps.admit);
+  return decideResources(pod, resourcesByPod, reserved, steps.admit);
 }
 
 /**
  * Whether a pod that waits only for its name would get its resources. Promising them keeps later pods from taking them.
  */
-const isRoomToCome = (pod: Pod, rooms: Map<PodUid, TakenRoom>, { admit }: AdmissionSteps): boolean => {
-  const { kind } = decideRoom(pod, rooms, new Set(), admit);
+const wouldGetResources = (
+  pod: Pod,
+  resourcesByPod: Map<PodUid, TakenResources>,
+  { admit }: AdmissionSteps,
+): boolean => {
+  const { kind } = decideResources(pod, resourcesByPod, new Set(), admit);
   return kind === "start" || kind === "wait";
 };
 
@@ -161,12 +170,12 @@ function isNameAboutToBeFree(record: PodRecord, steps: AdmissionSteps): boolean 
 }
 
 /** Names the pods that have not stopped in time, if the pod would fit without them. */
-function stuckText(pod: Pod, rooms: Rooms, { admit }: AdmissionSteps): string {
-  const isStuck = ({ leaving }: TakenRoom): boolean => leaving?.overdueFor === "everyone";
-  const stuck = [...rooms.values()].filter(isStuck);
+function stuckText(pod: Pod, resourcesByPod: ResourcesByPod, { admit }: AdmissionSteps): string {
+  const isStuck = ({ leaving }: TakenResources): boolean => leaving?.overdueFor === "everyone";
+  const stuck = [...resourcesByPod.values()].filter(isStuck);
   if (stuck.length === 0) return "";
-  const others = new Map([...rooms].filter(([, room]) => !isStuck(room)));
-  if (decideRoom(pod, others, new Set(), admit).kind === "reject") return "";
+  const others = new Map([...resourcesByPod].filter(([, resources]) => !isStuck(resources)));
+  if (decideResources(pod, others, new Set(), admit).kind === "reject") return "";
   const names = stuck.flatMap(({ held }) =>
     held === undefined ? [] : [`${held.metadata.namespace}/${held.metadata.name}`],
   );

@@ -4,7 +4,7 @@
  */
 import type { AwaitedPod, OverdueFor } from "../admission/leavingPods.ts";
 import { PREEMPTED } from "../admission/preempted.ts";
-import type { TakenRoom } from "../admission/roomDecision.ts";
+import type { TakenResources } from "../admission/resourceDecision.ts";
 import { type AllocationRecord, restoredSize } from "../allocation/allocationFile.ts";
 import type { ResizeOutcome, ResizeTrigger } from "../allocation/pendingResizes.ts";
 import { allocationOf, type PodAllocation, podAtSize, sameAllocation } from "../allocation/podAllocation.ts";
@@ -20,7 +20,7 @@ import { freshRecord, identityOf, sizeOf, terminatingRecord, withGrant } from ".
 import type { PodIdentity, PodRecord, Registry, RegistryContext, RegistryStep } from "./podRegistryTypes.ts";
 import { type AdmissionSteps, admitWaiting, type Promises } from "./registryAdmission.ts";
 import { type JudgedResizes, judgeRecords, withRequest } from "./registryResizes.ts";
-import { RestoredPods, roomsOf } from "./registryRooms.ts";
+import { RestoredPods, resourcesOfRecords } from "./registryResources.ts";
 import { RegistryOutputs } from "./registryOutputs.ts";
 import { sameValue } from "../sameValue.ts";
 import type { StatusOverride } from "./status.ts";
@@ -116,8 +116,8 @@ export class RegistryDraft implements AdmissionSteps {
     return judged.news;
   }
 
-  #judgeOnce({ rooms, reserved }: Promises): JudgedResizes {
-    const taken = { rooms: new Map([...this.rooms(), ...rooms]), reserved };
+  #judgeOnce({ resourcesByPod, reserved }: Promises): JudgedResizes {
+    const taken = { resourcesByPod: new Map([...this.resourcesByPod(), ...resourcesByPod]), reserved };
     return judgeRecords(this.#resizing, this.records, taken, this.#context);
   }
 
@@ -244,8 +244,8 @@ export class RegistryDraft implements AdmissionSteps {
     return this.#context.admit;
   }
 
-  rooms(): Map<PodUid, TakenRoom> {
-    return new Map([...roomsOf(this.records), ...this.#restored.rooms(this.records)]);
+  resourcesByPod(): Map<PodUid, TakenResources> {
+    return new Map([...resourcesOfRecords(this.records), ...this.#restored.resourcesByPod(this.records)]);
   }
 
   holderOf(name: PodFullName): PodUid | undefined {
@@ -310,7 +310,7 @@ export class RegistryDraft implements AdmissionSteps {
     const record = this.records.get(uid);
     if (record?.pod === undefined || behind.length === 0 || record.waitsSince !== undefined) return;
     this.records.set(uid, { ...record, waitsSince: this.#context.now });
-    this.#outputs.roomWaits.push({ kind: "began", pod: record.pod, behind });
+    this.#outputs.resourceWaits.push({ kind: "began", pod: record.pod, behind });
   }
 
   #setBehind(uid: PodUid, behind: readonly AwaitedPod[]): void {
@@ -320,7 +320,7 @@ export class RegistryDraft implements AdmissionSteps {
 
   #endWait({ waitsSince }: PodRecord, outcome: "started" | "rejected" | "removed"): void {
     if (waitsSince === undefined) return;
-    this.#outputs.roomWaits.push({ kind: "ended", outcome, waitedMs: this.#context.now - waitsSince });
+    this.#outputs.resourceWaits.push({ kind: "ended", outcome, waitedMs: this.#context.now - waitsSince });
   }
 
   preempt(uid: PodUid, victims: readonly PodUid[], shortOf: string): void {

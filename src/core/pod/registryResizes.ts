@@ -2,7 +2,7 @@
  * Resizes in the pod registry: the queue of pending requests, the inputs that trigger a decision, and the outcomes.
  * Upstream: the queue podsWithPendingResizes of allocation_manager.go.
  */
-import type { Rooms } from "../admission/roomDecision.ts";
+import type { ResourcesByPod } from "../admission/resourceDecision.ts";
 import { judgeResizes, type ResizeOutcome, type ResizeTrigger } from "../allocation/pendingResizes.ts";
 import type { PodUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
@@ -66,7 +66,7 @@ export interface JudgedResizes {
 export function judgeRecords(
   resizing: readonly PodUid[],
   records: Records,
-  { rooms, reserved }: { readonly rooms: Rooms; readonly reserved: ReadonlySet<PodUid> },
+  { resourcesByPod, reserved }: { readonly resourcesByPod: ResourcesByPod; readonly reserved: ReadonlySet<PodUid> },
   context: RegistryContext,
 ): JudgedResizes {
   const waiting = resizing.flatMap((uid) => {
@@ -76,7 +76,7 @@ export function judgeRecords(
   });
   const queue = waiting.map(({ uid }) => uid);
   if (queue.length === 0 || !context.sourcesReady) return { outcomes: [], news: [], resizing: queue };
-  const outcomes = judgeResizes(waiting, rooms, reserved, context);
+  const outcomes = judgeResizes(waiting, resourcesByPod, reserved, context);
   const settled = new Set(outcomes.filter(({ refused }) => refused?.reason !== "Deferred").map(({ uid }) => uid));
   const isNews = ({ uid, refused }: ResizeOutcome): boolean =>
     refused === undefined || !sameValue(records.get(uid)?.refused, refused);

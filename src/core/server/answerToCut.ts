@@ -1,4 +1,4 @@
-/** Chooses the response that is cut to make room for another: the peer that holds the most bytes gives way first. */
+/** Chooses the response to cut when too many bytes wait: one of the peer that holds the most bytes. */
 
 /** An answer whose client has not taken it yet. */
 export interface WaitingAnswer {

@@ -46,4 +46,4 @@ export const LOOP_LAG_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0
 export const STALL_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 /** Bounds of the histogram of waits for resources: from a termination that is nearly done to one that is stuck. */
-export const ROOM_WAIT_BUCKETS = [0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 45, 60, 90, 120, 300, 600] as const;
+export const RESOURCE_WAIT_BUCKETS = [0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 45, 60, 90, 120, 300, 600] as const;

@@ -1,17 +1,17 @@
 /** The pipeline's own metrics: bounds, queues, drops, restarts of sources, inspections. Upstream has none of these. */
-import { LOOP_LAG_BUCKETS, type MetricRow, ROOM_WAIT_BUCKETS, STALL_BUCKETS } from "./metricRow.ts";
+import { LOOP_LAG_BUCKETS, type MetricRow, RESOURCE_WAIT_BUCKETS, STALL_BUCKETS } from "./metricRow.ts";
 
 /** Metrics that only this kubelet has. */
 export const rxletMetrics = {
   rxlet_answers_cut_off_total: {
     type: "counter",
-    help: "Responses of the kubelet's servers cut off: stall when a client read nothing for a minute, room when too many responses waited for their clients.",
+    help: "Responses of the kubelet's servers cut off: stall when a client read nothing for a minute, limit when too many responses waited for their clients.",
     labels: ["reason"],
   },
-  rxlet_connections_closed_for_room_total: {
+  rxlet_connections_closed_at_limit_total: {
     type: "counter",
     help: "Connections to the kubelet's servers closed because there were too many, by the authentication of the peer.",
-    labels: ["room"],
+    labels: ["pool"],
   },
   rxlet_dropped_total: {
     type: "counter",
@@ -76,7 +76,7 @@ export const rxletMetrics = {
     help: "Samples ignored because labels or value did not fit the metric: a bug, by metric.",
     labels: ["metric"],
   },
-  rxlet_pods_waiting_for_room: {
+  rxlet_pods_waiting_for_resources: {
     type: "gauge",
     help: "Pods that wait for the resources of terminating pods.",
     labels: [],
@@ -88,11 +88,11 @@ export const rxletMetrics = {
     buckets: LOOP_LAG_BUCKETS,
   },
   rxlet_queue_depth: { type: "gauge", help: "Items waiting in a bounded queue.", labels: ["queue"] },
-  rxlet_room_wait_duration_seconds: {
+  rxlet_resource_wait_duration_seconds: {
     type: "histogram",
     help: "How long pods waited for the resources of terminating pods, by outcome: started, rejected or removed.",
     labels: ["outcome"],
-    buckets: ROOM_WAIT_BUCKETS,
+    buckets: RESOURCE_WAIT_BUCKETS,
   },
   rxlet_source_up: {
     type: "gauge",

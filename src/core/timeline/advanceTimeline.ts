@@ -1,7 +1,7 @@
 /**
  * Reducer of a pod's timeline, for pipelines/podTimeline.ts. Returns the same timeline for an input that adds nothing.
  */
-import { namesText, WAITING_FOR_ROOM } from "../admission/leavingPods.ts";
+import { namesText, WAITING_FOR_RESOURCES } from "../admission/leavingPods.ts";
 import type { KubeletEvent } from "../events.ts";
 import { unreachable } from "../invariant.ts";
 import type { PodIdentity } from "../pod/podRegistry.ts";
@@ -12,7 +12,7 @@ import {
   MAX_MESSAGE,
   type Outcome,
   type PodTimeline,
-  type RoomAhead,
+  type AwaitedResources,
   type Stage,
   type StageUnderWay,
   type TimelineEntry,
@@ -26,7 +26,7 @@ export const emptyTimeline = (identity: PodIdentity, now: Instant): PodTimeline 
   state: "waiting",
   since: now,
   behind: undefined,
-  room: undefined,
+  awaited: undefined,
   status: undefined,
   underWay: new Map(),
   failures: new Map(),
@@ -118,7 +118,7 @@ const SAID_ELSEWHERE: ReadonlySet<string> = new Set([
   "Pulled",
   "Failed",
   "BackOff",
-  WAITING_FOR_ROOM,
+  WAITING_FOR_RESOURCES,
 ]);
 
 /** Returns the name in a field path such as `spec.containers{web}`. */
@@ -160,24 +160,24 @@ const STATE_TITLES = {
 
 function takeRecord(
   timeline: PodTimeline,
-  { pod, state, graceSeconds, behind, room }: TimelineInput & { readonly kind: "record" },
+  { pod, state, graceSeconds, behind, awaited }: TimelineInput & { readonly kind: "record" },
   now: Instant,
 ): PodTimeline {
-  const known = { ...timeline, pod: pod ?? timeline.pod, behind, room };
+  const known = { ...timeline, pod: pod ?? timeline.pod, behind, awaited };
   const isUnmoved = state === timeline.state && timeline.entries.length > 0;
   if (isUnmoved) {
     if (state === "syncing" && pod !== timeline.pod) return append(known, { at: now.wall, what: "Updated" });
     return known;
   }
   const message = {
-    waiting: behind === undefined ? roomText(room) : `for the pod of the same name with UID ${behind}`,
+    waiting: behind === undefined ? awaitedText(awaited) : `for the pod of the same name with UID ${behind}`,
     terminating: graceSeconds === undefined ? undefined : `within ${graceSeconds} s`,
   }[state as string];
   return leaveState(known, state, now, STATE_TITLES[state], message);
 }
 
-const roomText = (room: RoomAhead | undefined): string | undefined =>
-  room === undefined || room.pods.length === 0 ? undefined : `for room of ${namesText(room.pods)}`;
+const awaitedText = (awaited: AwaitedResources | undefined): string | undefined =>
+  awaited === undefined || awaited.pods.length === 0 ? undefined : `for resources of ${namesText(awaited.pods)}`;
 
 /** A phase change cancels image pulls; every other stage reports its own end. */
 function leaveState(

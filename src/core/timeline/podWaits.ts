@@ -48,19 +48,19 @@ const lasting = ({ now }: NodeBusiness, since: Instant): number => now.mono - si
 
 function startWait(timeline: PodTimeline, node: NodeBusiness): readonly PodWait[] {
   if (timeline.state !== "waiting") return [];
-  const { behind, room, since } = timeline;
+  const { behind, awaited, since } = timeline;
   const forMs = lasting(node, since);
   if (behind !== undefined) {
     return [{ what: "PodName", cause: `the pod of the same name with UID ${behind} has not terminated`, forMs }];
   }
-  if (room === undefined) return [{ what: "PodName", cause: "not accepted yet", forMs }];
-  const { pods, isPreempted, due } = room;
+  if (awaited === undefined) return [{ what: "PodName", cause: "not accepted yet", forMs }];
+  const { pods, isPreempted, due } = awaited;
   if (pods.length === 0) {
-    return [{ what: "Room", cause: "another pod shrinks, and its new size is not on disk yet", forMs }];
+    return [{ what: "Resources", cause: "another pod shrinks, and its new size is not on disk yet", forMs }];
   }
   const are = `${namesText(pods)} ${pods.length === 1 ? "is" : "are"}`;
-  const cause = isPreempted ? `${are} stopped to make room` : `${are} leaving the node and will make room`;
-  const what = isPreempted ? "Preemption" : "Room";
+  const cause = isPreempted ? `${are} stopped to free resources` : `${are} leaving the node and will free resources`;
+  const what = isPreempted ? "Preemption" : "Resources";
   return [{ what, cause, ahead: pods, forMs, ...(due === undefined ? {} : { next: due }) }];
 }
 

@@ -1,5 +1,5 @@
 /** Differences between two statuses of a pod, as timeline entries without their time. */
-import { WAITING_FOR_ROOM } from "../admission/leavingPods.ts";
+import { WAITING_FOR_RESOURCES } from "../admission/leavingPods.ts";
 import type { ApiContainerStatus, PodStatus } from "../api.ts";
 import { parseInstant } from "../time/civilTime.ts";
 import type { TimelineEntry } from "./timelineTypes.ts";
@@ -8,7 +8,7 @@ type Entry = Omit<TimelineEntry, "at">;
 type Terminated = NonNullable<NonNullable<ApiContainerStatus["state"]>["terminated"]>;
 
 /** Waiting reasons of a normal start. */
-const ON_ITS_WAY: ReadonlySet<string> = new Set([WAITING_FOR_ROOM, "", "ContainerCreating", "PodInitializing"]);
+const ON_ITS_WAY: ReadonlySet<string> = new Set([WAITING_FOR_RESOURCES, "", "ContainerCreating", "PodInitializing"]);
 
 /** Returns the differences worth an entry; none when the statuses mean the same. */
 export function statusEntries(before: PodStatus | undefined, after: PodStatus): readonly Entry[] {

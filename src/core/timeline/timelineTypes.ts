@@ -48,12 +48,12 @@ export type TimelineInput =
       readonly state: PodRecordState;
       readonly graceSeconds: number | undefined;
       readonly behind: PodUid | undefined;
-      readonly room: RoomAhead | undefined;
+      readonly awaited: AwaitedResources | undefined;
     }
   | { readonly kind: "gone" };
 
 /** Resources that other pods are about to free for a pod that waits to start. */
-export interface RoomAhead {
+export interface AwaitedResources {
   /** The pods that hold them, as `namespace/name`. Empty: a resized pod whose smaller size is not on disk yet. */
   readonly pods: readonly string[];
   /** Whether some of them are preempted for this pod. */
@@ -104,7 +104,7 @@ export interface PodTimeline {
   /** UID of the pod that holds this one's name while `state` is waiting. */
   readonly behind: PodUid | undefined;
   /** The resources it waits for while `state` is waiting. */
-  readonly room: RoomAhead | undefined;
+  readonly awaited: AwaitedResources | undefined;
   readonly status: PodStatus | undefined;
   readonly underWay: ReadonlyMap<number | string, StageUnderWay>;
   readonly failures: ReadonlyMap<string, ContainerFailure & { readonly since: Instant }>;
@@ -121,7 +121,7 @@ export interface PodTimeline {
 export interface PodWait {
   /**
    * The stage in progress, or what blocks the pod: `Backoff`, `Retry`, `InitContainer`, `SidecarStop`, `PodName`,
-   * `Room`, `Preemption`, `Volume`, `Runtime`.
+   * `Resources`, `Preemption`, `Volume`, `Runtime`.
    */
   readonly what: string;
   readonly container?: string;

@@ -85,7 +85,7 @@ function gaugePods(records: readonly PodRecord[], metrics: Metrics): void {
   gaugeByOrigin(wanted, (count, origin) => metrics.gauge("kubelet_desired_pods", count, origin));
   gaugeByOrigin(active, (count, origin) => metrics.gauge("kubelet_active_pods", count, origin));
   const waiting = records.filter(({ state, behind }) => state === "waiting" && behind.length > 0);
-  metrics.gauge("rxlet_pods_waiting_for_room", waiting.length);
+  metrics.gauge("rxlet_pods_waiting_for_resources", waiting.length);
   for (const lifecycle of ["sync", "terminating", "terminated"] as const) {
     const working = records.filter(({ state }) => state === (lifecycle === "sync" ? "syncing" : lifecycle));
     const orphans = working.filter((record) => !record.wanted);

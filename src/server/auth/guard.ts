@@ -16,7 +16,7 @@ import { type KubeletError, toKubeletError } from "../../core/errors.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
-import { peerGroup } from "../../core/server/connectionRoom.ts";
+import { peerGroup } from "../../core/server/connectionToClose.ts";
 import { lastAnswer } from "../lastAnswer.ts";
 import { whileWanted } from "../longAnswer.ts";
 import type { ServerBindings } from "../serverBindings.ts";

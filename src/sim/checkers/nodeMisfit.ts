@@ -28,14 +28,14 @@ export const hostPortsOf = ({ spec }: Pod): HostPorts =>
 
 /** Returns a function that describes what exceeds this node; undefined when the pods fit. */
 export function nodeMisfit(config: Pick<KubeletConfig, "allocatable" | "maxPods">) {
-  const room = parseResourceList(config.allocatable);
+  const allocatable = parseResourceList(config.allocatable);
   const units = (list: ResourceList, name: string): bigint =>
     name === "cpu" ? resourceMilli(list, name) : resourceValue(list, name);
-  const names = [...room.keys()].filter((name) => name !== "pods");
+  const names = [...allocatable.keys()].filter((name) => name !== "pods");
   return (parts: readonly TakenPart[]): string | undefined => {
     for (const name of names) {
       const sum = parts.reduce((before, { size }) => before + units(size, name), 0n);
-      if (sum > units(room, name)) return `running pods request ${sum}${UNITS[name] ?? ` of ${name}`}`;
+      if (sum > units(allocatable, name)) return `running pods request ${sum}${UNITS[name] ?? ` of ${name}`}`;
     }
     const ports = parts.flatMap((part) => part.ports);
     const twice = ports.find((port, index) => ports.indexOf(port) !== index);

@@ -35,15 +35,18 @@ export function openSizes(node: SizedNode): readonly string[] {
   const pods = node
     .pods()
     .filter(({ status }) => status?.allocatedResources !== undefined && !isTerminalPhase(status.phase));
-  const room = parseResourceList(node.config.allocatable);
+  const allocatable = parseResourceList(node.config.allocatable);
   const excess = (["cpu", "memory"] as const).flatMap((name) => {
-    const [sum, has] = [pods.reduce((total, pod) => total + amountOf(grantedTo(pod), name), 0n), amountOf(room, name)];
+    const [sum, has] = [
+      pods.reduce((total, pod) => total + amountOf(grantedTo(pod), name), 0n),
+      amountOf(allocatable, name),
+    ];
     return sum > has ? [`pods have ${sum} of ${name} allocated, the node has ${has}`] : [];
   });
   const staying = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const open = staying.flatMap((pod) => {
     const others = pods.filter((each) => each !== pod);
-    const found = [...unsettled(pod, others, room), ...notInForce(pod, node), ...cgroupProblems(pod, node)];
+    const found = [...unsettled(pod, others, allocatable), ...notInForce(pod, node), ...cgroupProblems(pod, node)];
     return found.map((problem) => `${pod.metadata.namespace}/${pod.metadata.name} ${problem}`);
   });
   return [...excess, ...open];
@@ -57,13 +60,13 @@ const grantedTo = ({ status }: Pod): ResourceList => parseResourceList(status?.a
 
 const conditionOf = ({ status }: Pod, type: string) => status?.conditions?.find((each) => each.type === type);
 
-const fits = (sizes: readonly ResourceList[], room: ResourceList): boolean =>
+const fits = (sizes: readonly ResourceList[], allocatable: ResourceList): boolean =>
   (["cpu", "memory"] as const).every(
-    (name) => sizes.reduce((sum, size) => sum + amountOf(size, name), 0n) <= amountOf(room, name),
+    (name) => sizes.reduce((sum, size) => sum + amountOf(size, name), 0n) <= amountOf(allocatable, name),
   );
 
 /** Describes a desired size that is neither allocated nor rightly deferred or infeasible. */
-function unsettled(pod: Pod, others: readonly Pod[], room: ResourceList): readonly string[] {
+function unsettled(pod: Pod, others: readonly Pod[], allocatable: ResourceList): readonly string[] {
   const inProgress = conditionOf(pod, "PodResizeInProgress");
   if (inProgress !== undefined) return [`is still being resized: ${inProgress.message ?? ""}`];
   const wanted = podRequests(pod);
@@ -80,7 +83,9 @@ function unsettled(pod: Pod, others: readonly Pod[], room: ResourceList): readon
     return isReported ? [] : ["has another size in its pod status than was allocated"];
   }
   const isRightly =
-    pending.reason === "Infeasible" ? !fits([wanted], room) : !fits([wanted, ...others.map(grantedTo)], room);
+    pending.reason === "Infeasible"
+      ? !fits([wanted], allocatable)
+      : !fits([wanted, ...others.map(grantedTo)], allocatable);
   return isRightly ? [] : [`has a pending resize that fits (${pending.reason}: ${pending.message})`];
 }
 

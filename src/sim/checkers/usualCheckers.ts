@@ -18,7 +18,7 @@ import { oneMirror } from "./oneMirror.ts";
 import { oneSandbox } from "./oneSandbox.ts";
 import { preStopOnce } from "./preStopOnce.ts";
 import { readyFollowsVerdict } from "./readyFollowsVerdict.ts";
-import { roomIsWaitedFor } from "./roomIsWaitedFor.ts";
+import { resourcesAreAwaited } from "./resourcesAreAwaited.ts";
 import { restartCountsGrow } from "./restartCountsGrow.ts";
 import { restartsKeepTheCurve } from "./restartsKeepTheCurve.ts";
 import { serverStatusGrows } from "./serverStatusGrows.ts";
@@ -48,7 +48,7 @@ export function usualCheckers(config: CheckedConfig): readonly SimChecker[] {
     diskOutlivesContainers(),
     disjointUserIds(),
     admittedFits(config),
-    roomIsWaitedFor(config),
+    resourcesAreAwaited(config),
     serverStatusGrows(),
     deletedOnceStopped(live),
     oneMirror(),

@@ -34,7 +34,7 @@ export interface Accidents {
 
 /** Targets of accidents; faults of missing targets do not happen. */
 export interface Surroundings {
-  readonly owners?: Pick<WorkloadOwners, "spoilManifest" | "replacePod" | "takeRoom" | "annotatePod">;
+  readonly owners?: Pick<WorkloadOwners, "spoilManifest" | "replacePod" | "takeResources" | "annotatePod">;
   readonly page?: PageFaults;
   readonly api?: { readonly server: SimApiServer; readonly faults: ApiFaults };
 }
@@ -114,7 +114,7 @@ function surroundingAccidents(node: SimNode, page: PageFaults | undefined, later
     },
     diskFull: (prng) => {
       const fill = (how: Partial<SimFill>) => () => node.host.disk.fill("/", FILLER, how);
-      forAWhile("room on the disk", prng, fill(ALL_THERE_IS), fill({}));
+      forAWhile("free space on the disk", prng, fill(ALL_THERE_IS), fill({}));
     },
     networkNotReady: (prng) => {
       const setReason = (reason: string) => () => node.runtime.setCondition("NetworkReady", reason);
@@ -154,5 +154,5 @@ const ownerAccidents = (owners: NonNullable<Surroundings["owners"]>): AccidentTa
   manifestHalfWritten: (prng) => void owners.spoilManifest("cut", prng.int(10, MINUTE_MS), prng),
   manifestVanishes: (prng) => void owners.spoilManifest("away", prng.int(10, 2 * MINUTE_MS), prng),
   podReplaced: (prng) => void owners.replacePod(prng),
-  roomTaken: (prng) => void owners.takeRoom(prng),
+  roomTaken: (prng) => void owners.takeResources(prng),
 });

@@ -69,7 +69,7 @@ export function createSimDisk(fileSystems: readonly SimFileSystem[], files: () =
   const stored = new Map(fileSystems.map((fileSystem) => [fileSystem, { bytes: 0, inodes: 0 }]));
   const storedOn = (fileSystem: SimFileSystem): SimFill => stored.get(fileSystem) ?? { bytes: 0, inodes: 0 };
   /** Returns whether an operation needs space; creating a directory that exists needs none. */
-  const takesRoom = (operation: keyof Files, path: string): boolean =>
+  const takesSpace = (operation: keyof Files, path: string): boolean =>
     operation === "writeFile" ||
     operation === "createFile" ||
     operation === "replaceFile" ||
@@ -108,6 +108,6 @@ export function createSimDisk(fileSystems: readonly SimFileSystem[], files: () =
         inodesFree: BigInt(fileSystem.inodes - usedInodes),
       };
     },
-    isFullFor: (operation, path) => takesRoom(operation, path) && isFull(of(path)),
+    isFullFor: (operation, path) => takesSpace(operation, path) && isFull(of(path)),
   };
 }

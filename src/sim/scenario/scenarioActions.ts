@@ -100,7 +100,7 @@ const ACTIONS: { readonly [K in Kind]: (action: ActionOf<K>, hands: Hands) => vo
     node.note("disk is full");
     node.host.disk.fill("/", "script", ALL_THERE_IS);
     later(forMs, () => {
-      node.note("disk has room");
+      node.note("disk has free space");
       node.host.disk.fill("/", "script", {});
     });
   },

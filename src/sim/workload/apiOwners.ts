@@ -19,7 +19,7 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
   const pods = createOwnedApiPods(node, server);
   const { made, podOf, create, edit, resize, remove, pick, removeForGood } = pods;
   const config = createConfigOwners(node, server);
-  const takeRoom = createTenancies(node, server, pods);
+  const takeResources = createTenancies(node, server, pods);
   return {
     take(plan: SimPodPlan, step: SimPodStep): void {
       const known = made.get(plan.name);
@@ -53,7 +53,7 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
       remove(known.plan.name, 0);
       return true;
     },
-    takeRoom,
+    takeResources,
     annotate(prng: Prng): boolean {
       const known = pick(prng);
       if (known === undefined) return false;

@@ -4,7 +4,7 @@ import type { Prng } from "../prng.ts";
 import type { SimNode } from "../simNode.ts";
 import { isDeleting, type OwnedApiPods } from "./ownedApiPods.ts";
 import type { SimPodPlan } from "./workload.ts";
-import { drawTenants, freeRoom, isTenant, type SimTenancy, tenantName } from "./workloadTenants.ts";
+import { drawTenants, freeResources, isTenant, type SimTenancy, tenantName } from "./workloadTenants.ts";
 
 const LONGEST_TENANCY_MS = 10 * 60_000;
 
@@ -48,7 +48,7 @@ export function createTenancies(
     for (const known of leaving) removeForGood(known, prng.chance(0.7) ? 0 : prng.int(1, 30));
     const staying = server.objects("pods").filter((pod) => pod.spec?.nodeName === nodeName && !isDeleting(pod));
     const pods = staying.map(({ spec = { containers: [] }, status }) => ({ spec, status }));
-    for (const tenancy of drawTenants(prng, freeRoom(allocatable, pods))) move(tenancy, prng);
+    for (const tenancy of drawTenants(prng, freeResources(allocatable, pods))) move(tenancy, prng);
     return true;
   };
 }

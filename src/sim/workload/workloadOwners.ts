@@ -18,7 +18,7 @@ export interface WorkloadOwners {
    * Deletes API pods, most of them by force, and at once binds others that need their resources; false if there is
    * none.
    */
-  takeRoom(prng: Prng): boolean;
+  takeResources(prng: Prng): boolean;
   /** Annotates an API pod as another client does; false if there is none. */
   annotatePod(prng: Prng): boolean;
   /** Restores every manifest as its owner wrote it. */
@@ -45,7 +45,7 @@ export function createWorkloadOwners(
   return {
     spoilManifest: (how, forMs, prng) => !hasLeft && files.spoil(how, forMs, prng),
     replacePod: (prng) => !hasLeft && api.replace(prng),
-    takeRoom: (prng) => !hasLeft && api.takeRoom(prng),
+    takeResources: (prng) => !hasLeft && api.takeResources(prng),
     annotatePod: (prng) => !hasLeft && api.annotate(prng),
     heal() {
       files.heal();

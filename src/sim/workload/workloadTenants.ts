@@ -35,11 +35,14 @@ export const tenantName = (number: number): string => `${TENANT}${number}`;
 type Counted = Pick<Pod, "spec"> & { readonly status?: Pod["status"] };
 
 /** Returns the resources of the node that these pods leave free. */
-export function freeRoom(allocatable: ResourceAmounts, pods: readonly Counted[]): SimSize {
-  const room = parseResourceList(allocatable);
+export function freeResources(allocatable: ResourceAmounts, pods: readonly Counted[]): SimSize {
+  const amounts = parseResourceList(allocatable);
   const requests = pods.filter(({ status }) => !isTerminalPhase(status?.phase)).map((pod) => podRequests(pod));
-  const cpuMilli = requests.reduce((left, each) => left - resourceMilli(each, "cpu"), resourceMilli(room, "cpu"));
-  const memory = requests.reduce((left, each) => left - resourceValue(each, "memory"), resourceValue(room, "memory"));
+  const cpuMilli = requests.reduce((left, each) => left - resourceMilli(each, "cpu"), resourceMilli(amounts, "cpu"));
+  const memory = requests.reduce(
+    (left, each) => left - resourceValue(each, "memory"),
+    resourceValue(amounts, "memory"),
+  );
   return { cpuMilli: Number(cpuMilli), memoryMib: Number(memory / MIB) };
 }
 

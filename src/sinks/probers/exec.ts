@@ -23,11 +23,11 @@ export function createExecProbe(
   runtime: Pick<RuntimeService, "execSync">,
   limit = EXEC_PROBES_AT_ONCE,
 ): (request: ExecProbeRequest) => Call<ProbeOutcome> {
-  const room = createSemaphore(limit);
+  const semaphore = createSemaphore(limit);
   return ({ containerId, command, timeoutMs }) => {
     const timeout = BigInt(Math.ceil(timeoutMs / 1000));
     const call = runtime.execSync({ containerId, cmd: command, timeout }, { deadlineMs: timeoutMs + ANSWER_MS });
-    return room.run(call).pipe(
+    return semaphore.run(call).pipe(
       map(({ exitCode, stdout, stderr }): ProbeOutcome => {
         const output = textOf(stdout, stderr);
         if (exitCode === 0) return { result: "success", output };

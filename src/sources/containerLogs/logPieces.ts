@@ -2,7 +2,7 @@
  * Reads files of a log in pieces and formats them. Bound: one buffer, which grows and shrinks with the pieces up to 256
  * KiB, so that an idle follower holds little memory.
  */
-import { type LogFormatter, roomFor } from "../../core/logs/logFormatter.ts";
+import { type LogFormatter, prefixLengthFor } from "../../core/logs/logFormatter.ts";
 import { decompressed, type LogFile } from "../../fileSystem/logFile.ts";
 
 const SMALLEST_BYTES = 16 * 1024;
@@ -35,13 +35,13 @@ export function createLogPieces(formatter: LogFormatter, reader: AbortSignal): L
   return {
     async *plain({ handle }, position, { to = Number.POSITIVE_INFINITY, isWhole = false } = {}) {
       while (position.offset < to && !isOver()) {
-        const room = roomFor(size);
-        if (buffer.length !== room + size) buffer = Buffer.allocUnsafe(room + size);
+        const prefixLength = prefixLengthFor(size);
+        if (buffer.length !== prefixLength + size) buffer = Buffer.allocUnsafe(prefixLength + size);
         const wanted = Math.min(size, to - position.offset);
-        const { bytesRead } = await handle.read(buffer, room, wanted, position.offset);
+        const { bytesRead } = await handle.read(buffer, prefixLength, wanted, position.offset);
         if (bytesRead === 0) return;
         position.offset += bytesRead;
-        const length = formatter.format(buffer, room, room + bytesRead);
+        const length = formatter.format(buffer, prefixLength, prefixLength + bytesRead);
         resize(bytesRead);
         if (length > 0) yield Uint8Array.prototype.slice.call(buffer, 0, length);
         if (bytesRead < wanted && !isWhole) return;
@@ -58,10 +58,10 @@ export function createLogPieces(formatter: LogFormatter, reader: AbortSignal): L
           from = newline + 1;
         }
         if (left > 0) continue;
-        const room = roomFor(piece.length - from);
-        const bytes = Buffer.allocUnsafe(room + piece.length - from);
-        bytes.set(piece.subarray(from), room);
-        const length = formatter.format(bytes, room, bytes.length);
+        const prefixLength = prefixLengthFor(piece.length - from);
+        const bytes = Buffer.allocUnsafe(prefixLength + piece.length - from);
+        bytes.set(piece.subarray(from), prefixLength);
+        const length = formatter.format(bytes, prefixLength, bytes.length);
         if (length > 0) yield bytes.subarray(0, length);
       }
     },

@@ -199,63 +199,64 @@ describe("admittedFits", () => {
     return { uid, name: uid, spec: { containers: [containerOf({ resources })] } };
   };
   const made = (uid: string) => change("sandbox created", "s0", uid, `demo/${uid}`);
-  const room = (cpu: string, memory: string, maxPods = 10) => admittedFits({ allocatable: { cpu, memory }, maxPods });
+  const allocatable = (cpu: string, memory: string, maxPods = 10) =>
+    admittedFits({ allocatable: { cpu, memory }, maxPods });
   const granted = (uid: string, cpu: string) => status(undefined, { allocatedResources: { cpu, memory: "1Gi" } }, uid);
   const both: readonly Step[] = [wanted(pod("a"), pod("b")), made("a"), made("b")];
   it.each([
-    ["accepts two pods that fit", room("2", "4Gi"), both, []],
+    ["accepts two pods that fit", allocatable("2", "4Gi"), both, []],
     [
       "reports pods that exceed the CPU",
-      room("1", "4Gi"),
+      allocatable("1", "4Gi"),
       both,
       ["running pods request 1200m of cpu after demo/b was started"],
     ],
     [
       "reports pods that exceed the memory",
-      room("2", "1Gi"),
+      allocatable("2", "1Gi"),
       both,
       ["running pods request 2147483648 bytes of memory after demo/b was started"],
     ],
-    ["reports more pods than maxPods", room("2", "4Gi", 1), both, ["2 pods run after demo/b was started"]],
+    ["reports more pods than maxPods", allocatable("2", "4Gi", 1), both, ["2 pods run after demo/b was started"]],
     [
       "accepts a pod after the end of another",
-      room("1", "4Gi"),
+      allocatable("1", "4Gi"),
       [both[0] as Step, made("a"), change("sandbox stopped", "s0", "a", "demo/a"), made("b")],
       [],
     ],
     [
       "accepts a pod in the capacity that a resize freed",
-      room("1", "4Gi"),
+      allocatable("1", "4Gi"),
       [wanted(pod("a"), pod("b")), made("a"), granted("a", "300m"), made("b")],
       [],
     ],
     [
       "accepts a pod beside a pod whose spec decreased",
-      room("1", "4Gi"),
+      allocatable("1", "4Gi"),
       [wanted(pod("a")), made("a"), wanted(pod("a", "300m"), pod("b")), made("b")],
       [],
     ],
     [
       "accepts a pod beside a pod whose allocation is below its spec",
-      room("1300m", "4Gi"),
+      allocatable("1300m", "4Gi"),
       [wanted(pod("a")), made("a"), wanted(pod("a", "9"), pod("b")), made("b")],
       [],
     ],
     [
       "reports a pod beside a pod whose allocation grew",
-      room("1300m", "4Gi"),
+      allocatable("1300m", "4Gi"),
       [wanted(pod("a"), pod("b")), made("a"), wanted(pod("a", "800m"), pod("b")), granted("a", "800m"), made("b")],
       ["running pods request 1400m of cpu after demo/b was started"],
     ],
     [
       "reports growth beside other pods, later pods included",
-      room("1300m", "4Gi"),
+      allocatable("1300m", "4Gi"),
       [...both, wanted(pod("a", "800m"), pod("b")), granted("a", "800m"), started],
       ["running pods request 1400m of cpu after demo/plain was resized"],
     ],
     [
       "accepts growth when another pod shrinks at the same instant",
-      room("1300m", "4Gi"),
+      allocatable("1300m", "4Gi"),
       [
         ...both,
         [8, wanted(pod("a", "800m"), pod("b", "400m"))],
@@ -267,7 +268,7 @@ describe("admittedFits", () => {
     ],
     [
       "keeps allocations across a restart of the kubelet",
-      room("1300m", "4Gi"),
+      allocatable("1300m", "4Gi"),
       [
         wanted(pod("a", "800m")),
         made("a"),

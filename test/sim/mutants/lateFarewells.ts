@@ -9,7 +9,7 @@ const LATE_MS = 3_000;
 /** Keeps pods desired for seconds after their source dropped them. */
 export const lateFarewells: Mutant = {
   bug: "a pod that replaces others is rejected because the terminating pods still count",
-  caughtBy: "roomIsWaitedFor",
+  caughtBy: "resourcesAreAwaited",
   faults: { ...noFaults(), roomTaken: 60 },
   createKubelet: withPorts(({ snapshots$, clock }) => {
     const last = new Map<PodSource, readonly Pod[]>();

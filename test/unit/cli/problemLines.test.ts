@@ -49,7 +49,7 @@ describe("problemBlock", () => {
       true,
     ]);
   });
-  it("counts the problems that have no room", () => {
+  it("counts the problems that do not fit", () => {
     const many = Array.from({ length: 30 }, (_, index) => problem(`${index}.yaml`));
     const lines = block(many, 80, 6);
     expect([lines.length, lines.at(-1)]).toEqual([6, "  ... and 26 more; the log has all of them"]);
@@ -122,7 +122,7 @@ describe("screenLines", () => {
   it("leaves the table as it is without problems", () => {
     expect(screen(100, [], 24)).toEqual(["head", "", ...table(100)]);
   });
-  it("gives problems a third of a full screen, and counts the pods that make room", () => {
+  it("gives problems a third of a full screen, and counts the pods left out", () => {
     const many = Array.from({ length: 30 }, (_, index) => problem(`${index}.yaml`));
     const lines = screen(100, many, 24);
     expect(lines.length).toBe(23);

@@ -1,4 +1,4 @@
-/** The authenticated server has room for whoever proves who it is, however many others come. */
+/** Connections without credentials do not displace authenticated ones. */
 import { once } from "node:events";
 import { Agent } from "node:https";
 import { connect as connectTcp, type Socket } from "node:net";
@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { KubeletAppOptions } from "../../../src/server/kubeletServer.ts";
 import { KUBELET_SERVER_LIMITS } from "../../../src/server/kubeletServer.ts";
 import { createAuthenticate } from "../../../src/server/auth/authenticate.ts";
-import type { RoomSizes } from "../../../src/server/connections.ts";
+import type { PoolSizes } from "../../../src/server/connections.ts";
 import { createTestAuthority } from "../../support/apiServer/certificates.ts";
 import { accessServer } from "../../support/kubeletAccess.ts";
 import { type KubeletListener, startKubeletListener } from "../../support/kubeletListener.ts";
@@ -34,8 +34,8 @@ const access = (anonymous = false): KubeletAppOptions["access"] => ({
   rules: { fineGrained: true, streamsNeedCreate: true },
 });
 
-async function start(rooms: Partial<RoomSizes> = {}, anonymous = false): Promise<KubeletListener> {
-  const limits = { ...KUBELET_SERVER_LIMITS, rooms: { ...KUBELET_SERVER_LIMITS.rooms, ...rooms } };
+async function start(pools: Partial<PoolSizes> = {}, anonymous = false): Promise<KubeletListener> {
+  const limits = { ...KUBELET_SERVER_LIMITS, pools: { ...KUBELET_SERVER_LIMITS.pools, ...pools } };
   const server = await startKubeletListener({ access: access(anonymous), limits });
   ends.push(() => server.close());
   return server;
@@ -58,8 +58,8 @@ async function open(server: KubeletListener, more: object = {}): Promise<TLSSock
   return socket.on("error", () => {});
 }
 
-const closedFor = ({ telemetry }: KubeletListener, room: string): number =>
-  telemetry.samples.get(`rxlet_connections_closed_for_room_total{room="${room}"}`) ?? 0;
+const closedFor = ({ telemetry }: KubeletListener, pool: string): number =>
+  telemetry.samples.get(`rxlet_connections_closed_at_limit_total{pool="${pool}"}`) ?? 0;
 
 describe("an unauthenticated connection", () => {
   it("closes after a rejection", async () => {
@@ -101,22 +101,22 @@ describe("a flood of unauthenticated connections", () => {
   };
 
   it("closes its oldest connection for the next one", async () => {
-    const server = await start({ strangers: 20 });
+    const server = await start({ unauthenticated: 20 });
     const sockets = await tcp(server, 60);
-    await waitFor("40 to be closed", () => closedFor(server, "strangers") === 40);
+    await waitFor("40 to be closed", () => closedFor(server, "unauthenticated") === 40);
     await waitFor("their ends to see it", () => sockets.filter(({ destroyed }) => destroyed).length === 40);
     expect(sockets.slice(40).map(({ destroyed }) => destroyed)).toEqual(Array.from({ length: 20 }, () => false));
   });
 
   it("neither blocks clients with a certificate or a token nor closes their connections", async () => {
-    const server = await start({ strangers: 20 });
+    const server = await start({ unauthenticated: 20 });
     const identity = await server.authority.client({ commonName: "admin" });
     const admin = await open(server, { cert: identity.certificate, key: identity.key });
     const prometheus = await open(server);
     ask(prometheus, "/pods", "prometheus");
     expect(await answered(prometheus)).toBe(200);
     await tcp(server, 60);
-    await waitFor("40 to be closed", () => closedFor(server, "strangers") >= 40);
+    await waitFor("40 to be closed", () => closedFor(server, "unauthenticated") >= 40);
     ask(admin);
     ask(prometheus, "/pods", "prometheus");
     expect([await answered(admin), await answered(prometheus)]).toEqual([200, 200]);

@@ -237,8 +237,8 @@ describe("hostile clients", () => {
   });
 
   it("closes the oldest connection beyond the limit and serves the newest", async () => {
-    const rooms = { strangers: 1, tokens: 0, certificates: 0 };
-    const { port } = await readOnly({ rooms, idleTimeoutMs: 3_000 });
+    const pools = { unauthenticated: 1, tokens: 0, certificates: 0 };
+    const { port } = await readOnly({ pools, idleTimeoutMs: 3_000 });
     const first = raw(port);
     await fetch(`http://${address}:${port}/healthz`);
     expect(await first).toBe("");

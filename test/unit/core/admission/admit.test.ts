@@ -301,7 +301,7 @@ describe("admitPod: critical pods", () => {
     uid: "guaranteed",
     spec: { containers: [containerOf({ resources: { requests: both, limits: both } })] },
   });
-  const noRoom = (missing: string) =>
+  const insufficient = (missing: string) =>
     refused(
       "UnexpectedAdmissionError",
       "Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods " +
@@ -331,14 +331,14 @@ describe("admitPod: critical pods", () => {
 
   it("rejects a critical pod when preempting all others does not suffice", () => {
     expect(admit(critical({ cpu: "3" }), { activePods: [burstable("1500m", "a")] })).toEqual(
-      noRoom("(res: cpu, q: 1000), "),
+      insufficient("(res: cpu, q: 1000), "),
     );
   });
 
   it("never preempts pods that are as critical, such as static pods", () => {
     const fromFile = { annotations: { "kubernetes.io/config.source": "file" } };
     const statics = ["a", "b", "c"].map((uid) => podOf({ uid, ...fromFile }));
-    expect(admit(podOf(fromFile), { activePods: statics })).toEqual(noRoom("(res: pods, q: 1), "));
+    expect(admit(podOf(fromFile), { activePods: statics })).toEqual(insufficient("(res: pods, q: 1), "));
   });
 
   it("rejects a critical pod for the wrong node first, since preemption would not help", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AdmissionResult } from "../../../../src/core/admission/admit.ts";
-import { takenRoom } from "../../../../src/core/allocation/heldRoom.ts";
+import { takenResources } from "../../../../src/core/allocation/heldResources.ts";
 import { infeasibleResize, type ResizeNode } from "../../../../src/core/allocation/infeasibleResize.ts";
 import {
   inResizeOrder,
@@ -63,8 +63,8 @@ describe("evaluating resizes", () => {
     infeasible: (pod) => (cpus([pod]) > 3000n ? { message: "too large", detail: "size" } : undefined),
   };
   const outcomes = (...waiting: readonly WantedResize[]) => {
-    const taken = new Map(waiting.map(({ uid, allocated }) => [uid, takenRoom(allocated, undefined)]));
-    taken.set(podUid("rest"), takenRoom(sized("rest", "1"), undefined));
+    const taken = new Map(waiting.map(({ uid, allocated }) => [uid, takenResources(allocated, undefined)]));
+    taken.set(podUid("rest"), takenResources(sized("rest", "1"), undefined));
     return judgeResizes(waiting, taken, new Set(), rules).map(({ uid, refused }) => [
       uid,
       refused?.reason,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLogFormatter, type LogFormat, roomFor } from "../../../../src/core/logs/logFormatter.ts";
+import { createLogFormatter, type LogFormat, prefixLengthFor } from "../../../../src/core/logs/logFormatter.ts";
 import { parseLogInstant, sinceBound } from "../../../../src/core/logs/sinceBound.ts";
 
 const ALL: LogFormat = { timestamps: false, isBefore: undefined, stream: undefined, limitBytes: undefined };
@@ -14,10 +14,10 @@ function format(pieces: readonly (string | Uint8Array)[], more: Partial<LogForma
   const formatter = createLogFormatter({ ...ALL, ...more });
   const out = pieces.map((piece) => {
     const bytes = Buffer.from(piece as string);
-    const room = roomFor(bytes.length);
-    const buffer = Buffer.alloc(room + bytes.length);
-    buffer.set(bytes, room);
-    return Buffer.from(buffer.subarray(0, formatter.format(buffer, room, buffer.length)));
+    const prefixLength = prefixLengthFor(bytes.length);
+    const buffer = Buffer.alloc(prefixLength + bytes.length);
+    buffer.set(bytes, prefixLength);
+    return Buffer.from(buffer.subarray(0, formatter.format(buffer, prefixLength, buffer.length)));
   });
   return Buffer.concat(out).toString("latin1");
 }
@@ -96,11 +96,11 @@ describe("createLogFormatter", () => {
 
   it("keeps no reference to a reused buffer", () => {
     const formatter = createLogFormatter({ ...ALL, timestamps: true });
-    const room = roomFor(LOG.length);
-    const buffer = Buffer.alloc(room + LOG.length);
+    const prefixLength = prefixLengthFor(LOG.length);
+    const buffer = Buffer.alloc(prefixLength + LOG.length);
     const out = [...LOG].map((byte) => {
-      buffer.fill("x").write(byte, room);
-      return buffer.toString("latin1", 0, formatter.format(buffer, room, room + 1));
+      buffer.fill("x").write(byte, prefixLength);
+      return buffer.toString("latin1", 0, formatter.format(buffer, prefixLength, prefixLength + 1));
     });
     expect(out.join("")).toBe(format([LOG], { timestamps: true }));
   });
@@ -121,8 +121,8 @@ describe("createLogFormatter", () => {
   const formatting = (more: Partial<LogFormat> = {}) => {
     const formatter = createLogFormatter({ ...ALL, ...more });
     const run = (text: string): string => {
-      const buffer = Buffer.concat([Buffer.alloc(roomFor(text.length)), Buffer.from(text)]);
-      return buffer.subarray(0, formatter.format(buffer, roomFor(text.length), buffer.length)).toString();
+      const buffer = Buffer.concat([Buffer.alloc(prefixLengthFor(text.length)), Buffer.from(text)]);
+      return buffer.subarray(0, formatter.format(buffer, prefixLengthFor(text.length), buffer.length)).toString();
     };
     return { formatter, run };
   };

@@ -406,14 +406,14 @@ describe("advanceRegistry: pods of earlier processes", () => {
   it("skips admission for a terminal pod, and gives its resources to others", () => {
     const over = { ...version("a"), status: { phase: "Succeeded" } };
     const next = version("b", { name: "other" });
-    const rooms: number[] = [];
+    const otherCounts: number[] = [];
     const registry = node({
       admit: (pod, others) => {
-        rooms.push(others.length);
+        otherCounts.push(others.length);
         return pod.metadata.uid === "a" ? REFUSE : ADMIT;
       },
     }).tell(update("ADD", over, next));
-    expect([registry.states(), rooms]).toEqual(["a:syncing b:syncing", [0]]);
+    expect([registry.states(), otherCounts]).toEqual(["a:syncing b:syncing", [0]]);
   });
 
   it("is settled once a resync found every source ready", () => {

@@ -29,10 +29,10 @@ describe("a pod added to a full node", () => {
       ["old"],
       [],
     ]);
-    expect(node.step().roomWaits.map(({ kind }) => kind)).toEqual(["began"]);
+    expect(node.step().resourceWaits.map(({ kind }) => kind)).toEqual(["began"]);
     node.at(1_500).tell(said("stopped", "old"));
     expect(node.states()).toBe("old:terminated new:syncing");
-    expect(node.step().roomWaits).toEqual([{ kind: "ended", outcome: "started", waitedMs: 1_500 }]);
+    expect(node.step().resourceWaits).toEqual([{ kind: "ended", outcome: "started", waitedMs: 1_500 }]);
   });
 
   it("waits regardless of which pod terminates and why", () => {
@@ -111,7 +111,7 @@ describe("a pod added to a full node", () => {
     expect(node.states()).toBe("stays:syncing old:terminating new:rejected");
     const other = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"));
     other.at(700).tell(reported("REMOVE", sizedPod("new", "4")));
-    expect([other.states(), other.step().dropped, other.step().roomWaits]).toEqual([
+    expect([other.states(), other.step().dropped, other.step().resourceWaits]).toEqual([
       "old:terminating",
       ["new"],
       [{ kind: "ended", outcome: "removed", waitedMs: 700 }],
@@ -222,7 +222,7 @@ describe("an overdue terminating pod", () => {
           "(pods that have not stopped in time: demo/old)",
       ],
     ]);
-    expect(node.step().roomWaits).toEqual([{ kind: "ended", outcome: "rejected", waitedMs: 90_000 }]);
+    expect(node.step().resourceWaits).toEqual([{ kind: "ended", outcome: "rejected", waitedMs: 90_000 }]);
     // A later pod does not wait for it either.
     expect(node.tell(add("later", "1")).states()).toMatch(/later:rejected/);
   });

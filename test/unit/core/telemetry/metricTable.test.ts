@@ -204,7 +204,7 @@ const BOUNDS: readonly (readonly [bounds: string, names: readonly string[]])[] =
     ["rxlet_event_loop_lag_seconds", "rxlet_probe_lateness_seconds"],
   ],
   ["0.1 0.25 0.5 1 2.5 5 10", ["rxlet_event_loop_stall_seconds"]],
-  ["0.1 0.25 0.5 1 2 3 5 10 20 30 45 60 90 120 300 600", ["rxlet_room_wait_duration_seconds"]],
+  ["0.1 0.25 0.5 1 2 3 5 10 20 30 45 60 90 120 300 600", ["rxlet_resource_wait_duration_seconds"]],
 ];
 
 describe("metricTable", () => {

@@ -41,7 +41,7 @@ const record = (
   state,
   graceSeconds: undefined,
   behind: undefined,
-  room: undefined,
+  awaited: undefined,
   ...more,
 });
 

@@ -33,25 +33,25 @@ const failure = (container: string, retryAt?: number): PodTimeline["failures"] =
   ]);
 
 describe("a pod that waits to start", () => {
-  const room = { pods: ["demo/a"], isPreempted: false, due: due(90_000) };
+  const awaited = { pods: ["demo/a"], isPreempted: false, due: due(90_000) };
   it.each<[title: string, timeline: Partial<PodTimeline>, wait: object]>([
     [
       "for its name",
-      { behind: podUid("old"), room },
+      { behind: podUid("old"), awaited },
       { what: "PodName", cause: "the pod of the same name with UID old has not terminated", forMs: 10_000 },
     ],
     ["for its turn", {}, { what: "PodName", cause: "not accepted yet", forMs: 10_000 }],
     [
       "for a resize of another pod",
-      { room: { ...room, pods: [] } },
-      { what: "Room", cause: "another pod shrinks, and its new size is not on disk yet", forMs: 10_000 },
+      { awaited: { ...awaited, pods: [] } },
+      { what: "Resources", cause: "another pod shrinks, and its new size is not on disk yet", forMs: 10_000 },
     ],
     [
       "for a pod that leaves",
-      { room },
+      { awaited },
       {
-        what: "Room",
-        cause: "demo/a is leaving the node and will make room",
+        what: "Resources",
+        cause: "demo/a is leaving the node and will free resources",
         ahead: ["demo/a"],
         forMs: 10_000,
         next: due(90_000),
@@ -59,10 +59,10 @@ describe("a pod that waits to start", () => {
     ],
     [
       "for pods that it preempts",
-      { room: { pods: ["demo/a", "demo/b"], isPreempted: true, due: undefined } },
+      { awaited: { pods: ["demo/a", "demo/b"], isPreempted: true, due: undefined } },
       {
         what: "Preemption",
-        cause: "demo/a, demo/b are stopped to make room",
+        cause: "demo/a, demo/b are stopped to free resources",
         ahead: ["demo/a", "demo/b"],
         forMs: 10_000,
       },

@@ -32,7 +32,7 @@ describe("entries for a container", () => {
   >([
     ["is created", undefined, container(CREATING), []],
     ["waits for init containers", undefined, container(waiting("PodInitializing")), []],
-    ["waits for room", undefined, container(waiting("WaitingForRoom")), []],
+    ["waits for resources", undefined, container(waiting("WaitingForResources")), []],
     ["waits without a reason", undefined, container({ waiting: {} }), []],
     ["starts", container(CREATING), container(RUNNING), ["Running"]],
     ["starts and is ready", container(CREATING), container(RUNNING, { ready: true }), ["Running", "Ready"]],

@@ -1,6 +1,6 @@
 /** Choosing the connection to close when the limit is reached. */
 import { describe, expect, it } from "vitest";
-import { connectionToClose, peerGroup } from "../../../../src/core/server/connectionRoom.ts";
+import { connectionToClose, peerGroup } from "../../../../src/core/server/connectionToClose.ts";
 
 /** Each word is a connection, oldest first: its peer, in capitals while it is busy. */
 const held = (words: string) =>

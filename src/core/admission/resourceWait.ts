@@ -8,29 +8,29 @@ import { podEventObject } from "../pod/podEvents.ts";
 import { generatePodStatus, type PodStatusInput } from "../pod/status.ts";
 import { emptyRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { formatInstant } from "../time/civilTime.ts";
-import { type AwaitedPod, namesText, WAITING_FOR_ROOM } from "./leavingPods.ts";
+import { type AwaitedPod, namesText, WAITING_FOR_RESOURCES } from "./leavingPods.ts";
 
 /** Returns the message with the pods waited for; `until` is the last of their deadlines in wall-clock time. */
-export function roomWaitMessage(pod: Pod, behind: readonly AwaitedPod[], until: EpochMs): string {
+export function resourceWaitMessage(pod: Pod, behind: readonly AwaitedPod[], until: EpochMs): string {
   const outcome = isCriticalPod(pod) ? "started beside them" : "rejected";
   const names = namesText(behind.map(({ name }) => name));
   return `Waiting for pods to terminate: ${names}; ${outcome} at ${formatInstant(until)} at the latest`;
 }
 
 /** Returns the event, recorded once when the wait starts. */
-export const roomWaitEvent = (pod: Pod, message: string): KubeletEvent => ({
+export const resourceWaitEvent = (pod: Pod, message: string): KubeletEvent => ({
   type: "Normal",
-  reason: WAITING_FOR_ROOM,
+  reason: WAITING_FOR_RESOURCES,
   message,
   object: podEventObject(pod),
 });
 
 /** Returns the status: Pending, with all containers waiting. */
-export function roomWaitStatus(pod: Pod, message: string, now: EpochMs, node: PodStatusInput["node"]): PodStatus {
+export function resourceWaitStatus(pod: Pod, message: string, now: EpochMs, node: PodStatusInput["node"]): PodStatus {
   const { uid, name, namespace } = pod.metadata;
   const [init] = pod.spec.initContainers ?? [];
   const held = init === undefined ? pod.spec.containers : [init];
-  const failure = kubeletError("ResourceExhausted", message, { reason: WAITING_FOR_ROOM });
+  const failure = kubeletError("ResourceExhausted", message, { reason: WAITING_FOR_RESOURCES });
   return generatePodStatus({
     pod,
     runtime: emptyRuntimeStatus(podUid(uid), name, namespace, 0),

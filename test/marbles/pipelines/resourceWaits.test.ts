@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { advanceRegistry } from "../../../src/core/pod/podRegistry.ts";
 import type { RegistryInput, RegistryStep } from "../../../src/core/pod/podRegistry.ts";
 import type { PodOutput } from "../../../src/pipelines/podOutputs.ts";
-import { roomWaits } from "../../../src/pipelines/roomWaits.ts";
+import { resourceWaits } from "../../../src/pipelines/resourceWaits.ts";
 import { createNodeState } from "../../../src/state/nodeState.ts";
 import { type Marbles, marbles } from "../../support/marbles.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
@@ -13,7 +13,7 @@ const GRACE = { terminationGracePeriodSeconds: 30 };
 const old = sizedPod("old", "4", GRACE);
 const add = (uid: string, priority = 0): RegistryInput => reported("ADD", sizedPod(uid, "4", { priority }));
 
-/** `old all`: nobody waits for it any more; `WaitingForRoom new`; `Pending new`. */
+/** `old all`: nobody waits for it any more; `WaitingForResources new`; `Pending new`. */
 function short(output: PodOutput): string {
   switch (output.kind) {
     case "overdue":
@@ -39,7 +39,7 @@ function run({ hot, clock }: Marbles, diagram: string, inputs: Readonly<Record<s
   };
   const steps$ = hot<RegistryInput>(diagram, inputs).pipe(map(advance));
   const node = () => ({ hostIPs: ["10.0.0.1"] });
-  const outputs$ = roomWaits(steps$, { clock, telemetry }, state, node);
+  const outputs$ = resourceWaits(steps$, { clock, telemetry }, state, node);
   const output$: Observable<string> = outputs$.pipe(map(short));
   return { outputs$, output$, telemetry };
 }
@@ -53,16 +53,16 @@ const INPUTS = {
   x: reported("REMOVE", sizedPod("new", "4")),
 };
 const SAID = {
-  e: "WaitingForRoom new",
+  e: "WaitingForResources new",
   p: "Pending new",
-  k: "WaitingForRoom critical",
+  k: "WaitingForResources critical",
   q: "Pending critical",
   E: "ExceededGracePeriod old",
   c: "old criticalPods",
   a: "old everyone",
 };
 
-describe("waits for room", () => {
+describe("resourceWaits", () => {
   it(
     "are told once, in an event and in the status, with the pods waited for and the end of the wait",
     marbles((test) => {
@@ -81,7 +81,7 @@ describe("waits for room", () => {
         }),
       );
       const message = "Waiting for pods to terminate: demo/old; rejected at 2026-01-01T00:01:30Z at the latest";
-      const state = { waiting: { reason: "WaitingForRoom", message } };
+      const state = { waiting: { reason: "WaitingForResources", message } };
       const status = {
         phase: "Pending",
         reason: undefined,
@@ -106,7 +106,7 @@ describe("waits for room", () => {
       const { output$, telemetry } = run(test, "(gn) 2996ms s", INPUTS);
       test.expectObservable(output$, "200s !").toBe("(ep)", SAID);
       test.flush();
-      expect(telemetry.observations.get('rxlet_room_wait_duration_seconds{outcome="started"}')).toEqual([3]);
+      expect(telemetry.observations.get('rxlet_resource_wait_duration_seconds{outcome="started"}')).toEqual([3]);
     }),
   );
 

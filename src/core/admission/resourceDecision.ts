@@ -11,7 +11,7 @@ import type { AdmissionResult } from "./admit.ts";
 import type { AwaitedPod, Leaving } from "./leavingPods.ts";
 
 /** Resources that one pod uses, now and later. */
-export interface TakenRoom {
+export interface TakenResources {
   /** The pod with its allocated resources; absent: it is terminating, or has not started. */
   readonly granted?: Pod;
   /** The pod with the resources it still uses, which may exceed the allocated ones; absent: it has not started. */
@@ -23,13 +23,13 @@ export interface TakenRoom {
 }
 
 /** Used resources by pod. */
-export type Rooms = ReadonlyMap<PodUid, TakenRoom>;
+export type ResourcesByPod = ReadonlyMap<PodUid, TakenResources>;
 
 /** Decides admission of a pod alongside others. */
 export type Admit = (pod: Pod, others: readonly Pod[]) => AdmissionResult;
 
 /** The decision about one pod. */
-export type RoomDecision =
+export type ResourceDecision =
   | { readonly kind: "start" }
   | { readonly kind: "reject"; readonly reason: string; readonly message: string }
   /** Pods to preempt first; decide again when they are terminating. */
@@ -38,7 +38,7 @@ export type RoomDecision =
   | { readonly kind: "wait"; readonly behind: readonly AwaitedPod[] };
 
 /** The resources of one pod, as another pod counts them. */
-interface SeenRoom {
+interface SeenResources {
   /** Resources that stay in use. */
   readonly lasting: Pod | undefined;
   readonly held: Pod | undefined;
@@ -47,22 +47,27 @@ interface SeenRoom {
 }
 
 /**
- * Decides for `pod` alongside `rooms`, which contains the promises to pods that came earlier. `reserved` are the
- * terminating pods that those wait for: their resources go to the earlier pods first.
+ * Decides for `pod` alongside `resourcesByPod`, which contains the promises to pods that came earlier. `reserved` are
+ * the terminating pods that those wait for: their resources go to the earlier pods first.
  */
-export function decideRoom(pod: Pod, rooms: Rooms, reserved: ReadonlySet<PodUid>, admit: Admit): RoomDecision {
-  const seen = [...rooms].map(([uid, room]) => seenBy(pod, uid, room));
-  const lasting = seen.flatMap((room) => room.lasting ?? []);
+export function decideResources(
+  pod: Pod,
+  resourcesByPod: ResourcesByPod,
+  reserved: ReadonlySet<PodUid>,
+  admit: Admit,
+): ResourceDecision {
+  const seen = [...resourcesByPod].map(([uid, resources]) => seenBy(pod, uid, resources));
+  const lasting = seen.flatMap((resources) => resources.lasting ?? []);
   const verdict = admit(pod, lasting);
   if (!verdict.admitted) return { kind: "reject", reason: verdict.reason, message: verdict.message };
   if (verdict.preempt.length > 0) {
     return { kind: "preempt", pods: verdict.preempt, shortOf: verdict.shortOf ?? "" };
   }
   // No pod is terminating, waiting or shrinking, so all used resources stay in use.
-  if (seen.every((room) => room.lasting === room.held)) return { kind: "start" };
+  if (seen.every((resources) => resources.lasting === resources.held)) return { kind: "start" };
   const fits = (others: readonly Pod[]): boolean => isFree(admit(pod, others));
-  const leavers = seen.filter((room) => room.awaited !== undefined);
-  const beside = (left: readonly SeenRoom[]): boolean => fits([...lasting, ...heldBy(left)]);
+  const leavers = seen.filter((resources) => resources.awaited !== undefined);
+  const beside = (left: readonly SeenResources[]): boolean => fits([...lasting, ...heldBy(left)]);
   const unreserved = leavers.filter(({ awaited }) => awaited !== undefined && !reserved.has(awaited.uid));
   if (fits(heldBy(seen)) && beside(unreserved)) return { kind: "start" };
   return { kind: "wait", behind: fewestLeavers(leavers, beside) };
@@ -71,22 +76,23 @@ export function decideRoom(pod: Pod, rooms: Rooms, reserved: ReadonlySet<PodUid>
 /**
  * Returns admission's message as if no terminating pod had terminated; undefined when they do not prevent the start.
  */
-export function shortageMessage(pod: Pod, rooms: Rooms, admit: Admit): string | undefined {
-  const seen = [...rooms].map(([uid, room]) => seenBy(pod, uid, room));
+export function shortageMessage(pod: Pod, resourcesByPod: ResourcesByPod, admit: Admit): string | undefined {
+  const seen = [...resourcesByPod].map(([uid, resources]) => seenBy(pod, uid, resources));
   const leavers = seen.filter(({ awaited }) => awaited !== undefined);
-  const verdict = admit(pod, [...seen.flatMap((room) => room.lasting ?? []), ...heldBy(leavers)]);
+  const verdict = admit(pod, [...seen.flatMap((resources) => resources.lasting ?? []), ...heldBy(leavers)]);
   return verdict.admitted ? undefined : verdict.message;
 }
 
 const isFree = (verdict: AdmissionResult): boolean => verdict.admitted && verdict.preempt.length === 0;
-const heldBy = (rooms: readonly SeenRoom[]): readonly Pod[] => rooms.flatMap(({ held }) => held ?? []);
+const heldBy = (resourcesByPod: readonly SeenResources[]): readonly Pod[] =>
+  resourcesByPod.flatMap(({ held }) => held ?? []);
 
 /**
  * Returns the resources of a pod as `pod` counts them. A critical pod ignores pods that are overdue, and takes
  * precedence over promises to pods that are not critical; those are decided again. For other pods, an overdue pod keeps
  * its resources.
  */
-function seenBy(pod: Pod, uid: PodUid, { granted, held, promised, leaving }: TakenRoom): SeenRoom {
+function seenBy(pod: Pod, uid: PodUid, { granted, held, promised, leaving }: TakenResources): SeenResources {
   const isCritical = isCriticalPod(pod);
   const counts = promised !== undefined && (!isCritical || isCriticalPod(promised));
   const lasting = counts ? promised : granted;
@@ -108,8 +114,8 @@ const awaitedPod = (uid: PodUid, { metadata }: Pod, until: MonotonicMs): Awaited
 
 /** Returns the terminating pods to wait for: those with the earliest deadlines, as few as suffice. */
 function fewestLeavers(
-  leavers: readonly SeenRoom[],
-  beside: (left: readonly SeenRoom[]) => boolean,
+  leavers: readonly SeenResources[],
+  beside: (left: readonly SeenResources[]) => boolean,
 ): readonly AwaitedPod[] {
   const byDue = leavers.toSorted((a, b) => (a.awaited?.until ?? 0) - (b.awaited?.until ?? 0));
   let [low, high] = [0, byDue.length];
@@ -119,7 +125,7 @@ function fewestLeavers(
     else low = middle + 1;
   }
   let stay = byDue.slice(low);
-  const gone: SeenRoom[] = [];
+  const gone: SeenResources[] = [];
   for (const leaver of byDue.slice(0, low).reverse()) {
     if (beside([...stay, leaver])) stay = [...stay, leaver];
     else gone.unshift(leaver);

@@ -1,22 +1,22 @@
 /** Resources that pods take of the node: pods of the registry, and pods that run since an earlier kubelet process. */
 import { type Leaving, leavingDue, type OverdueFor } from "../admission/leavingPods.ts";
-import type { TakenRoom } from "../admission/roomDecision.ts";
+import type { TakenResources } from "../admission/resourceDecision.ts";
 import type { AllocationRecord } from "../allocation/allocationFile.ts";
-import { takenRoom } from "../allocation/heldRoom.ts";
+import { takenResources } from "../allocation/heldResources.ts";
 import { unclaimedPod } from "../allocation/podAllocation.ts";
 import type { PodUid } from "../ids.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
-import { roomOf } from "./podRecord.ts";
+import { resourcesOfRecord } from "./podRecord.ts";
 import type { PodRecord, Registry, RegistryContext } from "./podRegistryTypes.ts";
 
 type Records = ReadonlyMap<PodUid, PodRecord>;
 
 /** Returns the resources by UID, without those of pods that wait to start. */
-export const roomsOf = (records: Records): ReadonlyMap<PodUid, TakenRoom> =>
+export const resourcesOfRecords = (records: Records): ReadonlyMap<PodUid, TakenResources> =>
   new Map(
     [...records].flatMap(([uid, record]) => {
-      const room = roomOf(record);
-      return room === undefined ? [] : [[uid, room] as const];
+      const resources = resourcesOfRecord(record);
+      return resources === undefined ? [] : [[uid, resources] as const];
     }),
   );
 
@@ -61,27 +61,27 @@ export class RestoredPods {
   }
 
   /** Returns the resources that running, unclaimed pods take. */
-  rooms(records: Records): ReadonlyMap<PodUid, TakenRoom> {
+  resourcesByPod(records: Records): ReadonlyMap<PodUid, TakenResources> {
     return new Map(
       this.#context.runtimePods.flatMap((known) => {
-        const room = this.#room(known, records.get(known.podUid));
-        return room === undefined ? [] : [[known.podUid, room] as const];
+        const resources = this.#resources(known, records.get(known.podUid));
+        return resources === undefined ? [] : [[known.podUid, resources] as const];
       }),
     );
   }
 
-  #room(known: ListedPod, record: PodRecord | undefined): TakenRoom | undefined {
+  #resources(known: ListedPod, record: PodRecord | undefined): TakenResources | undefined {
     const allocation = this.#allocations.get(known.podUid)?.allocation;
     if (allocation === undefined || !known.running) return undefined;
-    const room = takenRoom(unclaimedPod(known, allocation), undefined);
+    const resources = takenResources(unclaimedPod(known, allocation), undefined);
     switch (record?.state) {
       case undefined:
         // A source may still claim it, even one that has reported.
-        return leavingRoom(room, this.#isSettled ? undefined : this.#unclaimed);
+        return leavingResources(resources, this.#isSettled ? undefined : this.#unclaimed);
       case "waiting":
-        return room;
+        return resources;
       case "terminating":
-        return leavingRoom(room, record.leaving);
+        return leavingResources(resources, record.leaving);
       case "rejected":
       case "syncing":
       case "terminated":
@@ -95,5 +95,5 @@ export class RestoredPods {
   }
 }
 
-const leavingRoom = (room: TakenRoom, leaving: Leaving | undefined): TakenRoom =>
-  leaving === undefined || room.held === undefined ? room : { held: room.held, leaving };
+const leavingResources = (resources: TakenResources, leaving: Leaving | undefined): TakenResources =>
+  leaving === undefined || resources.held === undefined ? resources : { held: resources.held, leaving };

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import { VirtualTimeScheduler } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { answerToCut } from "../../../src/core/server/answerToCut.ts";
-import { createAnswerRoom } from "../../../src/server/answerRoom.ts";
+import { createAnswerBudget } from "../../../src/server/answerBudget.ts";
 import { virtualClock } from "../../support/marbles.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
@@ -23,11 +23,11 @@ const fail = (thrown: unknown): never => {
   throw thrown;
 };
 
-/** A room for a MiB on time that `pass` moves. */
-function room() {
+/** A budget of a MiB, with time that `pass` advances. */
+function budget() {
   const scheduler = new VirtualTimeScheduler();
   const telemetry = recordingTelemetry();
-  const answers = createAnswerRoom({
+  const answers = createAnswerBudget({
     clock: virtualClock(scheduler),
     metrics: telemetry.metrics,
     maxWaitingBytes: 16 * PIECE,
@@ -52,7 +52,7 @@ function room() {
 
 describe("a response", () => {
   it("keeps its status and headers and sends its body in pieces", async () => {
-    const { answers } = room();
+    const { answers } = budget();
     const whole = new Response("x".repeat(PIECE + 1), { status: 207, headers: { a: "b" } });
     const guarded = answers.guard(whole, "p", new Outgoing() as never, fail);
     const pieces: number[] = [];
@@ -61,7 +61,7 @@ describe("a response", () => {
   });
 
   it("allows its client a minute for each piece", async () => {
-    const { answer, pass, cut } = room();
+    const { answer, pass, cut } = budget();
     const { outgoing, take } = await answer("p", 3 * PIECE);
     pass(MINUTE_MS - 1);
     await take();
@@ -72,7 +72,7 @@ describe("a response", () => {
   });
 
   it("does not time out after its body was taken or its client disconnected", async () => {
-    const { answer, pass, cut } = room();
+    const { answer, pass, cut } = budget();
     const taken = await answer("p", PIECE);
     expect(await taken.take()).toBeUndefined();
     const gone = await answer("p", 2 * PIECE);
@@ -84,7 +84,7 @@ describe("a response", () => {
   });
 
   it("waits for its source without a timeout", async () => {
-    const { answers, pass, cut } = room();
+    const { answers, pass, cut } = budget();
     const outgoing = new Outgoing();
     const silent = new Response(new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) }));
     const reading = answers
@@ -98,7 +98,7 @@ describe("a response", () => {
 
 describe("waiting responses", () => {
   it("are aborted above the bound: the one without progress for longest, of the peer with the most pending data", async () => {
-    const { answer, cut } = room();
+    const { answer, cut } = budget();
     const other = await answer("other", 4 * PIECE);
     const [first, second] = [await answer("greedy", 5 * PIECE), await answer("greedy", 5 * PIECE)];
     await first.take();
@@ -109,19 +109,19 @@ describe("waiting responses", () => {
       true,
       false,
     ]);
-    expect(cut("room")).toBe(1);
+    expect(cut("limit")).toBe(1);
   });
 
   it("never exceed the bound, whatever their number", async () => {
-    const { answer, cut } = room();
+    const { answer, cut } = budget();
     const all = [];
     for (let count = 0; count < 100; count += 1) all.push(await answer("p", 4 * PIECE));
-    expect([cut("room"), all.filter(({ outgoing }) => !outgoing.isDestroyed).length]).toEqual([96, 4]);
+    expect([cut("limit"), all.filter(({ outgoing }) => !outgoing.isDestroyed).length]).toEqual([96, 4]);
     expect(await all[99]?.take()).toBe(PIECE);
   });
 
   it("are aborted for a response that is larger than the bound", async () => {
-    const { answer } = room();
+    const { answer } = budget();
     const small = await answer("p", PIECE);
     const large = await answer("p", 20 * PIECE);
     expect([small.outgoing.isDestroyed, await large.take()]).toEqual([true, PIECE]);

@@ -5,9 +5,9 @@
  */
 import { distinctUntilChanged, EMPTY, from, map, merge, type Observable, switchMap } from "rxjs";
 import { overdueEvent } from "../core/admission/preempted.ts";
-import { roomWaitEvent, roomWaitMessage, roomWaitStatus } from "../core/admission/roomWait.ts";
+import { resourceWaitEvent, resourceWaitMessage, resourceWaitStatus } from "../core/admission/resourceWait.ts";
 import { epochMs, podUid } from "../core/ids.ts";
-import type { Registry, RegistryStep, RoomWait } from "../core/pod/podRegistry.ts";
+import type { Registry, RegistryStep, ResourceWait } from "../core/pod/podRegistry.ts";
 import { nextOverdue, type NextOverdue } from "../core/pod/registryOverdue.ts";
 import type { PodStatusInput } from "../core/pod/status.ts";
 import { sameValue } from "../core/sameValue.ts";
@@ -26,7 +26,7 @@ type Ports = Pick<KubeletPorts, "clock" | "telemetry">;
  *     c stops     ------------------------------------------------------------------x
  *     output      --event,status--------------------------event,status--overdue(c)------
  */
-export function roomWaits(
+export function resourceWaits(
   steps$: Observable<RegistryStep>,
   ports: Ports,
   { registry }: Pick<NodeView, "registry">,
@@ -41,32 +41,32 @@ export function roomWaits(
       return ring$.pipe(switchMap(() => from(overdueOutputs(next, registry.value, ports))));
     }),
   );
-  const told$ = steps$.pipe(eachOf((step) => step.roomWaits.flatMap((wait) => reported(wait, ports, node))));
+  const told$ = steps$.pipe(eachOf((step) => step.resourceWaits.flatMap((wait) => reported(wait, ports, node))));
   return merge(told$, overdue$);
 }
 
 function reported(
-  wait: RoomWait,
+  wait: ResourceWait,
   { clock, telemetry }: Ports,
   node: () => PodStatusInput["node"],
 ): readonly PodOutput[] {
   if (wait.kind === "ended") {
-    telemetry.metrics.observe("rxlet_room_wait_duration_seconds", wait.waitedMs / 1000, { outcome: wait.outcome });
+    telemetry.metrics.observe("rxlet_resource_wait_duration_seconds", wait.waitedMs / 1000, { outcome: wait.outcome });
     return [];
   }
   const { pod, behind } = wait;
   const { namespace, name, uid } = pod.metadata;
   const now = clock.wallTime();
   const lastAt = Math.max(...behind.map(({ until }) => until));
-  const message = roomWaitMessage(pod, behind, epochMs(now + lastAt - clock.monotonicMs()));
+  const message = resourceWaitMessage(pod, behind, epochMs(now + lastAt - clock.monotonicMs()));
   telemetry.log.info("Pod waits for the resources of terminating pods", {
     pod: `${namespace}/${name}`,
     podUid: uid,
     why: message,
   });
   return [
-    { kind: "event", event: roomWaitEvent(pod, message) },
-    { kind: "status", uid: podUid(uid), status: roomWaitStatus(pod, message, now, node()) },
+    { kind: "event", event: resourceWaitEvent(pod, message) },
+    { kind: "status", uid: podUid(uid), status: resourceWaitStatus(pod, message, now, node()) },
   ];
 }
 

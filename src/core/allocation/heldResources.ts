@@ -3,23 +3,24 @@
  * kubelet would restore the larger one. Pods that need these resources wait. Differs from upstream: upstream writes the
  * checkpoint during allocation.
  */
-import type { TakenRoom } from "../admission/roomDecision.ts";
+import type { TakenResources } from "../admission/resourceDecision.ts";
 import type { Pod } from "../api.ts";
 import { formatQuantity, subtractQuantity } from "../quantity.ts";
 import { podRequests } from "../resources/podResources.ts";
 import { addResources, maxResources, parseResourceList, type ResourceList } from "../resources/resourceList.ts";
 
 /** The resources of a pod that keeps running. */
-export type GrantedRoom = TakenRoom & { readonly granted: Pod; readonly held: Pod };
+export type GrantedResources = TakenResources & { readonly granted: Pod; readonly held: Pod };
 
 /** Returns the resources of a pod that still holds `requests`, if any, besides its allocated size. */
-export const takenRoom = (granted: Pod, requests: ResourceList | undefined): GrantedRoom => ({
+export const takenResources = (granted: Pod, requests: ResourceList | undefined): GrantedResources => ({
   granted,
   held: requests === undefined ? granted : holding(granted, requests),
 });
 
 /** Returns the resources of a pod whose new allocation is not checkpointed yet. */
-export const regranted = ({ held }: TakenRoom, pod: Pod): GrantedRoom => takenRoom(pod, heldRequests(held ?? pod, pod));
+export const regranted = ({ held }: TakenResources, pod: Pod): GrantedResources =>
+  takenResources(pod, heldRequests(held ?? pod, pod));
 
 /** Returns the requests to hold when a pod's allocation changes from the size of `before` to that of `after`. */
 export const heldRequests = (before: Pod, after: Pod): ResourceList =>

@@ -15,14 +15,14 @@ import { createStayingPods } from "./stayingPods.ts";
  * Whether a rejection has a reason of capacity. The checker knows only the resources of the configuration: the amount
  * of any other extended resource is in the Node, which no observation shows.
  */
-const isForRoom = (reason: string, resources: KubeletConfig["allocatable"]): boolean => {
+const isForResources = (reason: string, resources: KubeletConfig["allocatable"]): boolean => {
   if (reason === "UnexpectedAdmissionError" || reason === "NodePorts") return true;
   if (!reason.startsWith("OutOf")) return false;
   const resource = reason.slice("OutOf".length);
   return !resource.includes("/") || Object.hasOwn(resources, resource);
 };
 
-export function roomIsWaitedFor(config: Pick<KubeletConfig, "allocatable" | "maxPods">): SimChecker {
+export function resourcesAreAwaited(config: Pick<KubeletConfig, "allocatable" | "maxPods">): SimChecker {
   const fault = nodeMisfit(config);
   const sandboxes = createPodSandboxes();
   const staying = createStayingPods(sandboxes);
@@ -37,7 +37,7 @@ export function roomIsWaitedFor(config: Pick<KubeletConfig, "allocatable" | "max
   const fits = (uid: string, atMs: number): boolean =>
     fault([uid, ...staying.beside(uid, atMs)].flatMap((each) => parts.get(each) ?? [])) === undefined;
   return {
-    name: "roomIsWaitedFor",
+    name: "resourcesAreAwaited",
     sees: ["kubelet", "wanted", "status", "change"],
     check(observation) {
       const { atMs } = observation;
@@ -67,7 +67,7 @@ export function roomIsWaitedFor(config: Pick<KubeletConfig, "allocatable" | "max
           }
           if (!isTerminalPhase(phase)) return undefined;
           const isNews = !isTerminalPhase(before?.phase) && !staying.isOver(podUid);
-          const isRejection = phase === "Failed" && isForRoom(reason ?? "", config.allocatable) && isNews;
+          const isRejection = phase === "Failed" && isForResources(reason ?? "", config.allocatable) && isNews;
           if (!isRejection) {
             staying.goes(podUid, atMs);
             return undefined;

@@ -38,11 +38,11 @@ describe("a pod bound in place of one that is deleted by force", () => {
       expect: [
         by("10s").event(
           "new",
-          "WaitingForRoom",
+          "WaitingForResources",
           "Waiting for pods to terminate: default/old; rejected at 2026-01-01T00:01:40Z at the latest",
         ),
         between("11s", "13s").pod("new").is("Pending"),
-        between("11s", "13s").container("new/app").is("WaitingForRoom"),
+        between("11s", "13s").container("new/app").is("WaitingForResources"),
         inOrder("old/app exited", "old sandbox stopped", "new sandbox created"),
         between("17s", "30s").pod("new").isReady(),
         never.pod("new").is("Failed"),
@@ -105,7 +105,7 @@ describe("a pod bound in place of one that is deleted by force", () => {
     });
   });
 
-  it("goes at once when it is deleted itself, and leaves the room to others", () => {
+  it("goes at once when it is deleted itself, and leaves the resources to others", () => {
     simulate({
       pods: [tenant("old", "8")],
       programs: { "old/app": stopsIn("20s") },
@@ -128,7 +128,7 @@ describe("a pod bound in place of one that is deleted by force", () => {
 });
 
 describe("several pods bound at once", () => {
-  it("start in the order in which they came, as far as there is room", () => {
+  it("start in the order in which they came, as far as resources are free", () => {
     simulate({
       pods: [tenant("a", "4"), tenant("b", "4")],
       programs: { "a/app": stopsIn("3s"), "b/app": stopsIn("9s") },
@@ -145,7 +145,7 @@ describe("several pods bound at once", () => {
     });
   });
 
-  it("are decided without one that is stuck as soon as others have made room", () => {
+  it("are decided without one that is stuck as soon as others have freed resources", () => {
     simulate({
       pods: [tenant("a", "4"), tenant("b", "4")],
       programs: { "a/app": { ...deafToTerm }, "b/app": stopsIn("2s") },

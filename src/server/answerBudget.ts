@@ -20,7 +20,7 @@ const MAX_WAITING_BYTES = 128 * 1_024 * 1_024;
 /** Minimum charge for a response, which bounds the number of small responses. */
 const MIN_BYTES = 4_096;
 
-export interface AnswerRoomOptions {
+export interface AnswerBudgetOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly maxWaitingBytes?: number;
@@ -31,7 +31,7 @@ export interface AnswerRoomOptions {
 type Outgoing = Pick<ServerResponse | Http2ServerResponse, "once" | "destroy">;
 
 /** Bounds the response bodies that wait for slow clients. See the file header. */
-export interface AnswerRoom {
+export interface AnswerBudget {
   /**
    * Returns the same response with its body in bounded pieces. `peer` identifies the client; see `peerGroup`. `failed`
    * receives the error of a body, whose connection or stream is then destroyed so that the client sees a truncated
@@ -48,8 +48,8 @@ interface Progress {
   isTaken(): void;
 }
 
-/** Creates an empty answer room. */
-export function createAnswerRoom({ clock, metrics, maxWaitingBytes, shedding }: AnswerRoomOptions): AnswerRoom {
+/** Creates a budget without pending responses. */
+export function createAnswerBudget({ clock, metrics, maxWaitingBytes, shedding }: AnswerBudgetOptions): AnswerBudget {
   const max = maxWaitingBytes ?? MAX_WAITING_BYTES;
   const waiting = new Set<WaitingAnswer & { readonly cutOff: () => void }>();
   let allBytes = 0;
@@ -65,7 +65,7 @@ export function createAnswerRoom({ clock, metrics, maxWaitingBytes, shedding }: 
   const progressOf = (peer: string, outgoing: Outgoing): Progress => {
     let waits = new Subscription();
     let isClosed = false;
-    const cutOff = (reason: "room" | "stall"): void => {
+    const cutOff = (reason: "limit" | "stall"): void => {
       waits.unsubscribe();
       metrics.count("rxlet_answers_cut_off_total", { reason });
       outgoing.destroy();
@@ -77,7 +77,7 @@ export function createAnswerRoom({ clock, metrics, maxWaitingBytes, shedding }: 
     return {
       waits: (bytes) => {
         if (isClosed) return;
-        const answer = { peer, bytes: Math.max(bytes, MIN_BYTES), cutOff: () => cutOff("room") };
+        const answer = { peer, bytes: Math.max(bytes, MIN_BYTES), cutOff: () => cutOff("limit") };
         for (allBytes += answer.bytes; allBytes > max; ) {
           const cut = answerToCut(waiting);
           if (cut === undefined) break;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/core/api.ts";
 import { admittedFits } from "../../../src/sim/checkers/admittedFits.ts";
-import { roomIsWaitedFor } from "../../../src/sim/checkers/roomIsWaitedFor.ts";
+import { resourcesAreAwaited } from "../../../src/sim/checkers/resourcesAreAwaited.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
 import type { SimSight } from "../../../src/sim/simObservation.ts";
 import { change, started, status, type Step, verdicts } from "./sights.ts";
@@ -41,7 +41,7 @@ const stopped = (uid: string): Step => change("sandbox removed", "s0", uid, `dem
 const rejects = (uid: string, reason = "OutOfcpu") => status(undefined, { phase: "Failed", reason }, uid);
 const WRONG = (reason = "OutOfcpu") => [`demo/plain was rejected (${reason}) but fits beside the pods that stay`];
 
-describe("roomIsWaitedFor", () => {
+describe("resourcesAreAwaited", () => {
   const old = pod("old", { cpu: "4" });
   const next = pod("new", { cpu: "3" });
   it.each<readonly [what: string, steps: readonly Step[], found: readonly string[]]>([
@@ -137,7 +137,7 @@ describe("roomIsWaitedFor", () => {
       [wanted(old), runs("old"), [2, started], wanted(next), [63, rejects("new")]],
       [],
     ],
-  ])("%s", (_, steps, found) => expect(verdicts(roomIsWaitedFor(CONFIG), steps)).toEqual(found));
+  ])("%s", (_, steps, found) => expect(verdicts(resourcesAreAwaited(CONFIG), steps)).toEqual(found));
 });
 
 describe("admittedFits", () => {

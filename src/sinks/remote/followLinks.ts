@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { errnoOf } from "../../core/ioError.ts";
 import { isRemote, type MountEntry } from "../../core/mount/mountInfo.ts";
 
+/** Number of links that are followed, as many as the kernel follows. */
 const MAX_LINKS = 40;
 
 /** The end of a path. */
@@ -27,7 +28,8 @@ export async function followLinks(path: string, entries: readonly MountEntry[]):
   const remote = new Map(entries.filter(isRemote).map((entry) => [entry.mountPoint, entry]));
   let left = path.split("/");
   let here: readonly string[] = [];
-  for (let links = 0; left.length > 0 && links <= MAX_LINKS; ) {
+  let links = 0;
+  while (left.length > 0) {
     const [name = "", ...rest] = left;
     left = rest;
     if (name === "" || name === ".") continue;
@@ -44,11 +46,12 @@ export async function followLinks(path: string, entries: readonly MountEntry[]):
       here = [...here, name];
       continue;
     }
+    if (links === MAX_LINKS) return { path: joined(here, [name, ...rest]), mount: undefined };
     links += 1;
     if (target.to.startsWith("/")) here = [];
     left = [...target.to.split("/"), ...rest];
   }
-  return { path: joined(here, left), mount: undefined };
+  return { path: joined(here, []), mount: undefined };
 }
 
 const joined = (here: readonly string[], left: readonly string[]): string => join("/", ...here, ...left);

@@ -45,11 +45,11 @@ describe("following the links of a path", () => {
     expect((await followLinks(join(dir(), "out"), [])).path).toBe("/");
   });
 
-  it("looks behind forty links, which is as many as the kernel follows, and gives up at a longer chain", async () => {
+  it("follows forty links, as many as the kernel, and not the forty-first", async () => {
     await link("1", "share");
-    for (let number = 2; number <= 42; number += 1) await link(String(number), String(number - 1));
+    for (let number = 2; number <= 41; number += 1) await link(String(number), String(number - 1));
     await link("loop", "loop");
-    expect(await Promise.all(["40", "42", "loop"].map(end))).toEqual([
+    expect(await Promise.all(["40", "41", "loop"].map(end))).toEqual([
       ["./share", "nfs4"],
       ["./1", undefined],
       ["./loop", undefined],

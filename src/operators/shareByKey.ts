@@ -8,11 +8,18 @@ import type { Call } from "../ports/call.ts";
 import { subscribeInner } from "./subscribeInner.ts";
 
 /** Joins callers of one key into one run. */
-export interface SharedRuns<K, T> {
+export interface SharedRuns<Q, T> {
   /** Returns the shared run as a Call: unsubscribing leaves it, the last to leave cancels it. */
-  join(key: K): Call<T>;
+  join(request: Q): Call<T>;
   /** Number of keys with a current run. */
   readonly liveKeys: number;
+}
+
+/** Options of shareByKey. */
+export interface ShareByKeyOptions<Q, T> {
+  start(request: Q): Call<T>;
+  /** Returns the key of a request: requests with the same key share a run. By default the request itself. */
+  keyOf?(request: Q): unknown;
 }
 
 interface Run<T> {
@@ -31,10 +38,10 @@ interface Run<T> {
  * Cancels: the run, when its last subscriber unsubscribes. Errors: a run's error goes to all its subscribers. Bound:
  * one run per key. The value is held until the run completes, so that late subscribers get it too.
  */
-export function shareByKey<K, T>(options: { start(key: K): Call<T> }): SharedRuns<K, T> {
-  const runs = new Map<K, Run<T>>();
+export function shareByKey<Q, T>({ start, keyOf = (request) => request }: ShareByKeyOptions<Q, T>): SharedRuns<Q, T> {
+  const runs = new Map<unknown, Run<T>>();
 
-  const begin = (key: K, run: Run<T>) => {
+  const begin = (request: Q, key: unknown, run: Run<T>) => {
     runs.set(key, run);
     const forget = () => {
       if (runs.get(key) === run) runs.delete(key);
@@ -45,7 +52,7 @@ export function shareByKey<K, T>(options: { start(key: K): Call<T> }): SharedRun
     };
     const shared$ = new Observable<never>((destination) => {
       const values: T[] = [];
-      subscribeInner(destination, () => options.start(key), {
+      subscribeInner(destination, () => start(request), {
         next: (value) => void values.splice(0, 1, value),
         ended: () =>
           settle((waiter) => {
@@ -62,8 +69,9 @@ export function shareByKey<K, T>(options: { start(key: K): Call<T> }): SharedRun
     get liveKeys() {
       return runs.size;
     },
-    join: (key) =>
+    join: (request) =>
       new Observable<T>((waiter) => {
+        const key = keyOf(request);
         const known = runs.get(key);
         const run: Run<T> = known ?? { waiters: new Set(), subscription: undefined };
         run.waiters.add(waiter);
@@ -73,7 +81,7 @@ export function shareByKey<K, T>(options: { start(key: K): Call<T> }): SharedRun
           if (runs.get(key) === run) runs.delete(key);
           run.subscription?.unsubscribe();
         });
-        if (known === undefined) begin(key, run);
+        if (known === undefined) begin(request, key, run);
       }),
   };
 }

@@ -4,8 +4,9 @@
  * same key share one call. Owns its entries, which are keyed by a hash or an attribute set, never by a secret. When
  * memory is low, the entries and then the waiting calls are dropped (ports/shedding.ts).
  */
-import { defer, finalize, of, shareReplay, tap } from "rxjs";
+import { defer, of, tap } from "rxjs";
 import type { MonotonicMs } from "../../core/ids.ts";
+import { shareByKey } from "../../operators/shareByKey.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Shedding } from "../../ports/shedding.ts";
@@ -37,6 +38,12 @@ export interface CacheObserver<A> {
 
 const UNOBSERVED = { answered: <T>(_isKnown: boolean, answer$: T) => answer$, fetched: <T>(answer$: T) => answer$ };
 
+/** A question and its key, which is a hash or a long text: it is computed once. */
+interface Asked<Q> {
+  readonly key: string;
+  readonly question: Q;
+}
+
 interface Entry<A> {
   readonly answer: A;
   readonly until: number;
@@ -51,7 +58,6 @@ export function answerCache<Q, A>(options: AnswerCacheOptions<Q, A>): (question:
   const { park, refuseAll } = parkedCalls(options.waiting);
   const granted = new Map<string, Entry<A>>();
   const refused = new Map<string, Entry<A>>();
-  const underWay = new Map<string, Call<A>>();
   const { name, shedding } = options;
   shedding?.register({
     name,
@@ -74,26 +80,16 @@ export function answerCache<Q, A>(options: AnswerCacheOptions<Q, A>): (question:
     const [oldest] = known.keys();
     if (known.size > maxEntries && oldest !== undefined) known.delete(oldest);
   };
-  const asked = (key: string, question: Q): Call<A> => {
-    const shared$ = observer.fetched(ask(question)).pipe(
-      tap((answer) => keep(key, answer)),
-      finalize(() => underWay.delete(key)),
-      shareReplay({ bufferSize: 1, refCount: true }),
-    );
-    underWay.set(key, shared$);
-    return shared$;
-  };
+  const calls = shareByKey<Asked<Q>, A>({
+    keyOf: ({ key }) => key,
+    start: ({ key, question }) => observer.fetched(ask(question)).pipe(tap((answer) => keep(key, answer))),
+  });
   return (question) =>
     defer(() => {
       const key = keyOf(question);
       const entry = granted.get(key) ?? refused.get(key);
       const isKnown = entry !== undefined && entry.until > clock.monotonicMs();
-      const answer$ = isKnown
-        ? of(entry.answer)
-        : park(
-            clientOf(question),
-            defer(() => underWay.get(key) ?? asked(key, question)),
-          );
+      const answer$ = isKnown ? of(entry.answer) : park(clientOf(question), calls.join({ key, question }));
       return observer.answered(isKnown, answer$);
     });
 }

@@ -5,6 +5,7 @@
  */
 import type { PodStatus } from "../core/api.ts";
 import type { CriRpc } from "../core/criOperations.ts";
+import { podContainerStatuses } from "../core/pod/containers.ts";
 import { unreachable } from "../core/invariant.ts";
 import type { SimObservation } from "./simObservation.ts";
 
@@ -120,8 +121,9 @@ function textOf(observation: SimObservation): string {
 }
 
 /** Formats a status: phase, then each container with state and restarts. */
-function statusText({ phase, reason, initContainerStatuses = [], containerStatuses = [] }: PodStatus): string {
-  const containers = [...initContainerStatuses, ...containerStatuses].map(({ name, state, ready, restartCount }) => {
+function statusText(status: PodStatus): string {
+  const { phase, reason } = status;
+  const containers = podContainerStatuses(status).map(({ name, state, ready, restartCount }) => {
     const { running, terminated, waiting } = state ?? {};
     const word =
       running !== undefined

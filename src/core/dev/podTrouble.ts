@@ -1,5 +1,6 @@
 /** Why a pod is not what its manifest asks for, in one line for a terminal. */
 import type { ApiContainerStatus, Pod } from "../api.ts";
+import { podContainerStatuses } from "../pod/containers.ts";
 import type { TimelineView, WaitView } from "../timeline/timelineView.ts";
 
 /** A pod by its namespace and name, and what is wrong with it. */
@@ -14,9 +15,9 @@ const PROBE_SECONDS = 5;
 /** The trouble of a pod; undefined when there is none, or nothing is known of it. `view` may have the cause of a wait. */
 export function podTrouble({ metadata, status = {} }: Pod, view: TimelineView | undefined): string | undefined {
   if (metadata.deletionTimestamp !== undefined || status.phase === "Succeeded") return undefined;
-  const { initContainerStatuses = [], containerStatuses = [], message = "" } = status;
+  const { message = "" } = status;
   if (status.phase === "Failed" && message !== "") return message;
-  for (const container of [...initContainerStatuses, ...containerStatuses]) {
+  for (const container of podContainerStatuses(status)) {
     const text = containerTrouble(container);
     if (text !== undefined) return `${container.name}: ${text}`;
   }

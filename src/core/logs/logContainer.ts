@@ -1,6 +1,6 @@
 /** Finds the container instance whose log is requested, from the pod's status. Upstream: validateContainerLogStatus. */
 import type { ApiContainerStatus, Pod } from "../api.ts";
-import { allContainers } from "../pod/containers.ts";
+import { allContainers, allContainerStatuses } from "../pod/containers.ts";
 import type { LogRefusal } from "./podLogOptions.ts";
 
 /** Returns the instance's ID as in the status (`containerd://...`), or why there is no log. */
@@ -26,12 +26,8 @@ function waitingText(reason: string): string {
   return reason === "ImagePullBackOff" ? "trying and failing to pull image" : reason;
 }
 
-function statusOf({ status }: Pod, container: string): ApiContainerStatus | undefined {
-  const { containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = status ?? {};
-  return [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses].find(
-    ({ name }) => name === container,
-  );
-}
+const statusOf = ({ status }: Pod, container: string): ApiContainerStatus | undefined =>
+  allContainerStatuses(status).find(({ name }) => name === container);
 
 /** Returns whether the pod's spec has a container of that name, of any kind. */
 export const hasContainer = ({ spec }: Pod, name: string): boolean =>

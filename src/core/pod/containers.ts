@@ -1,8 +1,8 @@
 /**
- * The containers of a pod in one list. A spec has three lists; the order in which they are joined matters where a
+ * The containers of a pod in one list. A spec and a status have three lists each; the order in which they are joined matters where a
  * reader stops at the first match, runs the containers one after the other, or prints them.
  */
-import type { Container, PodSpec } from "../api.ts";
+import type { ApiContainerStatus, Container, PodSpec, PodStatus } from "../api.ts";
 import { findNamed } from "../findNamed.ts";
 
 type Main = Pick<PodSpec, "containers" | "initContainers">;
@@ -49,3 +49,15 @@ export const portContainers = (spec: Main): readonly Container[] => [...spec.con
 /** Returns the init or regular container of that name. */
 export const findContainer = ({ initContainers, containers }: Main, name: string): Container | undefined =>
   findNamed(initContainers, name) ?? findNamed(containers, name);
+
+/** Returns the statuses of init and regular containers, in the order in which the containers start. */
+export const podContainerStatuses = (status: PodStatus | undefined): readonly ApiContainerStatus[] => [
+  ...(status?.initContainerStatuses ?? []),
+  ...(status?.containerStatuses ?? []),
+];
+
+/** Returns the statuses of the containers of all three lists, in the order in which the containers start. */
+export const allContainerStatuses = (status: PodStatus | undefined): readonly ApiContainerStatus[] => [
+  ...podContainerStatuses(status),
+  ...(status?.ephemeralContainerStatuses ?? []),
+];

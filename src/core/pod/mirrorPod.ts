@@ -3,8 +3,8 @@
  * (pkg/kubelet/pod/mirror_client.go).
  */
 import type { ApiPod } from "../api/apiPodObjects.ts";
-import type { ApiContainerStatus, Pod, PodStatus } from "../api.ts";
-import { findContainer } from "./containers.ts";
+import type { Pod, PodStatus } from "../api.ts";
+import { findContainer, podContainerStatuses } from "./containers.ts";
 import { isTerminalPhase } from "./phase.ts";
 import { mayRestartAllContainers } from "./restartAllContainers.ts";
 import { restartsAfterExit } from "./restartRules.ts";
@@ -46,16 +46,11 @@ export function mirrorPod({ apiVersion, kind, metadata, spec }: Pod, node: { nam
 export function isOfEarlierLife(mirrored: PodStatus, own: PodStatus, { spec }: Pod): boolean {
   if (isTerminalPhase(mirrored.phase) && own.phase !== undefined && !isTerminalPhase(own.phase)) return true;
   if (mayRestartAllContainers(spec)) return false;
-  const statuses = statusesOf(own);
-  return statusesOf(mirrored).some(({ name, state }) => {
+  const statuses = podContainerStatuses(own);
+  return podContainerStatuses(mirrored).some(({ name, state }) => {
     const container = findContainer(spec, name);
     const now = findNamed(statuses, name);
     if (container === undefined || now === undefined || state?.terminated === undefined) return false;
     return now.state?.terminated === undefined && !restartsAfterExit(container, spec, state.terminated.exitCode);
   });
 }
-
-const statusesOf = ({
-  initContainerStatuses = [],
-  containerStatuses = [],
-}: PodStatus): readonly ApiContainerStatus[] => [...initContainerStatuses, ...containerStatuses];

@@ -3,7 +3,7 @@ import { namesText } from "../admission/leavingPods.ts";
 import type { ApiContainerStatus, Pod } from "../api.ts";
 import { parseImageRef } from "../image/imageRef.ts";
 import type { MonotonicMs } from "../ids.ts";
-import { allContainers, isSidecar } from "../pod/containers.ts";
+import { allContainers, isSidecar, podContainerStatuses } from "../pod/containers.ts";
 import { parseInstant } from "../time/civilTime.ts";
 import { IMAGE_PULL } from "./advanceTimeline.ts";
 import type { PodVolumes } from "../volume/podVolumes.ts";
@@ -135,7 +135,7 @@ function sidecarStops({ state, status, pod, underWay }: PodTimeline): readonly P
   if (state !== "terminating") return [];
   const busy = new Set([...underWay.values()].map(({ stage }) => stage.container));
   const runs = new Set(
-    [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].flatMap((container) =>
+    podContainerStatuses(status).flatMap((container) =>
       container.state?.running === undefined ? [] : [container.name],
     ),
   );

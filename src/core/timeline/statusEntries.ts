@@ -1,6 +1,7 @@
 /** Differences between two statuses of a pod, as timeline entries without their time. */
 import { WAITING_FOR_RESOURCES } from "../admission/leavingPods.ts";
 import type { ApiContainerStatus, PodStatus } from "../api.ts";
+import { allContainerStatuses } from "../pod/containers.ts";
 import { parseInstant } from "../time/civilTime.ts";
 import type { TimelineEntry } from "./timelineTypes.ts";
 
@@ -12,18 +13,12 @@ const ON_ITS_WAY: ReadonlySet<string> = new Set([WAITING_FOR_RESOURCES, "", "Con
 
 /** Returns the differences worth an entry; none when the statuses mean the same. */
 export function statusEntries(before: PodStatus | undefined, after: PodStatus): readonly Entry[] {
-  const known = new Map(containersOf(before).map((container) => [container.name, container]));
+  const known = new Map(allContainerStatuses(before).map((container) => [container.name, container]));
   return [
-    ...containersOf(after).flatMap((container) => containerEntries(known.get(container.name), container)),
+    ...allContainerStatuses(after).flatMap((container) => containerEntries(known.get(container.name), container)),
     ...podEntries(before, after),
   ];
 }
-
-const containersOf = (status: PodStatus | undefined): readonly ApiContainerStatus[] => [
-  ...(status?.initContainerStatuses ?? []),
-  ...(status?.containerStatuses ?? []),
-  ...(status?.ephemeralContainerStatuses ?? []),
-];
 
 function containerEntries(before: ApiContainerStatus | undefined, after: ApiContainerStatus): readonly Entry[] {
   const container = after.name;

@@ -1,5 +1,6 @@
 /** Differences between the desired and the actual pods of a node: none once every desired pod reached its goal. */
 import type { Pod } from "../../core/api.ts";
+import { podContainerStatuses } from "../../core/pod/containers.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { SimNode } from "../simNode.ts";
 import { POD_KINDS } from "../workload/podKinds.ts";
@@ -27,13 +28,13 @@ export function openDesires(node: DesiredNode, wanted: readonly WantedPod[]): re
 
 function problemOf({ metadata, spec, status }: Pod, { plan, uid }: WantedPod): string | undefined {
   if (uid !== undefined && metadata.uid !== uid) return `is still the pod of UID ${metadata.uid}`;
-  const { phase, reason = "", initContainerStatuses = [], containerStatuses = [] } = status ?? {};
+  const { phase, reason = "", containerStatuses = [] } = status ?? {};
   // A rejected, preempted or evicted pod is terminal whatever its goal. After a restart of the kubelet, the status of a
   // rejected pod lists its containers as lost.
   const gaveWay =
     containerStatuses.length === 0 || ["Preempting", "Evicted"].includes(reason) || reason.startsWith("OutOf");
   if (phase === "Failed" && gaveWay) return undefined;
-  const reported = [...initContainerStatuses, ...containerStatuses].map(({ name, state, ready, restartCount }) => {
+  const reported = podContainerStatuses(status).map(({ name, state, ready, restartCount }) => {
     const is = state?.running !== undefined ? "runs" : (state?.terminated?.reason ?? state?.waiting?.reason ?? "?");
     return `${name} ${is}${ready ? "" : " (not ready)"} #${restartCount}`;
   });

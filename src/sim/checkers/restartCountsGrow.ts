@@ -4,17 +4,13 @@
  * its pod terminated, even if the pod returned before its other containers were removed.
  */
 import type { PodStatus } from "../../core/api.ts";
+import { podContainerStatuses } from "../../core/pod/containers.ts";
 import type { PodSource } from "../../core/pod/sourceSnapshot.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { podParts } from "./podParts.ts";
 
 const countsOf = (status: PodStatus | undefined): ReadonlyMap<string, number> =>
-  new Map(
-    [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].map(({ name, restartCount }) => [
-      name,
-      restartCount,
-    ]),
-  );
+  new Map(podContainerStatuses(status).map(({ name, restartCount }) => [name, restartCount]));
 
 export function restartCountsGrow(): SimChecker {
   const parts = podParts();

@@ -4,7 +4,7 @@
  */
 import type { Pod } from "../../core/api.ts";
 import { sameRequirements } from "../../core/allocation/podAllocation.ts";
-import { podContainers } from "../../core/pod/containers.ts";
+import { podContainers, podContainerStatuses } from "../../core/pod/containers.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import { milliCpuToQuotaUs, milliCpuToShares } from "../../core/resources/cgroupMath.ts";
 import { podCgroupName, podCgroupResources, type CgroupLimits } from "../../core/resources/podCgroup.ts";
@@ -95,13 +95,13 @@ function grantsOf(pod: Pod): ReadonlyMap<string, Requirements> {
   if (conditionOf(pod, "PodResizePending") === undefined) {
     return new Map(podContainers(spec).map(({ name, resources }) => [name, resources ?? {}]));
   }
-  const reported = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const reported = podContainerStatuses(status);
   return new Map(reported.map(({ name, resources }) => [name, resources ?? {}]));
 }
 
 function notInForce(pod: Pod, node: SizedNode): readonly string[] {
   const grants = grantsOf(pod);
-  const reported = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  const reported = podContainerStatuses(pod.status);
   return runningOf(pod, node).flatMap(({ config, resources }) => {
     const name = config.metadata?.name ?? "";
     const grant = grants.get(name);

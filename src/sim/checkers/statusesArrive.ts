@@ -1,6 +1,7 @@
 /** Pod statuses that have not reached the API server: none once the server has the kubelet's status of every pod. */
 import type { ApiPod } from "../../core/api/apiPodObjects.ts";
 import type { ApiContainerStatus, Pod, PodStatus } from "../../core/api.ts";
+import { podContainerStatuses } from "../../core/pod/containers.ts";
 import { isStaticPod } from "../../core/pod/criticalPod.ts";
 import type { SimNode } from "../simNode.ts";
 
@@ -27,9 +28,10 @@ function problemOf(pod: Pod, object: ApiPod | undefined): string | undefined {
   return reported === known ? undefined : `has status ${reported} in the kubelet and ${known} on the API server`;
 }
 
-function textOf({ phase, reason, conditions = [], containerStatuses = [], initContainerStatuses = [] }: PodStatus) {
-  const isReady = conditions.some(({ type, status }) => type === "Ready" && status === "True");
-  const containers = [...initContainerStatuses, ...containerStatuses].map(containerText);
+function textOf(status: PodStatus) {
+  const { phase, reason, conditions = [] } = status;
+  const isReady = conditions.some((condition) => condition.type === "Ready" && condition.status === "True");
+  const containers = podContainerStatuses(status).map(containerText);
   return [phase, reason ?? "-", isReady ? "ready" : "not ready", ...containers].join(" ");
 }
 

@@ -1,5 +1,6 @@
 /** Pods that a script adds to a node, as manifests or API pods. Owns their record and the UIDs of API pods. */
 import type { Pod } from "../../core/api.ts";
+import { podContainerStatuses } from "../../core/pod/containers.ts";
 import { formatInstant } from "../../core/time/civilTime.ts";
 import type { SimNode } from "../simNode.ts";
 import type { SimObservation } from "../simObservation.ts";
@@ -70,7 +71,7 @@ export function createStagePods(node: SimNode, names: Hands["names"], { lose, la
       const isLeaving = [...objects.values()].some(
         ({ metadata }) => metadata.uid === podUid && metadata.deletionTimestamp !== undefined,
       );
-      const statuses = [...(after.initContainerStatuses ?? []), ...(after.containerStatuses ?? [])];
+      const statuses = podContainerStatuses(after);
       if (isLeaving && statuses.every(({ state }) => state?.running === undefined)) later(REAP_MS, () => reap(podUid));
     },
   };

@@ -3,6 +3,7 @@
  * them to scale, one letter per slice of time, like a marble diagram: `wwRRRRR|RRRR|bbbbbbbbbRRRR`.
  */
 import type { ApiContainerStatus, PodStatus } from "../../core/api.ts";
+import { allContainerStatuses, podContainerStatuses } from "../../core/pod/containers.ts";
 import type { History } from "./history.ts";
 import { podOfContainer } from "./scenarioNames.ts";
 import { shortDuration } from "./scenarioTime.ts";
@@ -36,11 +37,7 @@ const PULL_REASONS = ["ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "
 
 /** Returns the status of a container; undefined when the pod has no container of that name. */
 export const statusOfContainer = (status: PodStatus | undefined, name: string): ApiContainerStatus | undefined =>
-  [
-    ...(status?.initContainerStatuses ?? []),
-    ...(status?.containerStatuses ?? []),
-    ...(status?.ephemeralContainerStatuses ?? []),
-  ].find((each) => each.name === name);
+  allContainerStatuses(status).find((each) => each.name === name);
 
 /** Returns the letter of a container status. */
 function letterOf(status: ApiContainerStatus | undefined): StateLetter {
@@ -124,8 +121,7 @@ export function containersOf({ pods }: History): readonly string[] {
   const names = new Set<string>();
   for (const [pod, moments] of pods) {
     for (const { status } of moments) {
-      const { initContainerStatuses = [], containerStatuses = [] } = status ?? {};
-      for (const { name } of [...initContainerStatuses, ...containerStatuses]) names.add(`${pod}/${name}`);
+      for (const { name } of podContainerStatuses(status)) names.add(`${pod}/${name}`);
     }
   }
   return [...names];

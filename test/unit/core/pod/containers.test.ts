@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
-import type { Container } from "../../../../src/core/api.ts";
+import type { ApiContainerStatus, Container } from "../../../../src/core/api.ts";
 import {
   allContainers,
+  allContainerStatuses,
   allRegularFirst,
   findContainer,
   lastingContainers,
   podContainers,
+  podContainerStatuses,
   portContainers,
   regularFirst,
 } from "../../../../src/core/pod/containers.ts";
@@ -48,5 +50,22 @@ describe("findContainer", () => {
     ["unknown", undefined],
   ])("%s", (name, found) => {
     expect(findContainer(spec, name)).toBe(found);
+  });
+});
+
+describe("the statuses of a pod's containers in one list", () => {
+  const named = (name: string): ApiContainerStatus => ({ name, image: "", imageID: "", ready: false, restartCount: 0 });
+  const status = {
+    containerStatuses: [named("web")],
+    initContainerStatuses: [named("setup")],
+    ephemeralContainerStatuses: [named("debug")],
+  };
+
+  test.each([
+    ["podContainerStatuses", podContainerStatuses, "setup web"],
+    ["allContainerStatuses", allContainerStatuses, "setup web debug"],
+  ] as const)("%s: %s", (_name, join, names) => {
+    expect(join(status).map(({ name }) => name)).toEqual(names.split(" "));
+    expect([join({}), join(undefined)]).toEqual([[], []]);
   });
 });

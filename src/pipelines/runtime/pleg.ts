@@ -67,8 +67,6 @@ export type PlegOutput =
   | { readonly kind: "streamChanged" }
   /** The listing cell has a new value. */
   | { readonly kind: "relisted" }
-  /** The pod's entry in the cell `runtimeStatuses` has a new value. */
-  | { readonly kind: "inspected"; readonly status: PodRuntimeStatus }
   /** An inspection failed a while ago, or missed a change that a hint reported meanwhile: request it again. */
   | { readonly kind: "inspectAgain"; readonly uid: PodUid };
 
@@ -144,13 +142,8 @@ function inspections(
     connect((outcomes$) =>
       merge(
         outcomes$.pipe(
-          eachOf((outcome) => {
-            if (!("status" in outcome)) return [];
-            const { status } = outcome;
-            const again: PlegOutput = { kind: "inspectAgain", uid: status.podUid };
-            const inspected: PlegOutput = { kind: "inspected", status };
-            return cells.missed.isBehind(status) ? [inspected, again] : [inspected];
-          }),
+          filter((outcome) => "status" in outcome && cells.missed.isBehind(outcome.status)),
+          map(({ uid }): PlegOutput => ({ kind: "inspectAgain", uid })),
         ),
         outcomes$.pipe(
           filter((outcome) => "error" in outcome),

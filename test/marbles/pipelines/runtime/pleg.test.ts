@@ -5,6 +5,7 @@ import {
   ignoreElements,
   map,
   merge,
+  mergeWith,
   NEVER,
   type Observable,
   observeOn,
@@ -19,9 +20,10 @@ import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { type PodUid, podUid } from "../../../../src/core/ids.ts";
 import * as cri from "../../../../src/gen/cri.ts";
-import { type PlegOutput, pleg } from "../../../../src/pipelines/runtime/pleg.ts";
+import { pleg } from "../../../../src/pipelines/runtime/pleg.ts";
 import type { RuntimeService } from "../../../../src/ports/cri.ts";
 import type { RuntimeSignal } from "../../../../src/ports/kubeletPorts.ts";
+import type { Logger } from "../../../../src/ports/telemetry.ts";
 import { createSimFiles } from "../../../../src/sim/host/simFiles.ts";
 import { createSimLogFiles } from "../../../../src/sim/host/simLogFiles.ts";
 import { createNodeState } from "../../../../src/state/nodeState.ts";
@@ -95,7 +97,7 @@ function fakeRuntime({ clock }: Pick<Marbles, "clock">, latencyMs: number, statu
 
 const CONFIG = { relistPeriodMs: 1_000, resyncPeriodMs: 30_000, inspectionDeadlineMs: 100, inspectionsAtOnce: 2 };
 
-/** The pipeline on the fake, its loop closed through the scheduler; `said` is what came out. */
+/** The pipeline on the fake, its loop closed through the scheduler. `output$` also emits each inspection. */
 function follow(
   m: Marbles,
   signals$: Observable<RuntimeSignal>,
@@ -106,7 +108,10 @@ function follow(
   const requests = new Subject<PodUid>();
   const files = createSimFiles(m);
   const logFiles = createSimLogFiles({ clock: m.clock, files });
-  const ports = { runtime: fake.runtime, clock: m.clock, files, logFiles, telemetry: recordingTelemetry() };
+  const telemetry = recordingTelemetry();
+  const inspections = new Subject<string>();
+  const log = { ...telemetry.log, verbose: (...line: VerboseLine) => inspections.next(describeInspection(line)) };
+  const ports = { runtime: fake.runtime, clock: m.clock, files, logFiles, telemetry: { ...telemetry, log } };
   const known = new Set(records);
   const output$ = pleg({ signals$, requests$: requests.pipe(observeOn(m.scheduler)) }, ports, CONFIG, {
     ...state,
@@ -116,16 +121,19 @@ function follow(
     tap((output) => {
       if (output.kind === "inspectAgain") requests.next(output.uid);
     }),
-    map((output) => describeOutput(output)),
+    map((output) => (output.kind === "inspectAgain" ? `again ${output.uid}` : output.kind)),
+    mergeWith(inspections.pipe(filter((text) => text !== ""))),
   );
-  return { fake, state, known, output$, ask: (uid: string) => requests.next(podUid(uid)), telemetry: ports.telemetry };
+  return { fake, state, known, output$, ask: (uid: string) => requests.next(podUid(uid)), telemetry };
 }
 
-function describeOutput(output: PlegOutput): string {
-  if (output.kind === "inspected") {
-    return `${output.status.podUid} ${output.status.containers.map(({ state }) => state).join(",")}`.trim();
-  }
-  return output.kind === "inspectAgain" ? `again ${output.uid}` : output.kind;
+type VerboseLine = Parameters<Logger["verbose"]>;
+
+/** Formats the log line of an inspection; "" for other lines. */
+function describeInspection([, message, fields]: VerboseLine): string {
+  if (message !== "Pod inspected") return "";
+  const { podUid: uid, containers } = fields() as { readonly podUid: string; readonly containers: readonly string[] };
+  return `${uid} ${containers.map((text) => text.split(": ")[1]).join(",")}`.trim();
 }
 
 const streaming: RuntimeSignal = { kind: "streaming", via: "cri" };

@@ -120,7 +120,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     nodeCgroups(ports, config, use).pipe(tap((event) => use.events.push(event))),
   );
   run("clusterNode", CLUSTER_PLACES, (use) =>
-    clusterNode(pods.images, ports, config, state, use).pipe(tap((event) => use.events.push(event))),
+    clusterNode(pods.images, ports, config, use).pipe(tap((event) => use.events.push(event))),
   );
   return {
     run$: merge(...parts.map(({ run$ }) => run$)),
@@ -156,4 +156,16 @@ const POD_PLACES = {
   reads: ["listing", "runtimeState", "node", "pressures", "sourcesSeen", "registryInputs"],
   writes: ["registry", "timelines", "podStatuses", "registryInputs", "inspections", "events"],
 } as const;
-const CLUSTER_PLACES = { writes: ["node", "images", "events"] } as const;
+const CLUSTER_PLACES = {
+  reads: [
+    "registry",
+    "podStatuses",
+    "apiPodObjects",
+    "sourcesSeen",
+    "runtimeState",
+    "relistedAt",
+    "pressures",
+    "addresses",
+  ],
+  writes: ["node", "images", "events"],
+} as const;

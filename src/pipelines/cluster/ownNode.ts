@@ -16,8 +16,9 @@ import { type NodeWriter, nodeRegistration } from "./nodeRegistration.ts";
 import { createNodeStartup } from "./nodeStartup.ts";
 import { nodeStatus } from "./reportNodeStatus.ts";
 
-/** The cells that this pipeline writes. */
-export type OwnNodeCells = Pick<NodeState, "node" | "images">;
+/** The cells that this pipeline reads, and those that it owns. */
+export type OwnNodeState = Pick<NodeView, "runtimeState" | "relistedAt" | "pressures" | "addresses"> &
+  Pick<NodeState, "node" | "images">;
 
 const MS_PER_SECOND = 1_000;
 
@@ -27,8 +28,7 @@ export function ownNode(
   { api, cluster }: { readonly api: ApiLanes; readonly cluster: ClusterObjects },
   ports: Omit<KubeletPorts, "api" | "cluster">,
   config: KubeletConfig,
-  state: NodeView,
-  cells: OwnNodeCells,
+  state: OwnNodeState,
 ): Observable<KubeletEvent> {
   const { clock, rng, telemetry } = ports;
   const { nodeName, node: settings } = config;
@@ -41,10 +41,10 @@ export function ownNode(
     const writer: NodeWriter = { ...request, facts, startup: createNodeStartup(ports), returns$: api.returns$ };
     return merge(
       from(startEvents(nodeName, ports.machine)),
-      nodeObject(nodeName, cluster.node$, cells.node),
+      nodeObject(nodeName, cluster.node$, state.node),
       nodeLease({ ...request, nodeName, durationSeconds, node: state.node }),
       csiNode({ api: api.objects, nodeName, node: state.node, clock, rng, telemetry }),
-      nodeImages(inputs, ports, cells.images),
+      nodeImages(inputs, ports, state.images),
       concat(settings.register ? nodeRegistration(writer) : EMPTY, nodeStatus(writer, state)),
     );
   });

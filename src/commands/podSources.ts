@@ -8,7 +8,7 @@ import { httpPodSource } from "../sources/httpPodSource.ts";
 import { manifestDigest } from "../sources/manifestDigest.ts";
 import { manifestDirectory } from "../sources/manifestDirectory.ts";
 import { manifestServer } from "../sources/manifestServer.ts";
-import { supervised } from "./supervised.ts";
+import { superviseSource } from "./superviseSource.ts";
 
 type SourcePorts = Pick<KubeletPorts, "clock" | "rng" | "telemetry">;
 
@@ -49,8 +49,8 @@ export function podSources(
   );
   return merge(
     NEVER,
-    ...(staticPodPath === "" ? [] : [supervised("file", file$, ports)]),
-    ...(staticPodURL === "" ? [] : [supervised("http", http$, ports)]),
-    ...(apiPods$ === undefined ? [] : [supervised("api", apiPods$, ports)]),
+    ...(staticPodPath === "" ? [] : [superviseSource("file", file$, ports)]),
+    ...(staticPodURL === "" ? [] : [superviseSource("http", http$, ports)]),
+    ...(apiPods$ === undefined ? [] : [superviseSource("api", apiPods$, ports)]),
   );
 }

@@ -5,7 +5,7 @@ import type { KubeletPorts, RuntimeSignal } from "../ports/kubeletPorts.ts";
 import type { CriClient } from "../sinks/cri.ts";
 import { containerdEvents } from "../sources/containerdEvents.ts";
 import { eventedPleg } from "../sources/eventedPleg.ts";
-import { supervised } from "./supervised.ts";
+import { superviseSource } from "./superviseSource.ts";
 
 /**
  * Never errors or completes. Differs from upstream: the gate is off by default, and events are used all the same, since
@@ -21,5 +21,5 @@ export function runtimeSignals(
   const tell = (signal: RuntimeSignal): void =>
     telemetry.log.verbose(VERBOSITY.runtimeEvents, "Runtime event", () => ({ ...signal }));
   const signals$ = eventedPleg({ runtime, containerdHints$: containerdEvents(events), clock }).pipe(tap(tell));
-  return supervised("runtimeEvents", signals$, ports);
+  return superviseSource("runtimeEvents", signals$, ports);
 }

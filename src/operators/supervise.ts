@@ -1,6 +1,7 @@
 /**
  * Keeps a source running: sources neither error nor complete while the kubelet runs. Owns the count of consecutive
- * failures. Bound: one subscription and one timer.
+ * failures. Reports through callbacks; commands/superviseSource.ts turns the reports into log lines and metrics. Bound:
+ * one subscription and one timer.
  */
 import { Observable } from "rxjs";
 import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.ts";
@@ -10,11 +11,8 @@ import { type BackoffCurve, backoffDelay } from "./backoffDelay.ts";
 import { longTimer } from "./longTimer.ts";
 import { subscribeInner } from "./subscribeInner.ts";
 
-/** A source that ended and will be restarted. */
+/** The restart of a source that ended. */
 export interface SourceRestart {
-  readonly name: string;
-  /** Number of ends since the kubelet started, including this one. */
-  readonly restarts: number;
   /** The error of the source, or one that says that it completed. */
   readonly error: KubeletError;
   /** Delay until the restart. */
@@ -47,7 +45,6 @@ export interface SuperviseOptions {
 export function supervise<T>(name: string, factory: () => Observable<T>, options: SuperviseOptions): Observable<T> {
   const { backoff, clock, rng } = options;
   return new Observable<T>((destination) => {
-    let restarts = 0;
     let failures = 0;
     let healthy = true;
 
@@ -57,11 +54,10 @@ export function supervise<T>(name: string, factory: () => Observable<T>, options
       options.onHealth?.(problem);
     };
     const restart = (error: KubeletError, ranMs: number) => {
-      restarts += 1;
       failures = ranMs >= backoff.resetAfterMs ? 1 : failures + 1;
       const delayMs = backoffDelay(backoff, failures, rng);
       setHealth(error);
-      options.onRestart?.({ name, restarts, error, delayMs });
+      options.onRestart?.({ error, delayMs });
       subscribeInner(destination, () => longTimer(clock, delayMs), { next: () => {}, ended: run });
     };
     const run = () => {

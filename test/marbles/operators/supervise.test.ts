@@ -32,7 +32,7 @@ describe("supervise", () => {
       );
       flush();
       expect(restarts.map((r) => r.delayMs)).toEqual([2, 4, 8, 8, 8]);
-      expect(restarts[0]).toEqual({ name: "s", restarts: 1, error: away, delayMs: 2 });
+      expect(restarts[0]).toEqual({ error: away, delayMs: 2 });
     }),
   );
 

@@ -1,4 +1,7 @@
-/** Supervised sources: restarted with backoff when they fail, with a log line and a metric. */
+/**
+ * A source of this process under the operator `supervise`, which restarts it: this file has the backoff of all sources,
+ * the log line of a restart and the metrics of restarts and health.
+ */
 import type { Observable } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
 import type { Rng } from "../ports/random.ts";
@@ -8,7 +11,7 @@ import { supervise } from "../operators/supervise.ts";
 const BACKOFF = { initialMs: 200, maxMs: 30_000, jitter: 0.2, resetAfterMs: 60_000 };
 
 /** Returns a source that neither errors nor completes, except for a broken invariant. */
-export function supervised<T>(
+export function superviseSource<T>(
   name: string,
   source$: Observable<T>,
   { clock, rng, telemetry }: { readonly clock: Clock; readonly rng: Rng; readonly telemetry: Telemetry },

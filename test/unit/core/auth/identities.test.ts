@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bearerToken, withoutToken } from "../../../../src/core/auth/bearerToken.ts";
-import { certificateUser, reviewedUser } from "../../../../src/core/auth/requestUser.ts";
+import { ANONYMOUS, certificateUser, reviewedUser } from "../../../../src/core/auth/requestUser.ts";
 
 const inProtocol = (token: string) =>
   `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString("base64url")}`;
@@ -61,5 +61,14 @@ describe("users", () => {
       reviewedUser({ authenticated: true }),
       reviewedUser(undefined),
     ]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it("have no UID, groups or extra fields that the review lacks", () => {
+    const bare = { name: "", groups: ["system:authenticated"], extra: {} };
+    expect([
+      reviewedUser({ authenticated: true, user: {} }),
+      reviewedUser({ authenticated: true, user: { uid: "", groups: ["system:authenticated"] } }),
+    ]).toEqual([bare, bare]);
+    expect(ANONYMOUS).toEqual({ name: "system:anonymous", groups: ["system:unauthenticated"], extra: {} });
   });
 });

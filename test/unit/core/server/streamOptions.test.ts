@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { forwardedPorts, isStreamPath, isWebSocket, processStreams } from "../../../../src/core/server/streamOptions.ts";
+import {
+  forwardedPorts,
+  isStreamPath,
+  isWebSocket,
+  processStreams,
+} from "../../../../src/core/server/streamOptions.ts";
 
 describe("processStreams", () => {
   const none = { stdin: false, stdout: false, stderr: false, tty: false };

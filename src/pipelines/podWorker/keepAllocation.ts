@@ -19,6 +19,7 @@ import { longTimer } from "../../operators/longTimer.ts";
 import type { PodContext } from "../podContext.ts";
 import type { AllocationMemory } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
+import { collectFailures, failed, type RoundOutput } from "./roundFailure.ts";
 
 const ALLOCATION_MODE = 0o600;
 /** Delay before a failed write is repeated; a sync may repeat it earlier. */
@@ -47,10 +48,9 @@ export function isAllocationKept({ memory }: PodContext): boolean {
 }
 
 /**
- * Writes the newest allocation if the file has another one, and reports when a resized one is written. Adds failures
- * to `errors`.
+ * Writes the newest allocation if the file has another one, and reports when a resized one is written. Never errors.
  */
-export function keepAllocation(context: PodContext, errors: KubeletError[]): Observable<PodOutput> {
+export function keepAllocation(context: PodContext): Observable<RoundOutput> {
   const { memory, ports, config, identity } = context;
   const write = (text: string): Observable<never> =>
     concat(
@@ -78,12 +78,7 @@ export function keepAllocation(context: PodContext, errors: KubeletError[]): Obs
       }),
     );
   });
-  return memory.allocation.file.run(keep$).pipe(
-    catchError((thrown: unknown) => {
-      errors.push(toKubeletError(thrown));
-      return EMPTY;
-    }),
-  );
+  return memory.allocation.file.run(keep$).pipe(catchError((thrown: unknown) => of(failed(toKubeletError(thrown)))));
 }
 
 /** Writes each new allocation of a running pod at once: the current work of its worker may take long. */
@@ -95,7 +90,7 @@ export function keepGrants(
     const errors: KubeletError[] = [];
     const again = (): Observable<PodOutput> =>
       errors.length === 0 ? EMPTY : longTimer(context.ports.clock, WRITE_AGAIN_MS).pipe(switchMap(() => keep(context)));
-    return concat(keepAllocation(context, errors), defer(again));
+    return concat(keepAllocation(context).pipe(collectFailures(errors)), defer(again));
   };
   return commands$.pipe(
     filter(({ identity }) => {

@@ -5,7 +5,6 @@
  */
 import { concat, defer, EMPTY, ignoreElements, NEVER, type Observable, of, switchMap, take, takeUntil } from "rxjs";
 import type { Pod } from "../../core/api.ts";
-import type { KubeletError } from "../../core/errors.ts";
 import { containerId as idOf, monotonicMs, type MonotonicMs } from "../../core/ids.ts";
 import { findContainer } from "../../core/pod/containers.ts";
 import type { Due } from "../../core/timeline/timelineTypes.ts";
@@ -25,8 +24,8 @@ import { inParallel } from "../../operators/inParallel.ts";
 import { longTimer } from "../../operators/longTimer.ts";
 import { createKeyedCell } from "../../state/keyedCell.ts";
 import { effect, inspect, type PodContext, podEvent, podFields } from "../podContext.ts";
-import type { PodOutput } from "../podOutputs.ts";
 import { preStop } from "./preStop.ts";
+import { andThen, failed, type RoundOutput } from "./roundFailure.ts";
 
 /** Options of a stop. */
 export interface KillOptions {
@@ -39,36 +38,30 @@ export interface KillOptions {
   readonly stop?: AbortSignal;
 }
 
-/**
- * Stops one container: preStop hook, its turn, then the signal with the rest of its grace period. Adds a failure to
- * `errors`.
- */
+/** Stops one container: preStop hook, its turn, then the signal with the rest of its grace period. */
 export function killContainer(
   context: PodContext,
   pod: Pod,
   kill: Pick<ContainerKill, "containerId" | "name" | "message">,
   graceSeconds: number,
-  errors: KubeletError[],
   { turn$ = EMPTY, stop }: KillOptions = {},
-): Observable<PodOutput> {
+): Observable<RoundOutput> {
   const { clock } = context.ports;
   const path = containerFieldPath(pod, kill.name);
   const killAt = (seconds: number): Due => ({ what: "KILL", at: monotonicMs(clock.monotonicMs() + seconds * 1000) });
-  const signal = (timeoutSeconds: number): Observable<PodOutput> =>
+  const signal = (timeoutSeconds: number): Observable<RoundOutput> =>
     effect(context, { name: "StopContainer", container: kill.name, due: killAt(timeoutSeconds) }, () =>
       context.ports.runtime.stopContainer({ containerId: kill.containerId, timeout: BigInt(timeoutSeconds) }),
     ).pipe(
       switchMap((result) => {
-        if (!result.ok && result.error.code !== "NotFound") {
-          errors.push(killFailure("KillContainer", kill.name, result.error));
-          context.ports.telemetry.log.warn("Stopping a container failed", {
-            ...podFields(context),
-            container: kill.name,
-            containerId: kill.containerId,
-            error: result.error,
-          });
-        }
-        return of(inspect(context));
+        if (result.ok || result.error.code === "NotFound") return of(inspect(context));
+        context.ports.telemetry.log.warn("Stopping a container failed", {
+          ...podFields(context),
+          container: kill.name,
+          containerId: kill.containerId,
+          error: result.error,
+        });
+        return of(failed(killFailure("KillContainer", kill.name, result.error)), inspect(context));
       }),
     );
   return defer(() => {
@@ -101,14 +94,13 @@ export interface PodKillOptions {
   readonly keepsDeadlines?: boolean;
 }
 
-/** Stops everything of the pod that runs. Adds failures to `errors`; the next inspection decides the rest. */
+/** Stops everything of the pod that runs; the next inspection decides the rest. */
 export function killRunningPod(
   context: PodContext,
   pod: Pod,
   runtime: PodRuntimeStatus,
-  errors: KubeletError[],
   { graceSeconds, stop, keepsDeadlines = false }: PodKillOptions = {},
-): Observable<PodOutput> {
+): Observable<RoundOutput> {
   return defer(() => {
     const plan = planPodKill(pod, runtime, graceSeconds);
     /** Number of containers of each stage that have not ended. */
@@ -123,28 +115,25 @@ export function killRunningPod(
     };
     const turnOf = (stage: number): Observable<never> => begun.changes$(stage).pipe(take(1), ignoreElements());
     const stops = plan.stages.flatMap((kills, stage) => kills.map((kill) => ({ kill, stage })));
-    return concat(
-      inParallel(stops, ({ kill, stage }) => {
-        const spec = findContainer(pod.spec, kill.name);
-        const whole = containerGraceSeconds(pod, spec, kill.reason, graceSeconds);
-        const seconds = keepsDeadlines ? noteStop(context, kill.containerId, whole) : whole;
-        const options = { turn$: turnOf(stage), ...(stop === undefined ? {} : { stop }) };
-        const failures: KubeletError[] = [];
-        return concat(
-          killContainer(context, pod, kill, seconds, failures, options),
-          defer(() => {
-            errors.push(...failures);
-            // A container that may still run delays the stop of sidecars, up to their own grace period.
-            if (failures.length === 0) endOne(stage);
-            return EMPTY;
-          }),
-        );
-      }),
+    const stopped$ = inParallel(stops, ({ kill, stage }) => {
+      const spec = findContainer(pod.spec, kill.name);
+      const whole = containerGraceSeconds(pod, spec, kill.reason, graceSeconds);
+      const seconds = keepsDeadlines ? noteStop(context, kill.containerId, whole) : whole;
+      const options = { turn$: turnOf(stage), ...(stop === undefined ? {} : { stop }) };
+      return killContainer(context, pod, kill, seconds, options).pipe(
+        andThen((errors) => {
+          // A container that may still run delays the stop of sidecars, up to their own grace period.
+          if (errors.length === 0) endOne(stage);
+          return EMPTY;
+        }),
+      );
+    });
+    return stopped$.pipe(
       // The runtime would kill containers that still run in it at once.
-      defer(() =>
+      andThen((errors) =>
         errors.length > 0 || stop?.aborted === true
           ? EMPTY
-          : inParallel(plan.sandboxes, (id) => stopSandbox(context, id, errors)),
+          : inParallel(plan.sandboxes, (id) => stopSandbox(context, id)),
       ),
     );
   });
@@ -172,18 +161,16 @@ function noteDeadline(
   return deadline;
 }
 
-function stopSandbox(context: PodContext, podSandboxId: string, errors: KubeletError[]): Observable<PodOutput> {
+function stopSandbox(context: PodContext, podSandboxId: string): Observable<RoundOutput> {
   return effect(context, { name: "StopPodSandbox" }, () => context.ports.runtime.stopPodSandbox({ podSandboxId })).pipe(
     switchMap((result) => {
-      if (!result.ok && result.error.code !== "NotFound") {
-        errors.push(killFailure("KillPodSandbox", context.identity.uid, result.error));
-        context.ports.telemetry.log.warn("Stopping a sandbox failed", {
-          ...podFields(context),
-          sandboxId: podSandboxId,
-          error: result.error,
-        });
-      }
-      return of(inspect(context));
+      if (result.ok || result.error.code === "NotFound") return of(inspect(context));
+      context.ports.telemetry.log.warn("Stopping a sandbox failed", {
+        ...podFields(context),
+        sandboxId: podSandboxId,
+        error: result.error,
+      });
+      return of(failed(killFailure("KillPodSandbox", context.identity.uid, result.error)), inspect(context));
     }),
   );
 }

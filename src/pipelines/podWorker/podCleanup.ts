@@ -4,7 +4,7 @@
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap, takeWhile } from "rxjs";
 import type { Pod } from "../../core/api.ts";
-import { type KubeletError, toKubeletError } from "../../core/errors.ts";
+import { toKubeletError } from "../../core/errors.ts";
 import { isLogLinkOf, podDir, podLogDir } from "../../core/paths.ts";
 import { isAllUnmounted, NO_VOLUMES } from "../../core/volume/podVolumes.ts";
 import { inSequence } from "../../operators/inSequence.ts";
@@ -15,6 +15,7 @@ import { type PodContext, podFields } from "../podContext.ts";
 import type { PodOutput } from "../podOutputs.ts";
 import { podRound, wakeAfter } from "./podRound.ts";
 import { removeFromRuntime } from "./removeFromRuntime.ts";
+import { andThen, failed, type RoundOutput } from "./roundFailure.ts";
 import { removeUnmounted } from "../volumes/removeUnmounted.ts";
 
 /** Emits `removed` once nothing is left, then completes. */
@@ -30,22 +31,20 @@ export function cleanUpPod(
         ids: [...containers, ...sandboxes].map(({ id }) => id),
         areVolumesGone: areVolumesGone(context),
       }),
-      act: ({ ids, areVolumesGone: isDue }, { containers, sandboxes }, errors) =>
-        concat(
-          // Files stay, and the pod keeps its record, until the runtime shows that it is gone.
-          ids.length > 0
-            ? removeFromRuntime(context, containers, sandboxes, errors)
-            : isDue
-              ? removeFromDisk(context, pod, errors)
-              : EMPTY,
-          defer(() => {
+      act: ({ ids, areVolumesGone: isDue }, { containers, sandboxes }) => {
+        const files$ = isDue ? removeFromDisk(context, pod) : EMPTY;
+        // Files stay, and the pod keeps its record, until the runtime shows that it is gone.
+        const removed$ = ids.length > 0 ? removeFromRuntime(context, containers, sandboxes) : files$;
+        return removed$.pipe(
+          andThen((errors) => {
             if (errors.length > 0) {
               telemetry.log.warn("Removing a pod failed, trying again", { ...podFields(context), errors });
             }
             const isGone = errors.length === 0 && ids.length === 0 && isDue;
             return isGone ? of<PodOutput>({ kind: "removed", uid: context.identity.uid }) : EMPTY;
           }),
-        ),
+        );
+      },
       untilShown: true,
     });
   return reconcile({ triggers$, run: round, wakeAfterMs: () => wakeAfter(context), clock }).pipe(
@@ -66,12 +65,13 @@ export function reclaimPod(
   const round = (): Observable<PodOutput> =>
     podRound(context, {
       plan: () => areVolumesGone(context),
-      act: (isDue, _runtime, errors) => {
+      act: (isDue) => {
         if (!isDue) return EMPTY;
         return concat(
-          attempt(errors, () => destroyPodCgroup(context, pod)),
-          attempt(errors, () => context.userNamespaces.release(context.identity.uid)),
-          defer(() => {
+          attempt(() => destroyPodCgroup(context, pod)),
+          attempt(() => context.userNamespaces.release(context.identity.uid)),
+        ).pipe(
+          andThen((errors) => {
             if (errors.length === 0) return of<PodOutput>({ kind: "reclaimed", uid: context.identity.uid });
             telemetry.log.warn("Cannot release the resources of a stopped pod, trying again", {
               ...podFields(context),
@@ -94,24 +94,21 @@ export function reclaimPod(
 const areVolumesGone = ({ state: { volumes }, identity }: PodContext): boolean =>
   isAllUnmounted(volumes.get(identity.uid) ?? NO_VOLUMES);
 
-/** Makes a call; adds its failure to `errors`. */
-const attempt = (errors: KubeletError[], call: () => Call<void>): Observable<never> =>
+/** Makes a call; emits its failure. */
+const attempt = (call: () => Call<void>): Observable<RoundOutput> =>
   defer(call).pipe(
     ignoreElements(),
-    catchError((thrown: unknown) => {
-      errors.push(toKubeletError(thrown));
-      return EMPTY;
-    }),
+    catchError((thrown: unknown) => of(failed(toKubeletError(thrown)))),
   );
 
-function removeFromDisk(context: PodContext, pod: Pod | undefined, errors: KubeletError[]): Observable<never> {
+function removeFromDisk(context: PodContext, pod: Pod | undefined): Observable<RoundOutput> {
   const { ports, config, identity } = context;
   return concat(
-    attempt(errors, () => destroyPodCgroup(context, pod)),
-    attempt(errors, () => removeLogLinks(context)),
-    attempt(errors, () => ports.files.remove(podLogDir(config.directories, identity))),
-    attempt(errors, () => context.userNamespaces.release(identity.uid)),
-    attempt(errors, () => removeUnmounted(ports, podDir(config.directories, identity.uid))),
+    attempt(() => destroyPodCgroup(context, pod)),
+    attempt(() => removeLogLinks(context)),
+    attempt(() => ports.files.remove(podLogDir(config.directories, identity))),
+    attempt(() => context.userNamespaces.release(identity.uid)),
+    attempt(() => removeUnmounted(ports, podDir(config.directories, identity.uid))),
   );
 }
 

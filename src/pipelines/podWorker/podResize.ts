@@ -31,6 +31,7 @@ import { timedCgroup } from "./makePodCgroup.ts";
 import { effect, inspect, type PodContext, podFields } from "../podContext.ts";
 import type { AllocationMemory } from "../podMemories.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
+import { failed, type RoundOutput } from "./roundFailure.ts";
 
 /** A resize to actuate, and its pod. */
 export interface ResizeTask {
@@ -64,8 +65,8 @@ export function noteSizes(allocation: AllocationMemory, sizes: ActualSizes): voi
   allocation.sizes = sizes;
 }
 
-/** Carries out a plan up to its first failure, which is added to `errors`. Never errors. */
-export function resizePod(context: PodContext, task: ResizeTask, errors: KubeletError[]): Observable<PodOutput> {
+/** Carries out a plan up to its first failure. Never errors. */
+export function resizePod(context: PodContext, task: ResizeTask): Observable<RoundOutput> {
   const { plan } = task;
   return defer(() => {
     const startedAt = context.ports.clock.monotonicMs();
@@ -76,8 +77,8 @@ export function resizePod(context: PodContext, task: ResizeTask, errors: Kubelet
       () => (plan.steps.length > 0 ? tellSandbox(context, task) : EMPTY),
     ];
     const untilFailure$ = inSequence(calls, (call) => (failure === undefined ? call() : EMPTY)).pipe(
-      tap((failed) => {
-        failure = failed;
+      tap((error) => {
+        failure = error;
       }),
       ignoreElements(),
     );
@@ -88,8 +89,7 @@ export function resizePod(context: PodContext, task: ResizeTask, errors: Kubelet
         const success = String(failure === undefined);
         context.ports.telemetry.metrics.observe("kubelet_pod_resize_duration_milliseconds", milliseconds, { success });
         if (failure === undefined) return noteSuccess(context, task);
-        errors.push(failure);
-        return noteFailure(context, task.pod, failure);
+        return concat(of(failed(failure)), noteFailure(context, task.pod, failure));
       }),
     );
   });

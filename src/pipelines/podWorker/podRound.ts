@@ -3,7 +3,7 @@
  * round only after the sync-error delay. An inspection also follows an effect that failed or changed nothing: without
  * that delay a round would repeat as fast as the runtime rejects it. Upstream: the pod worker's requeue.
  */
-import { catchError, defer, EMPTY, type Observable, tap } from "rxjs";
+import { catchError, defer, EMPTY, type Observable, of, tap } from "rxjs";
 import { syncErrorDelayMs } from "../../core/backoff.ts";
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";
 import { monotonicMs } from "../../core/ids.ts";
@@ -12,6 +12,7 @@ import { sameValue } from "../../core/sameValue.ts";
 import { lookFirst, type PodContext, podFields, seesOwnEffects } from "../podContext.ts";
 import { type DoneRound, wakeBy } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
+import { collectFailures, failed, type RoundOutput } from "./roundFailure.ts";
 
 /** Defines a round. */
 export interface PodRound<P> {
@@ -19,8 +20,8 @@ export interface PodRound<P> {
   readonly plan: (runtime: PodRuntimeStatus) => P;
   /** The part of the decision that distinguishes rounds; by default all of it. */
   readonly essence?: (plan: P) => unknown;
-  /** Carries out the decision. Adds failures to `errors`. */
-  readonly act: (plan: P, runtime: PodRuntimeStatus, errors: KubeletError[]) => Observable<PodOutput>;
+  /** Carries out the decision; failures are outputs. */
+  readonly act: (plan: P, runtime: PodRuntimeStatus) => Observable<RoundOutput>;
   /**
    * Returns the failed part of the decision, after `act`: the next decision, if the runtime shows the rest as done.
    * That counts as a retry of the same round. Undefined, the default: unknown.
@@ -49,12 +50,13 @@ export function podRound<P>(
     memory.rounds.wakeAt = undefined;
     memory.rounds.done = undefined;
     const errors: KubeletError[] = [];
-    const acted$ = defer(() => act(planned, runtime, errors)).pipe(
+    const acted$ = defer(() => act(planned, runtime)).pipe(
       catchError((thrown: unknown) => {
-        errors.push(toKubeletError(thrown));
+        const error = toKubeletError(thrown);
         ports.telemetry.log.error("A step of a pod failed unexpectedly", { ...podFields(context), error: thrown });
-        return EMPTY;
+        return of(failed(error));
       }),
+      collectFailures(errors),
     );
     const settle = (): void => {
       const againAt = monotonicMs(ports.clock.monotonicMs() + syncErrorDelayMs(errors, ports.rng.next()));

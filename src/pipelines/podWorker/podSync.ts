@@ -6,6 +6,7 @@ import { EMPTY, type Observable, tap } from "rxjs";
 import { planResize } from "../../core/allocation/resizePlan.ts";
 import type { Pod } from "../../core/api.ts";
 import { objectsReadBy } from "../../core/configObjects.ts";
+import type { KubeletError } from "../../core/errors.ts";
 import { type ContainerId, podUid } from "../../core/ids.ts";
 import { computePodActions, startsOf } from "../../core/pod/podActions.ts";
 import type { ContainerStart, PodActions } from "../../core/pod/podActionsTypes.ts";
@@ -66,13 +67,14 @@ export function syncPod(
       wanted: podMeaning(wanted),
       actions: essenceOf(actions),
     }),
-    act: ({ actions, sizes, resize, unmounted }, runtime, errors) => {
+    act: ({ actions, sizes, resize, unmounted }, runtime) => {
       const operation = operationOf(memory.rounds.synced, command);
       memory.rounds.synced = command;
       noteSizes(memory.allocation, sizes);
       if (operation === "create") observeWorkerStart(context, pod);
       memory.rounds.replacing = instancesReplacedBy(actions, runtime);
       memory.rounds.restarting.set(stopsToStartAgain(actions));
+      const errors: KubeletError[] = [];
       const begun = { context, pod, runtime, actions, resize, unmounted, stop, errors };
       run = { ...begun, sandbox: undefined, failed: new Set(), podStart: "none" };
       const carriedOut$ = syncSteps(run).pipe(measureRun(context, operation));

@@ -3,7 +3,7 @@
  * period restarts this phase. Bound: one round at a time, repeated after the sync-error backoff. Upstream: kubelet
  * SyncTerminatingPod.
  */
-import { concat, defer, EMPTY, merge, type Observable, of, skip, takeWhile } from "rxjs";
+import { EMPTY, merge, type Observable, of, skip, takeWhile } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { killFailuresMessage } from "../../core/pod/killFailure.ts";
 import { planPodKill } from "../../core/pod/podKill.ts";
@@ -16,6 +16,7 @@ import { killRunningPod } from "./killPod.ts";
 import { type PodContext, podEvent } from "../podContext.ts";
 import type { PodOutput } from "../podOutputs.ts";
 import { podRound, wakeAfter } from "./podRound.ts";
+import { andThen } from "./roundFailure.ts";
 
 type Terminating = PodCommand & { readonly phase: "terminating" };
 
@@ -35,12 +36,11 @@ export function terminatePod(
         // Containers that an abandoned sync is still starting must be stopped as well.
         return lasting.value > 0 ? "await" : "stopped";
       },
-      act: (plan, runtime, errors) => {
+      act: (plan, runtime) => {
         if (plan === "await") return EMPTY;
         if (plan === "stopped") return of<PodOutput>({ kind: "stopped", uid: context.identity.uid });
-        return concat(
-          killRunningPod(context, known(runtime), runtime, errors, { graceSeconds, keepsDeadlines: true }),
-          defer(() => {
+        return killRunningPod(context, known(runtime), runtime, { graceSeconds, keepsDeadlines: true }).pipe(
+          andThen((errors) => {
             if (errors.length === 0) return EMPTY;
             return of(podEvent(context, "Warning", "FailedKillPod", killFailuresMessage(errors)));
           }),

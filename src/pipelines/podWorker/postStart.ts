@@ -14,6 +14,7 @@ import { killContainer } from "./killPod.ts";
 import { runHook } from "./lifecycleHooks.ts";
 import { type PodContext, podFields } from "../podContext.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
+import { collectFailures } from "./roundFailure.ts";
 
 /** A started container and the inputs of its hook. */
 export interface PostStartTask {
@@ -66,7 +67,10 @@ function endContainer({ context, pod, container, containerId, stop, failed }: Po
   const kill = { containerId: idOf(containerId), name, message: FAILED_POST_START };
   const graceSeconds = containerGraceSeconds(pod, container, "Unknown", undefined);
   let errors: KubeletError[] = [];
-  const stopped$ = defer(() => killContainer(context, pod, kill, graceSeconds, (errors = []), { stop }));
+  const stopped$ = defer(() => {
+    errors = [];
+    return killContainer(context, pod, kill, graceSeconds, { stop }).pipe(collectFailures(errors));
+  });
   const again$ = merge(longTimer(context.ports.clock, STOP_AGAIN_MS), aborted(stop));
   context.ports.telemetry.log.warn("PostStart hook failed", { ...podFields(context), container: name, error });
   return concat(

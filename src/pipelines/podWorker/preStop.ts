@@ -14,6 +14,7 @@ import { longTimer } from "../../operators/longTimer.ts";
 import { type HookDone, runHook } from "./lifecycleHooks.ts";
 import { type PodContext, podFields } from "../podContext.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
+import type { RoundOutput } from "./roundFailure.ts";
 
 /**
  * Runs the hook and then `stop$`; skips a hook that has run on this instance, or without a grace period. A hook that
@@ -25,8 +26,8 @@ export function preStop(
   pod: Pod,
   kill: Pick<ContainerKill, "containerId" | "name">,
   graceSeconds: number,
-  stop$: Observable<PodOutput>,
-): Observable<PodOutput> {
+  stop$: Observable<RoundOutput>,
+): Observable<RoundOutput> {
   return defer(() => {
     const { memory, ports } = context;
     const container = findContainer(pod.spec, kill.name);

@@ -1,17 +1,12 @@
 /** Step of a sync: removes old attempts of containers and old sandboxes. A failure counts as one of the sync. */
 import type { Observable } from "rxjs";
 import { planPrune } from "../../core/container/pruneContainers.ts";
-import type { KubeletError } from "../../core/errors.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import type { PodContext } from "../podContext.ts";
-import type { PodOutput } from "../podOutputs.ts";
 import { removeFromRuntime } from "./removeFromRuntime.ts";
+import type { RoundOutput } from "./roundFailure.ts";
 
-export function pruneContainers(
-  context: PodContext,
-  runtime: PodRuntimeStatus,
-  errors: KubeletError[],
-): Observable<PodOutput> {
+export function pruneContainers(context: PodContext, runtime: PodRuntimeStatus): Observable<RoundOutput> {
   const plan = planPrune(runtime);
-  return removeFromRuntime(context, plan.containers, plan.sandboxes, errors);
+  return removeFromRuntime(context, plan.containers, plan.sandboxes);
 }

@@ -1,41 +1,30 @@
 /** Removes dead containers, with or without their logs, and sandboxes. Idempotent: a missing one is no failure. */
 import { concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap } from "rxjs";
-import { type KubeletError, withReason } from "../../core/errors.ts";
+import { withReason } from "../../core/errors.ts";
 import { containerLogLinkPath, isContainerLog } from "../../core/paths.ts";
+import type { Result } from "../../core/result.ts";
 import type { RuntimeContainer, RuntimeSandbox } from "../../core/runtime/podRuntimeStatus.ts";
 import { inParallel } from "../../operators/inParallel.ts";
 import { orElse } from "../../operators/orElse.ts";
 import { effect, inspect, type PodContext } from "../podContext.ts";
-import type { PodOutput } from "../podOutputs.ts";
+import { failed, type RoundOutput } from "./roundFailure.ts";
 
-/** Removes containers, then sandboxes; adds failures to `errors`. Kept logs preserve the restart count. */
+/** Removes containers, then sandboxes. Kept logs preserve the restart count. */
 export function removeFromRuntime(
   context: PodContext,
   containers: readonly RuntimeContainer[],
   sandboxes: readonly RuntimeSandbox[],
-  errors: KubeletError[],
   { keepLogs = false }: { readonly keepLogs?: boolean } = {},
-): Observable<PodOutput> {
+): Observable<RoundOutput> {
   if (containers.length + sandboxes.length === 0) return EMPTY;
   const { runtime } = context.ports;
-  const failed = (error: KubeletError): void => {
-    if (error.code !== "NotFound") errors.push(withReason(error, "FailedRemove"));
-  };
-  const removeContainer = (container: RuntimeContainer): Observable<PodOutput> =>
+  const removeContainer = (container: RuntimeContainer): Observable<RoundOutput> =>
     effect(context, { name: "RemoveContainer", container: container.name }, () =>
       runtime.removeContainer({ containerId: container.id }),
-    ).pipe(
-      switchMap((result) => {
-        if (!result.ok) failed(result.error);
-        return keepLogs ? EMPTY : removeLogs(context, container);
-      }),
-    );
-  const removeSandbox = (sandbox: RuntimeSandbox): Observable<PodOutput> =>
+    ).pipe(switchMap((result) => concat(failureOf(result), keepLogs ? EMPTY : removeLogs(context, container))));
+  const removeSandbox = (sandbox: RuntimeSandbox): Observable<RoundOutput> =>
     effect(context, { name: "RemovePodSandbox" }, () => runtime.removePodSandbox({ podSandboxId: sandbox.id })).pipe(
-      switchMap((result) => {
-        if (!result.ok) failed(result.error);
-        return EMPTY;
-      }),
+      switchMap(failureOf),
     );
   return concat(
     inParallel(containers, removeContainer),
@@ -43,6 +32,10 @@ export function removeFromRuntime(
     defer(() => of(inspect(context))),
   );
 }
+
+/** Emits the failure of a removal, if there is one. */
+const failureOf = (result: Result<unknown>): Observable<RoundOutput> =>
+  result.ok || result.error.code === "NotFound" ? EMPTY : of(failed(withReason(result.error, "FailedRemove")));
 
 /** Removes the logs of one attempt and their link. On failure the removal of the pod's log directory removes them. */
 function removeLogs({ ports, config, identity }: PodContext, container: RuntimeContainer): Observable<never> {

@@ -2,39 +2,44 @@
  * Stops and removes containers so that their pod can restart in its sandbox. Upstream: ContainersToReset of
  * kuberuntime's SyncPod.
  */
-import { concat, defer, EMPTY, type Observable } from "rxjs";
+import { defer, EMPTY, type Observable, tap } from "rxjs";
 import type { Pod } from "../../core/api.ts";
-import type { KubeletError } from "../../core/errors.ts";
 import type { ContainerReset } from "../../core/pod/restartAllContainers.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import { killContainer } from "./killPod.ts";
 import type { PodContext } from "../podContext.ts";
-import type { PodOutput } from "../podOutputs.ts";
 import { removeFromRuntime } from "./removeFromRuntime.ts";
+import { andThen, type RoundOutput } from "./roundFailure.ts";
 
 /** No time for hooks: TERM, and KILL after the shortest grace period. */
 const GRACE_SECONDS = 0;
 /** The text of the Killing event. */
 const MESSAGE = "killing";
 
-/** Resets one container after the other, up to the first failure, which is added to `errors`. Logs stay. */
+/** Resets one container after the other, up to the first failure. Logs stay. */
 export function resetContainers(
   context: PodContext,
   pod: Pod,
   resets: readonly ContainerReset[],
-  errors: KubeletError[],
   stop: AbortSignal,
-): Observable<PodOutput> {
-  const reset = ({ container, kill, remove }: ContainerReset): Observable<PodOutput> => {
+): Observable<RoundOutput> {
+  const reset = ({ container, kill, remove }: ContainerReset): Observable<RoundOutput> => {
     const stopping = { containerId: container.id, name: container.name, message: MESSAGE };
-    return concat(
-      kill ? killContainer(context, pod, stopping, GRACE_SECONDS, errors, { stop }) : EMPTY,
-      defer(() =>
+    const killed$ = kill ? killContainer(context, pod, stopping, GRACE_SECONDS, { stop }) : EMPTY;
+    return killed$.pipe(
+      andThen((errors) =>
         remove && errors.length === 0 && !stop.aborted
-          ? removeFromRuntime(context, [container], [], errors, { keepLogs: true })
+          ? removeFromRuntime(context, [container], [], { keepLogs: true })
           : EMPTY,
       ),
     );
   };
-  return inSequence(resets, (each) => (errors.length > 0 || stop.aborted ? EMPTY : reset(each)));
+  return defer(() => {
+    let hasFailed = false;
+    return inSequence(resets, (each) => (hasFailed || stop.aborted ? EMPTY : reset(each))).pipe(
+      tap((output) => {
+        hasFailed ||= output.kind === "failed";
+      }),
+    );
+  });
 }

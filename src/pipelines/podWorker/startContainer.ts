@@ -44,6 +44,7 @@ import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { withVolumeImages } from "./imageVolumes.ts";
 import { forgetPostStart, notePostStart, postStart } from "./postStart.ts";
 import { removeFromRuntime } from "./removeFromRuntime.ts";
+import { collectFailures } from "./roundFailure.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /** A container start and its context. */
@@ -226,7 +227,7 @@ function create(task: StartTask, config: ContainerConfig): Observable<PodOutput>
         return merge(linkLog(task, containerId), startCreated(task, containerId));
       });
       // Two instances must never run side by side: an earlier one whose start may still be on its way goes first.
-      const replaced$ = removeFromRuntime(context, start.replaces ?? [], [], errors);
+      const replaced$ = removeFromRuntime(context, start.replaces ?? [], []).pipe(collectFailures(errors));
       return concat(of(eventOutput(createdEvent(pod, container.name))), replaced$, started$);
     }),
   );

@@ -14,8 +14,8 @@
  *     pruneOldAttempts
  *     concludeSize            report that a resize is complete
  *
- * A step emits "stop" last to skip the steps after it, and an aborted sync starts no further step. `conclude` runs in
- * any case. Upstream: kuberuntime SyncPod.
+ * A step emits its failures, and "stop" last to skip the steps after it. An aborted sync starts no further step.
+ * `conclude` runs in any case. Upstream: kuberuntime SyncPod.
  */
 import { concat, defer, EMPTY, from, ignoreElements, type Observable, of, takeWhile, tap } from "rxjs";
 import type { ResizePlan } from "../../core/allocation/resizePlan.ts";
@@ -42,6 +42,7 @@ import { killContainer, killRunningPod } from "./killPod.ts";
 import { concludeResize, resizePod } from "./podResize.ts";
 import { pruneContainers } from "./removeDeadContainers.ts";
 import { resetContainers } from "./resetContainers.ts";
+import { andThen, failed, type RoundFailure, type RoundOutput } from "./roundFailure.ts";
 import { createSandbox, existingSandbox, type Sandbox } from "./sandbox.ts";
 import { startContainer } from "./startContainer.ts";
 import { steeredPolicy } from "./steerCrashLoop.ts";
@@ -56,6 +57,7 @@ export interface SyncRun {
   /** Names of the volumes that are not mounted yet. */
   readonly unmounted: readonly string[];
   readonly stop: AbortSignal;
+  /** The failures of the steps so far. */
   readonly errors: KubeletError[];
   sandbox: Sandbox | undefined;
   /**
@@ -71,23 +73,29 @@ export interface SyncRun {
 export type PodResize = { readonly plan: ResizePlan | undefined } | undefined;
 
 /** An output of a step, or "stop": the steps after it are skipped. */
-type StepOutput = PodOutput | "stop";
+type StepOutput = RoundOutput | "stop";
 
 /** A step returns EMPTY if it has nothing to do: most syncs find nothing at all. */
 type Step = (run: SyncRun) => Observable<StepOutput>;
 
 /** Runs the steps up to the first that says "stop", and concludes the sync. */
-export const syncSteps = (run: SyncRun): Observable<PodOutput> => inSequence([runSteps, conclude], (part) => part(run));
+export const syncSteps = (run: SyncRun): Observable<RoundOutput> =>
+  inSequence([runSteps, conclude], (part) => part(run));
 
-const runSteps = (run: SyncRun): Observable<PodOutput> =>
-  inSequence(STEPS, (step) => (run.stop.aborted ? EMPTY : step(run))).pipe(takeWhile(isOutput));
+const runSteps = (run: SyncRun): Observable<RoundOutput> =>
+  inSequence(STEPS, (step) => (run.stop.aborted ? EMPTY : step(run))).pipe(
+    takeWhile(isOutput),
+    tap((output) => {
+      if (output.kind === "failed") run.errors.push(output.error);
+    }),
+  );
 
-const isOutput = (output: StepOutput): output is PodOutput => output !== "stop";
-
-/** Emits "stop" if the test holds at subscription. */
-const stopIf = (test: () => boolean): Observable<"stop"> => defer(() => (test() ? STOP$ : EMPTY));
+const isOutput = (output: StepOutput): output is RoundOutput => output !== "stop";
 
 const STOP$ = of("stop" as const);
+
+/** Emits "stop" after a step that failed. */
+const stopIfFailed = andThen((errors) => (errors.length > 0 ? STOP$ : EMPTY));
 
 const STEPS: readonly Step[] = [
   resetAllContainers,
@@ -105,43 +113,36 @@ const STEPS: readonly Step[] = [
 ];
 
 /** Stops and removes all containers after the exit of one whose rule says so; the next sync starts them. */
-function resetAllContainers({ context, pod, actions, errors, stop }: SyncRun): Observable<StepOutput> {
+function resetAllContainers({ context, pod, actions, stop }: SyncRun): Observable<StepOutput> {
   if (actions.containersToReset.length === 0) return EMPTY;
-  return concat(resetContainers(context, pod, actions.containersToReset, errors, stop), STOP$);
+  return concat(resetContainers(context, pod, actions.containersToReset, stop), STOP$);
 }
 
 /** Writes the allocation first, so that a later kubelet knows every size in force. */
-function keepSize({ context, errors }: SyncRun): Observable<StepOutput> {
-  if (isAllocationKept(context)) return EMPTY;
-  return concat(
-    keepAllocation(context, errors),
-    stopIf(() => errors.length > 0),
-  );
+function keepSize({ context }: SyncRun): Observable<StepOutput> {
+  return isAllocationKept(context) ? EMPTY : keepAllocation(context).pipe(stopIfFailed);
 }
 
 /** Stops a sandbox that changed, with everything in it. */
-function killChangedSandbox({ context, pod, runtime, actions, errors, stop }: SyncRun): Observable<StepOutput> {
+function killChangedSandbox({ context, pod, runtime, actions, stop }: SyncRun): Observable<StepOutput> {
   if (!actions.killPod) return EMPTY;
   const isChanged = actions.createSandbox && actions.sandboxId !== undefined;
   return concat(
     isChanged ? of(eventOutput(sandboxChangedEvent(pod))) : EMPTY,
-    killRunningPod(context, pod, runtime, errors, { stop }),
-    stopIf(() => errors.length > 0 || !actions.createSandbox),
+    killRunningPod(context, pod, runtime, { stop }).pipe(stopIfFailed),
+    actions.createSandbox ? EMPTY : STOP$,
   );
 }
 
 /** Stops containers whose definition changed, that failed their probes, or that are not in the spec. */
-function killUnwantedContainers({ context, pod, actions, errors, stop }: SyncRun): Observable<StepOutput> {
+function killUnwantedContainers({ context, pod, actions, stop }: SyncRun): Observable<StepOutput> {
   if (actions.killPod || actions.containersToKill.length === 0) return EMPTY;
   const killed$ = inSequence(actions.containersToKill, (kill) => {
     const spec = findContainer(pod.spec, kill.name);
     const graceSeconds = containerGraceSeconds(pod, spec, kill.reason, undefined);
-    return killContainer(context, pod, kill, graceSeconds, errors, { stop });
+    return killContainer(context, pod, kill, graceSeconds, { stop });
   });
-  return concat(
-    killed$,
-    stopIf(() => errors.length > 0),
-  );
+  return killed$.pipe(stopIfFailed);
 }
 
 /** Creates nothing before the volumes of the pod are mounted; their change triggers the next sync. */
@@ -159,27 +160,23 @@ function awaitDevices(run: SyncRun): Observable<StepOutput> {
 }
 
 /** Fails the sync before anything is made. */
-function refuse(
-  { context, errors }: SyncRun,
-  code: ErrorCode,
-  reason: string,
-  message: string,
-): Observable<StepOutput> {
-  errors.push(kubeletError(code, message, { reason }));
-  return concat(of(podEvent(context, "Warning", reason, message)), STOP$);
+function refuse({ context }: SyncRun, code: ErrorCode, reason: string, message: string): Observable<StepOutput> {
+  const failure = failed(kubeletError(code, message, { reason }));
+  return of<StepOutput[]>(failure, podEvent(context, "Warning", reason, message), "stop");
 }
 
 /** Provides the sandbox to run in, if anything is to be started. */
 function provideSandbox(run: SyncRun): Observable<StepOutput> {
   const { context, pod, runtime, actions } = run;
+  const failures: RoundFailure[] = [];
   const provided = (outcome: Result<Sandbox>): void => {
     if (outcome.ok) run.sandbox = outcome.value;
     else {
-      run.errors.push(outcome.error);
+      failures.push(failed(outcome.error));
       noteFailedStart(run);
     }
   };
-  const unlessProvided$ = stopIf(() => run.sandbox === undefined);
+  const unlessProvided$ = defer(() => (run.sandbox === undefined ? from([...failures, "stop" as const]) : EMPTY));
   if (!actions.createSandbox) {
     if (actions.sandboxId === undefined || startsOf(actions).length === 0) return EMPTY;
     const found$ = existingSandbox(context, pod, runtime, actions.sandboxId).pipe(tap(provided), ignoreElements());
@@ -198,17 +195,17 @@ const noteFailedStart = (run: SyncRun): void => {
 };
 
 /** Containers that stay get their allocated size, before others start beside them. */
-function putSizeInForce({ context, pod, runtime, actions, resize, errors }: SyncRun): Observable<PodOutput> {
+function putSizeInForce({ context, pod, runtime, actions, resize }: SyncRun): Observable<RoundOutput> {
   const { sandboxId } = actions;
   if (resize?.plan === undefined || sandboxId === undefined) return EMPTY;
-  return resizePod(context, { pod, runtime, sandboxId, plan: resize.plan }, errors);
+  return resizePod(context, { pod, runtime, sandboxId, plan: resize.plan });
 }
 
 /** A resize is over when nothing of it was left to do. */
-function concludeSize({ context, pod, resize, errors }: SyncRun): Observable<PodOutput> {
+function concludeSize({ context, pod, resize }: SyncRun): Observable<RoundOutput> {
   if (resize === undefined || resize.plan !== undefined) return EMPTY;
   const outputs = concludeResize(context, pod);
-  return outputs.length === 0 ? EMPTY : concat(from(outputs), keepAllocation(context, errors));
+  return outputs.length === 0 ? EMPTY : concat(from(outputs), keepAllocation(context));
 }
 
 /** Starts init containers, one after the other, up to the first failure. */
@@ -246,7 +243,7 @@ function startOne(run: SyncRun, start: ContainerStart, sandbox: Sandbox): Observ
       steeredPolicy(context, pod),
     );
   }
-  let isLast = false;
+  const outcome: StepOutput[] = [];
   const started$ = startContainer({
     context,
     pod,
@@ -259,23 +256,23 @@ function startOne(run: SyncRun, start: ContainerStart, sandbox: Sandbox): Observ
       wakeBy(memory.rounds, retryAt);
       if (retryAt === undefined) {
         run.failed.add(container.name);
-        run.errors.push(error);
+        outcome.push(failed(error));
       }
       // A fresh failure is retried as after any failed sync, so that its backoff shows in the status.
       else if (error.code !== "Backoff") wakeBy(memory.rounds, retrySyncAt(context, [error]));
       // A failed init container stops those after it, a failed regular one does not.
-      if (start.kind === "init") isLast = true;
+      if (start.kind === "init") outcome.push("stop");
     },
   });
   return concat(
     started$,
-    stopIf(() => isLast),
+    defer(() => from(outcome)),
   );
 }
 
 /** Removes old attempts and sandboxes that nobody needs any more. */
-function pruneOldAttempts({ context, runtime, errors }: SyncRun): Observable<PodOutput> {
-  return pruneContainers(context, runtime, errors);
+function pruneOldAttempts({ context, runtime }: SyncRun): Observable<RoundOutput> {
+  return pruneContainers(context, runtime);
 }
 
 /** Concludes the sync: reports the containers that wait, and sets the next wake-up. */

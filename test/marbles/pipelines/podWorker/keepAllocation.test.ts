@@ -1,7 +1,6 @@
 import { concat, defer, ignoreElements, merge, of } from "rxjs";
 import { expect, it } from "vitest";
 import { decodeAllocation } from "../../../../src/core/allocation/allocationFile.ts";
-import type { KubeletError } from "../../../../src/core/errors.ts";
 import { monotonicMs, podUid } from "../../../../src/core/ids.ts";
 import type { PodContext } from "../../../../src/pipelines/podContext.ts";
 import { createPodMemories } from "../../../../src/pipelines/podMemories.ts";
@@ -27,18 +26,18 @@ it(
     };
     const config = { directories: { rootDir: "/var/lib/kubelet" } };
     const context = { memory, ports: { files }, config, identity: { uid: podUid("uid-1") } } as unknown as PodContext;
-    const errors: KubeletError[] = [];
+    const outputs: unknown[] = [];
     const cpuOnDisk = (): string | undefined =>
       decodeAllocation(onDisk)?.allocation.containers["main"]?.requests?.["cpu"];
     memory.allocation.allocated = sized("1");
     const late$ = defer(() => {
       memory.allocation.allocated = sized("2");
-      return keepAllocation(context, errors);
+      return keepAllocation(context);
     });
-    merge(keepAllocation(context, errors), concat(cold("2ms |"), late$)).subscribe();
+    merge(keepAllocation(context), concat(cold("2ms |"), late$)).subscribe((output) => outputs.push(output));
     at(8, () => expect(cpuOnDisk()).toBe(undefined));
     at(9, () => expect(cpuOnDisk()).toBe("1"));
     flush();
-    expect([cpuOnDisk(), errors]).toEqual(["2", []]);
+    expect([cpuOnDisk(), outputs]).toEqual(["2", []]);
   }),
 );

@@ -8,6 +8,7 @@ import { unknownRuntimeState } from "../../../../src/core/runtime/runtimeState.t
 import { effect, inspect, type PodContext } from "../../../../src/pipelines/podContext.ts";
 import { createPodMemories } from "../../../../src/pipelines/podMemories.ts";
 import { type PodRound, podRound, wakeAfter } from "../../../../src/pipelines/podWorker/podRound.ts";
+import { failed, type RoundOutput } from "../../../../src/pipelines/podWorker/roundFailure.ts";
 import type { PodOutput } from "../../../../src/pipelines/podOutputs.ts";
 import { createCell } from "../../../../src/state/cell.ts";
 import { createSequence } from "../../../../src/state/sequence.ts";
@@ -42,10 +43,9 @@ function rounds(context: PodContext, more: Partial<PodRound<string>> = {}) {
   const run = (plan = "plan", errors: readonly (typeof refused)[] = []) =>
     podRound<string>(context, {
       plan: () => plan,
-      act: (_plan, _runtime, found) => {
+      act: () => {
         acts.push(context.ports.clock.monotonicMs());
-        found.push(...errors);
-        return of<PodOutput>({ kind: "finished", uid: UID });
+        return of<RoundOutput[]>(...errors.map(failed), { kind: "finished", uid: UID });
       },
       ...more,
     }).subscribe({ next: ({ kind }) => said.push(kind), error: (thrown: unknown) => said.push({ thrown }) });

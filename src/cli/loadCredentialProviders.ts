@@ -33,11 +33,14 @@ export async function loadCredentialProviders(
   if (config === "" && directory === "") return { ok: true, plugins: undefined };
   if (config === "") return { ok: false, errors: [`${BIN_FLAG}: needs ${CONFIG_FLAG}`] };
   if (directory === "") return { ok: false, errors: [`${CONFIG_FLAG}: needs ${BIN_FLAG}`] };
+  const read = await readTexts(config, readers);
+  if (!read.ok) return read;
   const errors: string[] = [];
-  const texts = await readTexts(config, readers, errors);
   const providers = new Map<string, CredentialProvider>();
-  for (const { file, text } of texts) {
-    for (const [index, provider] of decode(file, text, tokensAllowed, errors).entries()) {
+  for (const { file, text } of read.texts) {
+    const decoded = decode(file, text, tokensAllowed);
+    errors.push(...decoded.errors);
+    for (const [index, provider] of decoded.providers.entries()) {
       if (provider.name === "") continue;
       if (providers.has(provider.name)) {
         errors.push(`${file}: providers[${index}].name: ${JSON.stringify(provider.name)} is a duplicate`);
@@ -47,7 +50,7 @@ export async function loadCredentialProviders(
   }
   if (errors.length === 0) errors.push(...(await faultsOfPrograms(directory, [...providers.keys()], readers)));
   if (errors.length > 0) return { ok: false, errors };
-  return { ok: true, plugins: { directory, hash: hashOf(texts), providers: [...providers.values()] } };
+  return { ok: true, plugins: { directory, hash: hashOf(read.texts), providers: [...providers.values()] } };
 }
 
 interface FileText {
@@ -55,33 +58,41 @@ interface FileText {
   readonly text: string;
 }
 
-async function readTexts(config: string, readers: ConfigReaders, errors: string[]): Promise<readonly FileText[]> {
+type ReadTexts =
+  | { readonly ok: true; readonly texts: readonly FileText[] }
+  | { readonly ok: false; readonly errors: readonly string[] };
+
+async function readTexts(config: string, readers: ConfigReaders): Promise<ReadTexts> {
+  const failure = (reason: string): ReadTexts => ({ ok: false, errors: [`${CONFIG_FLAG}: ${config}: ${reason}`] });
   try {
     const isDirectory = (await readers.look(config)) === "directory";
     const files = isDirectory ? (await readers.listFiles(config)).filter((file) => isConfig(config, file)) : [config];
-    if (files.length === 0) errors.push(`${CONFIG_FLAG}: ${config}: has no file that ends in ${EXTENSIONS.join(", ")}`);
+    if (files.length === 0) return failure(`has no file that ends in ${EXTENSIONS.join(", ")}`);
     const texts: FileText[] = [];
     for (const file of files) texts.push({ file, text: await readers.readText(file) });
-    return texts;
+    return { ok: true, texts };
   } catch (thrown) {
-    errors.push(`${CONFIG_FLAG}: ${config}: cannot be read: ${messageOf(thrown)}`);
-    return [];
+    return failure(`cannot be read: ${messageOf(thrown)}`);
   }
 }
 
 const isConfig = (directory: string, file: string): boolean =>
   path.relative(directory, file) === path.basename(file) && EXTENSIONS.includes(path.extname(file));
 
-function decode(file: string, text: string, tokensAllowed: boolean, errors: string[]): readonly CredentialProvider[] {
+interface Decoded {
+  readonly providers: readonly CredentialProvider[];
+  readonly errors: readonly string[];
+}
+
+function decode(file: string, text: string, tokensAllowed: boolean): Decoded {
   const { wire, syntaxErrors, locate } = readYamlDocument(file, text);
-  errors.push(...syntaxErrors);
-  if (syntaxErrors.length > 0) return [];
+  if (syntaxErrors.length > 0) return { providers: [], errors: syntaxErrors };
   const { providers, problems } = readCredentialProviders(wire, tokensAllowed);
-  for (const { path: field, reason } of problems) {
+  const errors = problems.map(({ path: field, reason }) => {
     const where = formatFieldPath(field);
-    errors.push(`${file}:${locate(field).line}: ${where === "" ? "" : `${where}: `}${reason}`);
-  }
-  return providers;
+    return `${file}:${locate(field).line}: ${where === "" ? "" : `${where}: `}${reason}`;
+  });
+  return { providers, errors };
 }
 
 async function faultsOfPrograms(

@@ -31,8 +31,7 @@ export async function loadKubeconfig(flag: string, file: string, readers: Config
   const directory = path.dirname(file);
   const decoded = decodeKubeconfig(document.wire, (name) => path.resolve(directory, name));
   if (!decoded.ok) return { ok: false, errors: decoded.problems.map((problem) => lineOf(document, problem)) };
-  const problems: ConfigProblem[] = [];
-  const client = await readFiles(decoded.value, readers, problems);
+  const { client, problems } = await readFiles(decoded.value, readers);
   if (problems.length > 0) return { ok: false, errors: problems.map((problem) => lineOf(document, problem)) };
   return { ok: true, client };
 }
@@ -40,7 +39,14 @@ export async function loadKubeconfig(flag: string, file: string, readers: Config
 const lineOf = ({ file, locate }: YamlDocument, { path: field, reason }: ConfigProblem): string =>
   `${file}:${locate(field).line}: ${formatFieldPath(field)}${field.length === 0 ? "" : ": "}${reason}`;
 
-async function readFiles(config: Kubeconfig, readers: ConfigReaders, problems: ConfigProblem[]): Promise<ClientConfig> {
+/** The client configuration, as far as its files could be read. */
+interface ReadFiles {
+  readonly client: ClientConfig;
+  readonly problems: readonly ConfigProblem[];
+}
+
+async function readFiles(config: Kubeconfig, readers: ConfigReaders): Promise<ReadFiles> {
+  const problems: ConfigProblem[] = [];
   const read = async (found: FoundText): Promise<string | undefined> => {
     if ("text" in found.source) return found.source.text;
     try {
@@ -69,7 +75,7 @@ async function readFiles(config: Kubeconfig, readers: ConfigReaders, problems: C
     if ((await read(found))?.trim() === "") problems.push({ path: found.path, reason: `${proof.file} is empty` });
   }
   const sourceOf = ({ source }: FoundText): TextSource => source;
-  return {
+  const client: ClientConfig = {
     endpoint: {
       server: config.server,
       certificateAuthority: ca,
@@ -85,4 +91,5 @@ async function readFiles(config: Kubeconfig, readers: ConfigReaders, problems: C
     identity: cert === undefined || key === undefined ? undefined : { certificate: cert, key },
     proof,
   };
+  return { client, problems };
 }

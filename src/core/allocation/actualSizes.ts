@@ -95,11 +95,18 @@ export const sizesOf = (allocation: PodAllocation): ActualSizes => ({
 });
 
 /** Returns the sizes with an instance's new size, after it was created or resized. */
-export const withContainerSize = (sizes: ActualSizes, id: ContainerId, size: InstanceSize): ActualSizes => ({
-  ...sizes,
-  containers: new Map(sizes.containers).set(id, size),
-  certain: new Map([...sizes.certain].filter(([each]) => each !== id)),
-});
+export const withContainerSize = (sizes: ActualSizes, id: ContainerId, size: InstanceSize): ActualSizes =>
+  withContainerSizes(sizes, [[id, size]]);
+
+/** Returns the sizes with the new sizes of several instances. Copies once: a copy for each takes quadratic time. */
+export function withContainerSizes(
+  sizes: ActualSizes,
+  known: readonly (readonly [ContainerId, InstanceSize])[],
+): ActualSizes {
+  const certain = new Map(sizes.certain);
+  for (const [id] of known) certain.delete(id);
+  return { ...sizes, containers: new Map([...sizes.containers, ...known]), certain };
+}
 
 /** Returns the sizes after a resize call without an answer: the instance may have either size. */
 export const withAskedSize = (sizes: ActualSizes, name: string, id: ContainerId, size: InstanceSize): ActualSizes => ({
@@ -126,7 +133,8 @@ export function withReportedSizes(
   sizes: ActualSizes,
   matches: (spec: Container, reported: RuntimeContainer) => boolean,
 ): ActualSizes {
-  return sizedContainers(pod, runtime, sizes)
+  const reported = sizedContainers(pod, runtime, sizes)
     .filter(({ spec, instance }) => !sizes.containers.has(instance.id) && matches(spec, instance))
-    .reduce((known, { spec, instance }) => withContainerSize(known, instance.id, specifiedSize(pod, spec)), sizes);
+    .map(({ spec, instance }) => [instance.id, specifiedSize(pod, spec)] as const);
+  return withContainerSizes(sizes, reported);
 }

@@ -9,6 +9,7 @@ import {
   sizesOf,
   specifiedSize,
   withContainerSize,
+  withContainerSizes,
   withAskedSize,
   withReportedSizes,
 } from "../../core/allocation/actualSizes.ts";
@@ -175,13 +176,11 @@ function tellSandbox(context: PodContext, { pod, sandboxId }: ResizeTask): Obser
 /** Notes that everything has its size, except restarted containers, which get theirs at their creation. */
 function noteSuccess(context: PodContext, { pod, runtime, plan }: ResizeTask): Observable<PodOutput> {
   const { memory } = context;
-  const resized = sizedContainers(pod, runtime, memory.allocation.sizes).filter(
-    ({ spec }) => !plan.restarts.includes(spec.name),
-  );
-  for (const { spec, instance } of resized) {
-    memory.allocation.sizes = withContainerSize(memory.allocation.sizes, instance.id, specifiedSize(pod, spec));
-  }
-  memory.allocation.sizes = { ...memory.allocation.sizes, cgroup: allocationOf(pod) };
+  const restarts = new Set(plan.restarts);
+  const resized = sizedContainers(pod, runtime, memory.allocation.sizes)
+    .filter(({ spec }) => !restarts.has(spec.name))
+    .map(({ spec, instance }) => [instance.id, specifiedSize(pod, spec)] as const);
+  memory.allocation.sizes = { ...withContainerSizes(memory.allocation.sizes, resized), cgroup: allocationOf(pod) };
   return of(inspect(context));
 }
 

@@ -5,6 +5,7 @@ import {
   type InstanceSize,
   sizesOf,
   withContainerSize,
+  withContainerSizes,
   withAskedSize,
 } from "../../../../src/core/allocation/actualSizes.ts";
 import type { Requirements } from "../../../../src/core/allocation/podAllocation.ts";
@@ -39,6 +40,21 @@ describe("the size of a container during a resize", () => {
     ["what was not known stays so", withAskedSize(made, "app", ID, NONE), SMALL, { requests: {}, limits: {} }],
   ])("%s", (_, sizes, wanted, known) => {
     expect(certainSizes(withAskedSize(sizes, "app", ID, sized(wanted))).containers.get(ID)?.own).toEqual(known);
+  });
+
+  it("becomes certain for all containers of a completed resize, and keeps those of others", () => {
+    const other = "c2" as ContainerId;
+    const third = "c3" as ContainerId;
+    const asked = [ID, other, third].reduce((sizes, id) => withAskedSize(sizes, "app", id, NONE), made);
+    const known = withContainerSizes(asked, [
+      [ID, sized(SMALL)],
+      [other, NONE],
+    ]);
+    expect([...known.containers]).toEqual([
+      [ID, sized(SMALL)],
+      [other, NONE],
+    ]);
+    expect([...known.certain.keys()]).toEqual([third]);
   });
 
   it("keeps of the pod-level resources what stays", () => {

@@ -28,15 +28,24 @@ export interface PodCertificateWish {
 /** Returns the key that identifies the projection on its node. */
 export const certificateKey = ({ pod, volume, index }: PodCertificateWish): string => `${pod.uid}/${volume}/${index}`;
 
-/** Returns the podCertificate projections of a volume, in the order of its sources. */
-export const podCertificateWishes = (
+/** Returns the podCertificate projection at this index of a volume's sources. */
+export const podCertificateWish = (
   { metadata, spec }: Pod,
-  { name, projected }: Volume,
-): readonly PodCertificateWish[] =>
-  (projected?.sources ?? []).flatMap(({ podCertificate: projection }, index) =>
-    projection === undefined
-      ? []
-      : [{ pod: metadata, serviceAccount: spec.serviceAccountName ?? "", volume: name, index, projection }],
+  { name }: Volume,
+  index: number,
+  projection: Projection,
+): PodCertificateWish => ({
+  pod: metadata,
+  serviceAccount: spec.serviceAccountName ?? "",
+  volume: name,
+  index,
+  projection,
+});
+
+/** Returns the podCertificate projections of a volume, in the order of its sources. */
+export const podCertificateWishes = (pod: Pod, volume: Volume): readonly PodCertificateWish[] =>
+  (volume.projected?.sources ?? []).flatMap(({ podCertificate }, index) =>
+    podCertificate === undefined ? [] : [podCertificateWish(pod, volume, index, podCertificate)],
   );
 
 /** Identities that only the API server knows. */

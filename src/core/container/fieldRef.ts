@@ -88,8 +88,8 @@ export function allocatableToPod({ spec }: Pod, allocatable: ResourceAmounts): R
   return { ...allocatable, ...Object.fromEntries(names.map((name) => [name, limits[name] ?? ""])) };
 }
 
-/** When two containers share a name, the first counts. */
-const containersByName = perObject(
+/** Returns the regular and init containers by name. When two share a name, the first counts. */
+export const containersByName = perObject(
   (spec: Pod["spec"]): ReadonlyMap<string, Container> =>
     new Map(
       regularFirst(spec)

@@ -6,7 +6,7 @@ import { volumeReferences } from "../pod/podReferences.ts";
 import type { Result } from "../result.ts";
 import type { Volume } from "./volumeLayout.ts";
 import type { VolumeInputs } from "./volumePlan.ts";
-import { downwardText } from "./downwardText.ts";
+import { downwardKey, downwardText } from "./downwardText.ts";
 import { anchorsWishes, tokenWishes } from "./identityFiles.ts";
 import type { PayloadSources } from "./volumePayload.ts";
 
@@ -31,7 +31,10 @@ export function objectInputs(
 /** Returns the outcome as a value comparable by identity. */
 const reported = (result: Result<unknown>): unknown => (result.ok ? result.value : result.error.message);
 
-/** Returns all inputs of a volume's files, comparable by identity. */
+/**
+ * Returns all inputs of a volume's files, comparable by identity. A downward API text counts once for all files with the
+ * same reference: many files may contain all annotations of the pod.
+ */
 export function contentInputs(pod: Pod, volume: Volume, sources: PayloadSources): VolumeInputs {
   const { objects, allocatable } = sources;
   const read = objectInputs(pod.metadata.namespace, [volume], objects);
@@ -44,6 +47,7 @@ export function contentInputs(pod: Pod, volume: Volume, sources: PayloadSources)
     ...(volume.downwardAPI?.items ?? []),
     ...(volume.projected?.sources ?? []).flatMap(({ downwardAPI }) => downwardAPI?.items ?? []),
   ];
-  const texts = items.map((item) => downwardText(pod, item, allocatable)).map(reported);
+  const distinct = new Map(items.map((item) => [downwardKey(item), item])).values();
+  const texts = [...distinct].map((item) => reported(downwardText(pod, item, allocatable)));
   return [...read, ...identities, ...texts];
 }

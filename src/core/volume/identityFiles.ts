@@ -6,7 +6,7 @@ import type { Pod } from "../api.ts";
 import {
   credentialFiles,
   type IssuedCredentials,
-  podCertificateWishes,
+  podCertificateWish,
   type PodCertificateWish,
 } from "../cert/podCertificate.ts";
 import type { AnchorsWish } from "../cert/trustAnchors.ts";
@@ -74,9 +74,8 @@ export function identityFiles(
     const anchors = sources.anchors(clusterTrustBundle);
     return anchors.ok ? ok(privateFiles(pod, [[clusterTrustBundle.path, anchors.value]], defaultMode)) : anchors;
   }
-  const wish = podCertificateWishes(pod, volume).find((each) => each.index === index);
-  if (podCertificate !== undefined && wish !== undefined) {
-    const issued = sources.credentials(wish);
+  if (podCertificate !== undefined) {
+    const issued = sources.credentials(podCertificateWish(pod, volume, index, podCertificate));
     return issued.ok ? ok(privateFiles(pod, credentialFiles(podCertificate, issued.value), defaultMode)) : issued;
   }
   const [kind = "without a source"] = Object.keys(source);

@@ -11,6 +11,7 @@ import { err, ok, type Result } from "../result.ts";
 import { type DownwardFile, downwardText } from "./downwardText.ts";
 import { identityFiles, type IdentitySources } from "./identityFiles.ts";
 import type { Payload, PayloadFile } from "./payloadFile.ts";
+import { type VolumeBudget, volumeBudget } from "./volumeBudget.ts";
 import type { Volume } from "./volumeLayout.ts";
 
 /** Sources of the content besides the pod. */
@@ -18,6 +19,9 @@ export interface PayloadSources extends IdentitySources {
   readonly objects: ConfigObjects;
   readonly allocatable: ResourceAmounts;
 }
+
+/** The sources of one volume with the budget of its files. */
+type BudgetedSources = PayloadSources & { readonly budget: VolumeBudget };
 
 type Projection = NonNullable<NonNullable<Volume["projected"]>["sources"]>[number];
 
@@ -50,7 +54,12 @@ const keysOf = (object: ConfigObject): readonly string[] => [
   ...(object.kind === "ConfigMap" ? Object.keys(object.binaryData ?? {}) : []),
 ];
 
-function keyedFiles(pod: Pod, source: KeyedSource, defaultMode: number, objects: ConfigObjects): Result<Payload> {
+function keyedFiles(
+  pod: Pod,
+  source: KeyedSource,
+  defaultMode: number,
+  { objects, budget }: BudgetedSources,
+): Result<Payload> {
   const { kind, name, items, optional } = source;
   const { namespace } = pod.metadata;
   const problem = objects.problem(kind, namespace, name);
@@ -61,8 +70,11 @@ function keyedFiles(pod: Pod, source: KeyedSource, defaultMode: number, objects:
   const files = new Map<string, PayloadFile>();
   for (const { key, path, mode = defaultMode } of wanted as KeyedSource["items"]) {
     const content = valueAt(object, key);
-    if (content !== undefined) files.set(path, { content, mode });
-    else if (!optional) {
+    if (content !== undefined) {
+      const taken = budget.take(`${kind.toLowerCase()} "${name}": key "${key}"`, content.length);
+      if (!taken.ok) return taken;
+      files.set(path, { content, mode });
+    } else if (!optional) {
       const what =
         kind === "ConfigMap" ? "configmap references non-existent config key" : "references non-existent secret key";
       return refuse(`${what}: ${key}`);
@@ -75,14 +87,20 @@ function downwardFiles(
   pod: Pod,
   items: readonly DownwardFile[],
   defaultMode: number,
-  amounts: ResourceAmounts,
+  { allocatable, budget }: BudgetedSources,
 ): Result<Payload> {
   const files = new Map<string, PayloadFile>();
   const faults: string[] = [];
   for (const item of items) {
-    const text = downwardText(pod, item, amounts);
-    if (!text.ok) faults.push(text.error.message);
-    else files.set(item.path, { content: utf8.encode(text.value), mode: item.mode ?? defaultMode });
+    const text = downwardText(pod, item, allocatable);
+    if (!text.ok) {
+      faults.push(text.error.message);
+      continue;
+    }
+    const content = utf8.encode(text.value);
+    const taken = budget.take(`downwardAPI: file "${item.path}"`, content.length);
+    if (!taken.ok) return taken;
+    files.set(item.path, { content, mode: item.mode ?? defaultMode });
   }
   return faults.length === 0 ? ok(files) : refuse(together(faults), "InvalidArgument");
 }
@@ -92,13 +110,17 @@ function projectionFiles(
   volume: Volume,
   index: number,
   defaultMode: number,
-  sources: PayloadSources,
+  sources: BudgetedSources,
 ): Result<Payload> {
   const { configMap, secret, downwardAPI } = volume.projected?.sources?.[index] ?? {};
-  if (configMap !== undefined) return keyedFiles(pod, keyed("ConfigMap", configMap), defaultMode, sources.objects);
-  if (secret !== undefined) return keyedFiles(pod, keyed("Secret", secret), defaultMode, sources.objects);
-  if (downwardAPI !== undefined) return downwardFiles(pod, downwardAPI.items ?? [], defaultMode, sources.allocatable);
-  return identityFiles(pod, volume, index, defaultMode, sources);
+  if (configMap !== undefined) return keyedFiles(pod, keyed("ConfigMap", configMap), defaultMode, sources);
+  if (secret !== undefined) return keyedFiles(pod, keyed("Secret", secret), defaultMode, sources);
+  if (downwardAPI !== undefined) return downwardFiles(pod, downwardAPI.items ?? [], defaultMode, sources);
+  const identity = identityFiles(pod, volume, index, defaultMode, sources);
+  if (!identity.ok) return identity;
+  const bytes = [...identity.value.values()].reduce((sum, { content }) => sum + content.length, 0);
+  const taken = sources.budget.take(`projected.sources[${index}]`, bytes);
+  return taken.ok ? identity : taken;
 }
 
 const keyed = (
@@ -111,23 +133,26 @@ const together = (faults: readonly string[]): string =>
   faults.length === 1 ? String(faults[0]) : `[${faults.join(", ")}]`;
 
 /** Returns all files of the volume, or all problems that prevent them. */
-export function volumePayload(pod: Pod, volume: Volume, sources: PayloadSources): Result<Payload> {
+export function volumePayload(pod: Pod, volume: Volume, from: PayloadSources): Result<Payload> {
+  const sources: BudgetedSources = { ...from, budget: volumeBudget(volume.name) };
   const { configMap, secret, downwardAPI, projected } = volume;
   if (configMap !== undefined) {
-    return keyedFiles(pod, keyed("ConfigMap", configMap), configMap.defaultMode ?? FILE_MODE, sources.objects);
+    return keyedFiles(pod, keyed("ConfigMap", configMap), configMap.defaultMode ?? FILE_MODE, sources);
   }
   if (secret !== undefined) {
     const { secretName = "", defaultMode = FILE_MODE, ...more } = secret;
-    return keyedFiles(pod, keyed("Secret", { ...more, name: secretName }), defaultMode, sources.objects);
+    return keyedFiles(pod, keyed("Secret", { ...more, name: secretName }), defaultMode, sources);
   }
   if (downwardAPI !== undefined) {
-    return downwardFiles(pod, downwardAPI.items ?? [], downwardAPI.defaultMode ?? FILE_MODE, sources.allocatable);
+    return downwardFiles(pod, downwardAPI.items ?? [], downwardAPI.defaultMode ?? FILE_MODE, sources);
   }
   const defaultMode = projected?.defaultMode ?? FILE_MODE;
   const files = new Map<string, PayloadFile>();
   const errors: KubeletError[] = [];
   for (const index of (projected?.sources ?? []).keys()) {
     const part = projectionFiles(pod, volume, index, defaultMode, sources);
+    const exceeded = sources.budget.exceeded();
+    if (exceeded !== undefined) return exceeded;
     if (!part.ok) errors.push(part.error);
     else for (const [path, file] of part.value) files.set(path, file);
   }

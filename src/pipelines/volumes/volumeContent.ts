@@ -1,12 +1,12 @@
 /**
  * Gathers the content of a volume once: ConfigMaps and Secrets of the cache, fields of the pod, tokens. volumes.ts
  * (changed objects) and volumeWorker.ts (tokens that are due) decide when it is gathered again. Stateless. Bound: the
- * cache's wait for an object, and one request per token.
+ * cache's wait for an object, one request per token, and the bytes of volumeBudget.ts for all trust anchors.
  */
-import { combineLatest, defaultIfEmpty, map, type Observable, of } from "rxjs";
+import { combineLatest, defaultIfEmpty, defer, map, type Observable, of } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { NO_POD_CERTIFICATES } from "../../core/cert/podCertificate.ts";
-import { NO_TRUST_BUNDLES } from "../../core/cert/trustAnchors.ts";
+import { type AnchorsWish, NO_TRUST_BUNDLES } from "../../core/cert/trustAnchors.ts";
 import { kubeletError } from "../../core/errors.ts";
 import type { EpochMs } from "../../core/ids.ts";
 import { volumeReferences } from "../../core/pod/podReferences.ts";
@@ -17,6 +17,7 @@ import { contentInputs } from "../../core/volume/contentInputs.ts";
 import type { Volume } from "../../core/volume/volumeLayout.ts";
 import { anchorsWishes, tokenWishes } from "../../core/volume/identityFiles.ts";
 import type { Payload } from "../../core/volume/payloadFile.ts";
+import { volumeBudget } from "../../core/volume/volumeBudget.ts";
 import { type PayloadSources, volumePayload } from "../../core/volume/volumePayload.ts";
 import type { VolumeInputs } from "../../core/volume/volumePlan.ts";
 import type { PodCertificates } from "../projections/podCertificates.ts";
@@ -52,13 +53,15 @@ const NO_TOKENS = err(
 
 /** Emits one value. Never errors: the payload names missing content. */
 export function gatherContent(pod: Pod, volume: Volume, sources: ContentSources): Observable<VolumeContent> {
-  const { objects, tokens, trustBundles, podCertificates, allocatable } = sources;
-  const wanted = anchorsWishes(volume);
-  const anchors$ = allOf(wanted.map((wish) => trustBundles?.get(wish) ?? of(NO_TRUST_BUNDLES)));
+  const { objects, tokens, podCertificates, allocatable } = sources;
   const issued = tokenWishes(pod, volume).map((wish) =>
     (tokens?.get(wish) ?? of(NO_TOKENS)).pipe(map((token): Issued => [tokenKey(wish), token])),
   );
-  return combineLatest([objects.read(pod, volumeReferences(volume)), allOf(issued), anchors$]).pipe(
+  return combineLatest([
+    objects.read(pod, volumeReferences(volume)),
+    allOf(issued),
+    gatherAnchors(volume, sources),
+  ]).pipe(
     map(([known, list, anchors]) => {
       const byKey = new Map(list);
       const token = (wish: TokenWish): Result<string> => {
@@ -68,19 +71,44 @@ export function gatherContent(pod: Pod, volume: Volume, sources: ContentSources)
       const made: PayloadSources = {
         objects: known,
         token,
-        anchors: (wish) => anchors[wanted.indexOf(wish)] ?? NO_TRUST_BUNDLES,
+        anchors: (wish) => anchors.get(wish) ?? NO_TRUST_BUNDLES,
         credentials: (wish) => podCertificates?.get(wish) ?? NO_POD_CERTIFICATES,
         allocatable,
       };
-      const dues = list.flatMap(([, result]) => (result.ok ? [dueAt(result.value)] : []));
+      const nextDue = list.reduce(
+        (next, [, result]) => (result.ok ? Math.min(next, dueAt(result.value)) : next),
+        Number.POSITIVE_INFINITY,
+      );
       return {
         inputs: contentInputs(pod, volume, made),
         payload: () => volumePayload(pod, volume, made),
-        dueAt: dues.length === 0 ? undefined : (Math.min(...dues) as EpochMs),
+        dueAt: Number.isFinite(nextDue) ? (nextDue as EpochMs) : undefined,
       };
     }),
   );
 }
+
+type Anchors = ReadonlyMap<AnchorsWish, Result<string>>;
+
+/** Reads the trust anchors of all projections. Reads no more of them once they exceed the budget of the volume. */
+const gatherAnchors = (volume: Volume, { trustBundles }: ContentSources): Observable<Anchors> =>
+  defer(() => {
+    const budget = volumeBudget(volume.name);
+    const read = (wish: AnchorsWish): Observable<Result<string>> =>
+      (trustBundles?.get(wish) ?? of(NO_TRUST_BUNDLES)).pipe(
+        map((anchors) => {
+          const taken = anchors.ok ? budget.take("clusterTrustBundle", anchors.value.length) : anchors;
+          return taken.ok ? anchors : taken;
+        }),
+      );
+    const each = anchorsWishes(volume).map((wish) =>
+      defer(() => {
+        const exceeded = budget.exceeded();
+        return exceeded === undefined ? read(wish) : of(exceeded);
+      }).pipe(map((anchors) => [wish, anchors] as const)),
+    );
+    return allOf(each).pipe(map((list) => new Map(list)));
+  });
 
 /** Combines the values of all; an empty list gives an empty value. */
 const allOf = <T>(values: readonly Observable<T>[]): Observable<readonly T[]> =>

@@ -8,6 +8,7 @@ import { kubeletError } from "../../../../src/core/errors.ts";
 import { err, ok, type Result } from "../../../../src/core/result.ts";
 import { contentInputs } from "../../../../src/core/volume/contentInputs.ts";
 import type { Volume } from "../../../../src/core/volume/volumeLayout.ts";
+import { MAX_VOLUME_BYTES } from "../../../../src/core/volume/volumeBudget.ts";
 import { tokenWishes } from "../../../../src/core/volume/identityFiles.ts";
 import { type PayloadSources, volumePayload } from "../../../../src/core/volume/volumePayload.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
@@ -199,6 +200,70 @@ describe("volumePayload", () => {
   });
 });
 
+describe("the budget of a volume's files", () => {
+  const MEBIBYTE = 1024 * 1024;
+  const FITTING = MAX_VOLUME_BYTES / MEBIBYTE;
+  const text = "x".repeat(MEBIBYTE);
+  const big: ConfigObject = { kind: "ConfigMap", metadata: metadata("big"), data: { text } };
+  const bigSecret: ConfigObject = {
+    kind: "Secret",
+    metadata: metadata("big"),
+    data: { text: Buffer.from(text).toString("base64") },
+  };
+  const item = (index: number) => ({ key: "text", path: `f${index}` });
+  const annotation = (index: number) => ({
+    path: `f${index}`,
+    fieldRef: { fieldPath: "metadata.annotations['text']" },
+  });
+  const from = sources({ objects: configObjectsOf([big, bigSecret]), anchors: () => ok(text) });
+  const plain = podOf({});
+  const pod = { ...plain, metadata: { ...plain.metadata, annotations: { text } } };
+  const counted = <T>(count: number, each: (index: number) => T): readonly T[] =>
+    Array.from({ length: count }, (_, index) => each(index));
+
+  it.each<[string, (count: number) => Omit<Volume, "name">, string]>([
+    [
+      "items of a ConfigMap",
+      (count) => ({ configMap: { name: "big", items: counted(count, item) } }),
+      'configmap "big": key "text"',
+    ],
+    [
+      "items of a Secret",
+      (count) => ({ secret: { secretName: "big", items: counted(count, item) } }),
+      'secret "big": key "text"',
+    ],
+    [
+      "annotations",
+      (count) => ({ downwardAPI: { items: counted(count, annotation) } }),
+      `downwardAPI: file "f${FITTING}"`,
+    ],
+    [
+      "projected ConfigMaps",
+      (count) => ({
+        projected: { sources: counted(count, (index) => ({ configMap: { name: "big", items: [item(index)] } })) },
+      }),
+      'configmap "big": key "text"',
+    ],
+    [
+      "trust anchors",
+      (count) => ({
+        projected: {
+          sources: counted(count, (index) => ({ clusterTrustBundle: { name: "b", path: `f${index}` } })),
+        },
+      }),
+      `projected.sources[${FITTING}]`,
+    ],
+  ])("allows %s up to the limit, and names the first file beyond it", (_, volumeOf, place) => {
+    const filled = volumePayload(pod, { name: "v", ...volumeOf(FITTING) }, from);
+    expect(filled.ok && filled.value.size).toBe(FITTING);
+    const refused = volumePayload(pod, { name: "v", ...volumeOf(FITTING + 2) }, from);
+    expect(refused.ok ? undefined : refused.error).toMatchObject({
+      reason: "FailedMount",
+      message: `volume "v": ${place}: the files of a volume must be at most ${MAX_VOLUME_BYTES} bytes in all`,
+    });
+  });
+});
+
 describe("tokenWishes", () => {
   it("returns tokens of the pod's service account, for the named audience", () => {
     const pod = podOf({ spec: { serviceAccountName: "runner" } });
@@ -222,6 +287,28 @@ describe("contentInputs", () => {
   it("returns the objects, tokens and texts of the files, by identity", () => {
     expect(contentInputs(pod, volume, sources())).toEqual([root, "token-1", "demo"]);
     expect(contentInputs(pod, volume, sources())[0]).toBe(root);
+  });
+
+  it("returns a downward API text once for all files with the same reference", () => {
+    const ref = (path: string, fieldPath: string) => ({ path, fieldRef: { fieldPath } });
+    const cpu = (path: string, divisor: string) => ({
+      path,
+      resourceFieldRef: { containerName: "main", resource: "limits.cpu", divisor },
+    });
+    const items = [
+      ref("a", "metadata.name"),
+      cpu("b", "1"),
+      ref("c", "metadata.name"),
+      cpu("d", "1m"),
+      cpu("e", "1"),
+      ref("f", "metadata.namespace"),
+    ];
+    expect(contentInputs(pod, { name: "v", downwardAPI: { items } }, sources())).toEqual([
+      "plain",
+      "2",
+      "2000",
+      "demo",
+    ]);
   });
 
   it("returns the version of an object that has one, whichever copy it is", () => {

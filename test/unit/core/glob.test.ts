@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { matchesGlob, MAX_NAME_CHARS, MAX_PATTERN_CHARS } from "../../../src/core/glob.ts";
+import { matchesGlob } from "../../../src/core/glob.ts";
 import { expectLinear } from "../../support/expectLinear.ts";
 
 describe("matchesGlob", () => {
@@ -39,10 +39,10 @@ describe("matchesGlob", () => {
   );
 
   it("rejects patterns and names beyond its bounds", () => {
-    expect(matchesGlob("*", "a".repeat(MAX_NAME_CHARS))).toBe(true);
-    expect(matchesGlob("*", "a".repeat(MAX_NAME_CHARS + 1))).toBe(false);
-    expect(matchesGlob("*".repeat(MAX_PATTERN_CHARS), "a")).toBe(true);
-    expect(matchesGlob("*".repeat(MAX_PATTERN_CHARS + 1), "a")).toBe(false);
+    expect(matchesGlob("*", "a".repeat(255))).toBe(true);
+    expect(matchesGlob("*", "a".repeat(256))).toBe(false);
+    expect(matchesGlob("*".repeat(1024), "a")).toBe(true);
+    expect(matchesGlob("*".repeat(1025), "a")).toBe(false);
   });
 
   it("takes no longer for patterns with many stars", () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isTextTooDeep, isTooDeep, MAX_JSON_DEPTH, parseJson } from "../../../src/core/json.ts";
+import { isTextTooDeep, isTooDeep, parseJson } from "../../../src/core/json.ts";
 import { sameValue } from "../../../src/core/sameValue.ts";
 import { mergePatch } from "../../../src/core/config/mergePatch.ts";
 import { jsonMergeDiff } from "../../../src/sim/apiServer/patches/jsonMergePatch.ts";
@@ -8,12 +8,15 @@ import { strategicMergePatch } from "../../../src/sim/apiServer/patches/strategi
 import { samePodStatus } from "../../../src/core/api/podStatusMerge.ts";
 import { PLAIN } from "../../../src/core/api/patchSchema.ts";
 
+/** Maximum depth of JSON. */
+const LEVELS = 500;
+
 const lists = (depth: number): string => `${"[".repeat(depth)}${"]".repeat(depth)}`;
 const objects = (depth: number, end: string): string => `${'{"a":'.repeat(depth)}${end}${"}".repeat(depth)}`;
 
 it.each([
-  ["lists", lists(MAX_JSON_DEPTH), lists(MAX_JSON_DEPTH + 1)],
-  ["objects", objects(MAX_JSON_DEPTH, "1"), objects(MAX_JSON_DEPTH + 1, "1")],
+  ["lists", lists(LEVELS), lists(LEVELS + 1)],
+  ["objects", objects(LEVELS, "1"), objects(LEVELS + 1, "1")],
   ["objects that begin and do not end", "{}", '{"a":'.repeat(1_000_000)],
 ])("JSON text is read down to the limit: %s", (_what, within, beyond) => {
   expect([isTextTooDeep(within), isTooDeep(parseJson(within))]).toEqual([false, false]);
@@ -27,7 +30,7 @@ it("brackets in strings do not count, whatever is escaped there", () => {
 });
 
 it("functions that call themselves bear a value at the limit", () => {
-  const [one, two] = ["1", "2"].map((end) => JSON.parse(objects(MAX_JSON_DEPTH, end)) as Record<string, unknown>);
+  const [one, two] = ["1", "2"].map((end) => JSON.parse(objects(LEVELS, end)) as Record<string, unknown>);
   if (one === undefined || two === undefined) throw new Error("two values");
   expect([sameValue(one, two), samePodStatus(one, two)]).toEqual([false, false]);
   expect(mergePatch(one, two)).toEqual(two);

@@ -64,3 +64,26 @@ it(
     ).toBe("(k|)", { k: known });
   }),
 );
+
+it.each<readonly [string, RuntimeContainer, RuntimeContainer | undefined, string]>([
+  [
+    "of a container that was running before",
+    from("/message"),
+    { ...from("/message"), state: "running" },
+    "from the file",
+  ],
+  ["of a container that was not seen before", from("/message"), undefined, "from the file"],
+  ["of no container that runs", { ...from("/message"), state: "running" }, undefined, ""],
+])("is read %s", (_which, container, before, expected) => {
+  marbles(({ clock, expectObservable }) => {
+    const files = createSimFiles({ clock });
+    files.put("/message", "from the file");
+    const known = exited("other", 1, { terminationMessageFile: "/gone", message: "as read before" });
+    const previous = runtime([known, ...(before === undefined ? [] : [before])]);
+    const messages$ = readTerminationMessages(runtime([known, container]), previous, {
+      files,
+      logFiles: createSimLogFiles({ clock, files }),
+    }).pipe(map(({ containers }) => containers.map(({ message }) => message)));
+    expectObservable(messages$).toBe("(m|)", { m: ["as read before", expected] });
+  })();
+});

@@ -27,6 +27,7 @@ describe("credentials of a pod", () => {
     [issued, 0, "fresh"],
     [issued, 70 * MINUTE_MS, "fresh"],
     [issued, 70 * MINUTE_MS + 1, "overdue_for_refresh"],
+    [issued, 120 * MINUTE_MS, "overdue_for_refresh"],
     [issued, 120 * MINUTE_MS + 1, "expired"],
   ])("%j at %d ms are %s", (credentials, now, state) => {
     expect(credentialsState(credentials, epochMs(now))).toBe(state);

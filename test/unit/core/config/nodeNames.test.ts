@@ -118,6 +118,11 @@ describe("closestName", () => {
     ["prot", "port"],
     ["evictionHard", undefined],
     ["x".repeat(200), undefined],
+    ["por", "port"],
+    ["xort", "port"],
+    ["ports", "port"],
+    ["po", undefined],
+    ["max", undefined],
   ])("suggests %s for %s", (name, expected) => {
     expect(closestName(name, known)).toBe(expected);
   });

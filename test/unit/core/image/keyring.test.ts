@@ -88,6 +88,15 @@ describe("readDockerConfig", () => {
     [`{"auths":{"r":{"auth":"${base64("u:p:q")}"}}}`, { r: { username: "u", password: "p:q" } }],
     ['{"credHelpers":{}}', {}],
     ["nonsense", "config.json: is not a JSON object"],
+    ['{"auths":{"r":{}}}', { r: { username: "", password: "" } }],
+    ['{"auths":{"r":7}}', 'config.json: "r": must be an object'],
+    ['{"auths":{"r":{"username":7}}}', 'config.json: "r": username, password and auth must be strings'],
+    ['{"auths":{"r":{"auth":7}}}', 'config.json: "r": username, password and auth must be strings'],
+    [`{"auths":{"r":{"username":"x","auth":"${base64(":p")}"}}}`, { r: { username: "", password: "p" } }],
+    [
+      `{"auths":{"r":{"auth":"${base64("up")}"}}}`,
+      'config.json: "r": unable to parse auth field, must be formatted as base64(username:password)',
+    ],
     ['{"auths":[]}', "config.json: auths must be an object"],
     [
       '{"auths":{"r":{"auth":"!"}}}',
@@ -119,6 +128,20 @@ describe("allCredentialsOf", () => {
     ];
     const read = allCredentialsOf(secrets);
     expect(read.ok && read.value.map((config) => config.get("r")?.username)).toEqual(["u", "u"]);
+  });
+
+  it("skips secrets without their key, and records where credentials come from", () => {
+    const found = secret("found", "kubernetes.io/dockercfg", { ".dockercfg": entry });
+    const secrets = [
+      secret("empty", "kubernetes.io/dockercfg", { ".dockercfg": "" }),
+      secret("another", "kubernetes.io/dockercfg", { ".dockerconfigjson": entry }),
+      { ...secret("bare", "kubernetes.io/dockerconfigjson", {}), data: undefined },
+      { ...found, metadata: { ...found.metadata, uid: "uid-1" } },
+      found,
+    ] as readonly Secret[];
+    const read = allCredentialsOf(secrets);
+    const source = (uid: string) => ({ kind: "Secret", uid, namespace: "demo", name: "found" });
+    expect(read.ok && read.value.map((config) => config.get("r")?.source)).toEqual([source("uid-1"), source("")]);
   });
 
   it("names a secret that cannot be read, without its content", () => {

@@ -72,6 +72,10 @@ it.each<[title: string, limitMib: number, options: readonly string[], oldMib: nu
   ["all but the usual young generation", 2_240, ["--enable-source-maps"], 2_048],
   ["all but the young generation that was asked for", 2_096, ["--max-semi-space-size=16"], 2_048],
   ["all of a small heap", 200, [], 200],
+  ["all of a heap twice the young generation", 384, [], 384],
+  ["the rest of a larger one", 385, [], 193],
+  ["no size that is not a number above 0", 200, ["--max-old-space-size=0"], 200],
+  ["no size of another option", 200, ["--max-old-space-size-x=96"], 200],
 ])("the old generation's limit: %s", (_, limitMib, options, oldMib) => {
   expect(oldSpaceLimit(limitMib * MIB, options)).toBe(oldMib * MIB);
 });

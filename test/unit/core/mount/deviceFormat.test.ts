@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatOf, mkfsArgs } from "../../../../src/core/mount/deviceFormat.ts";
+import { BLKID_NOTHING, blkidArgs, formatOf, FSCK_DAMAGED, mkfsArgs } from "../../../../src/core/mount/deviceFormat.ts";
 
 describe("the format of a block device", () => {
   it.each([
@@ -22,4 +22,9 @@ describe("mkfs", () => {
   ])("needs no confirmation: %s", (fsType, expected) => {
     expect(mkfsArgs(fsType, "/dev/x")).toEqual(expected);
   });
+});
+
+it("blkid probes file system and partitions, and the codes are those of blkid(8) and fsck(8)", () => {
+  expect(blkidArgs("/dev/x").join(" ")).toBe("-p -s TYPE -s PTTYPE -o export /dev/x");
+  expect([BLKID_NOTHING, FSCK_DAMAGED]).toEqual([2, 4]);
 });

@@ -116,6 +116,26 @@ describe("reconciledNode", () => {
     });
   });
 
+  it.each([
+    "kubernetes.io/hostname",
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region",
+    "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/instance-type",
+    "kubernetes.io/os",
+    "kubernetes.io/arch",
+    "beta.kubernetes.io/os",
+    "beta.kubernetes.io/arch",
+  ])("updates the label %s", (label) => {
+    const withLabel = (value: string): Node => ({
+      ...first,
+      metadata: { ...metadata, labels: { ...metadata?.labels, [label]: value } },
+    });
+    expect(reconciledNode(withLabel("old"), withLabel("new")).metadata?.labels?.[label]).toBe("new");
+  });
+
   it("removes the annotation when the node itself attaches volumes", () => {
     const initial = initialNode({ ...FACTS, settings: { ...SETTINGS, attachDetachByController: false } }, THEN).node;
     expect(createStatusPatch("Node", first, reconciledNode(first, initial))).toEqual({
@@ -135,6 +155,29 @@ describe("withNodeStatus", () => {
       "conditions",
       "$setElementOrder/conditions",
     ]);
+  });
+
+  it.each<[keyof NodeFacts["pressures"], boolean, string]>([
+    ["memory", false, "MemoryPressure False KubeletHasSufficientMemory: kubelet has sufficient memory available"],
+    ["memory", true, "MemoryPressure True KubeletHasInsufficientMemory: kubelet has insufficient memory available"],
+    ["disk", false, "DiskPressure False KubeletHasNoDiskPressure: kubelet has no disk pressure"],
+    ["disk", true, "DiskPressure True KubeletHasDiskPressure: kubelet has disk pressure"],
+    ["pid", false, "PIDPressure False KubeletHasSufficientPID: kubelet has sufficient PID available"],
+    ["pid", true, "PIDPressure True KubeletHasInsufficientPID: kubelet has insufficient PID available"],
+  ])("reports the pressure of %s: %s", (kind, isUnder, expected) => {
+    const { status: before } = first;
+    const { status } = later({ pressures: { ...FACTS.pressures, [kind]: isUnder } });
+    const [type] = expected.split(" ");
+    const condition = status?.conditions?.find((each) => each.type === type);
+    expect(`${type} ${condition?.status} ${condition?.reason}: ${condition?.message}`).toBe(expected);
+    expect([condition?.lastTransitionTime, condition?.lastHeartbeatTime]).toEqual([isUnder ? NOW : THEN, NOW]);
+    expect(status?.conditions?.map((each) => each.type)).toEqual(before?.conditions?.map((each) => each.type));
+  });
+
+  it.each(["cpu", "memory", "pods", "ephemeral-storage"])("is not ready without its capacity of %s", (name) => {
+    const { [name]: _none, ...capacity } = FACTS.capacity;
+    const { node } = initialNode({ ...FACTS, capacity }, THEN);
+    expect(node.status?.conditions?.at(-1)?.message).toBe(`missing node capacity for resources: ${name}`);
   });
 
   it("reports each problem once, in upstream's format", () => {
@@ -188,6 +231,7 @@ describe("withNodeStatus", () => {
     const reported = (maxImages: number) =>
       later({ images, settings: { ...SETTINGS, maxImages } }).status?.images?.map(({ names = [] }) => names.length);
     expect([reported(2), reported(-1), reported(0)]).toEqual([[5, 1], [5, 1, 1, 2], undefined]);
+    expect(later({ images }).status?.images?.map(({ sizeBytes }) => sizeBytes)).toEqual([9, 5, 5, 1]);
     expect(later({ images }).status?.images?.map(({ names }) => names?.[0])).toEqual([
       "big@sha256:1",
       "other@sha256:1",
@@ -251,6 +295,15 @@ describe("withNodeStatus", () => {
 
 describe("nodeStatusEvents", () => {
   const under = { memory: true, disk: true, pid: true };
+  const unknownMemory: Node = {
+    ...first,
+    status: {
+      ...first.status,
+      conditions: (first.status?.conditions ?? []).map((each) =>
+        each.type === "MemoryPressure" ? { ...each, status: "Unknown" } : each,
+      ),
+    },
+  };
   it.each<readonly [rule: string, older: Node | undefined, newer: Node, reasons: readonly string[]]>([
     ["a new node", undefined, first, ["NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"]],
     ["nothing new", first, later({}), []],
@@ -263,6 +316,9 @@ describe("nodeStatusEvents", () => {
       ["NodeHasInsufficientMemory", "NodeHasDiskPressure", "NodeHasInsufficientPID"],
     ],
     ["rebooted", first, later({ machine: { ...FACTS.machine, bootId: "next" } }), ["Rebooted"]],
+    ["a first boot ID", later({ machine: { ...FACTS.machine, bootId: "" } }), first, []],
+    ["an unknown pressure", first, unknownMemory, []],
+    ["a pressure known again", unknownMemory, first, ["NodeHasSufficientMemory"]],
   ])("%s", (_, older, newer, found) => expect(reasons(older, newer)).toEqual(found));
 
   it("has upstream's texts", () => {
@@ -276,6 +332,7 @@ describe("nodeStatusEvents", () => {
 
 describe("nodeProblems", () => {
   const WELL = { runtimeProblems: [], networkProblems: [], downSince: undefined };
+  const NEVER_LISTED = "PLEG is not healthy: pleg has yet to be successful";
   const at = monotonicMs;
   const health = (more: Partial<NodeHealth>): NodeHealth => ({
     runtime: WELL,
@@ -288,7 +345,9 @@ describe("nodeProblems", () => {
   it.each<readonly [rule: string, given: Partial<NodeHealth>, found: readonly string[] | undefined]>([
     ["well", {}, []],
     ["just started", { relistedAt: undefined, now: at(29_999) }, undefined],
-    ["never listed", { relistedAt: undefined }, ["PLEG is not healthy: pleg has yet to be successful"]],
+    ["started long enough ago", { relistedAt: undefined, now: at(30_000) }, [NEVER_LISTED]],
+    ["listed lately enough", { now: at(309_999) }, []],
+    ["never listed", { relistedAt: undefined }, [NEVER_LISTED]],
     ["away for a moment", { runtime: { ...WELL, downSince: at(70_001) } }, undefined],
     ["away", { runtime: { ...WELL, runtimeProblems: ["x"], downSince: at(70_000) } }, ["container runtime is down"]],
     ["reported by the runtime", { runtime: { ...WELL, runtimeProblems: ["r"], networkProblems: ["n"] } }, ["r", "n"]],

@@ -60,6 +60,19 @@ describe("system cgroups of a node", () => {
       memory: { time, usageBytes: 40, workingSetBytes: 3 },
     });
   });
+
+  it.each([
+    [
+      "page faults",
+      { memoryUsage: 1, pageFaults: 2, majorPageFaults: 3 },
+      { usageBytes: 1, pageFaults: 2, majorPageFaults: 3 },
+    ],
+    ["no available memory without a working set", { memoryUsage: 1, memoryLimit: 9 }, { usageBytes: 1 }],
+  ])("have %s, and start when they were measured if that is all that is known", (_, figures, memory) => {
+    const time = epochMs(2_000);
+    const reading = { path: "/kubepods", time, createdAt: undefined, figures };
+    expect(systemContainer("pods", reading)).toEqual({ name: "pods", startTime: time, memory: { time, ...memory } });
+  });
 });
 
 describe("pressure", () => {

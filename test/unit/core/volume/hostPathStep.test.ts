@@ -21,4 +21,6 @@ it.each<[type: string, found: string | undefined, step: string]>([
 ])("a hostPath of type %s with an existing %s: %s", (type, found, expected) => {
   const step = hostPathStep("/p", type, found);
   expect(step.ok ? step.value : step.error.message).toBe(expected);
+  const code = found === undefined ? "NotFound" : "InvalidArgument";
+  expect(step.ok || [step.error.code, step.error.reason]).toEqual(step.ok || [code, "FailedMount"]);
 });

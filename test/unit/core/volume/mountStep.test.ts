@@ -22,6 +22,24 @@ describe("mountStep", () => {
     ["its size is another", { fileSystem: tmpfs }, "/ /p rw - tmpfs tmpfs rw,size=8k", { kind: "nothing" }],
     ["the server speaks a newer version", { fileSystem: nfs }, "/ /p ro - nfs4 server:/x ro", { kind: "nothing" }],
     ["pages are as asked", { fileSystem: pages }, "/ /p rw - hugetlbfs nodev rw,pagesize=2M", { kind: "nothing" }],
+    [
+      "pages have their size in KiB",
+      { fileSystem: pages },
+      "/ /p rw - hugetlbfs nodev rw,pagesize=2048k",
+      { kind: "nothing" },
+    ],
+    [
+      "pages have their size in bytes",
+      { fileSystem: pages },
+      "/ /p rw - hugetlbfs nodev rw,pagesize=2097152",
+      { kind: "nothing" },
+    ],
+    [
+      "pages have an unknown size",
+      { fileSystem: pages },
+      "/ /p rw - hugetlbfs nodev rw,pagesize=all",
+      { kind: "nothing" },
+    ],
     ["nothing is bound yet", { bound: bound(true) }, undefined, { kind: "bind", bound: bound(true) }],
     ["it is bound read-only", { bound: bound(true) }, "/disk /p ro - ext4 /dev/sda1 rw", { kind: "nothing" }],
     [
@@ -43,6 +61,30 @@ describe("mountStep", () => {
       tmpfs,
       "/ /p rw - ext4 /dev/sdb rw",
       "cannot mount tmpfs at /p: ext4 of /dev/sdb is mounted there",
+    ],
+    [
+      "NFS in place of memory",
+      tmpfs,
+      "/ /p rw - nfs4 server:/x rw",
+      "cannot mount tmpfs at /p: nfs4 of server:/x is mounted there",
+    ],
+    [
+      "memory in place of NFS",
+      nfs,
+      "/ /p rw - tmpfs tmpfs rw",
+      "cannot mount nfs at /p: tmpfs of tmpfs is mounted there",
+    ],
+    [
+      "pages of a size in GiB",
+      pages,
+      "/ /p rw - hugetlbfs nodev rw,pagesize=1G",
+      "cannot mount hugetlbfs at /p: its page size is 1073741824 bytes",
+    ],
+    [
+      "pages of a size in TiB",
+      pages,
+      "/ /p rw - hugetlbfs nodev rw,pagesize=1T",
+      "cannot mount hugetlbfs at /p: its page size is 1099511627776 bytes",
     ],
     [
       "pages of another size",

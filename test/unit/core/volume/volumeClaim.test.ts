@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { boundVolumeName, claimOf, originOf } from "../../../../src/core/volume/volumeClaim.ts";
+import { boundVolumeName, claimOf, isLookedUp, originOf } from "../../../../src/core/volume/volumeClaim.ts";
 import { podOf } from "../../../support/pods.ts";
 
 const pod = podOf({ name: "web" });
+const owner = (uid: string, controller: boolean) => ({ apiVersion: "v1", kind: "Pod", name: "web", uid, controller });
 const reference = { claimName: "data", readOnly: false, isEphemeral: false };
 const bound = { metadata: { name: "data", uid: "c1" }, spec: { volumeName: "pv1" }, status: { phase: "Bound" } };
 const volume = {
@@ -13,6 +14,7 @@ const volume = {
 describe("claimOf", () => {
   it.each([
     ["a claim", { persistentVolumeClaim: { claimName: "data", readOnly: true } }, { ...reference, readOnly: true }],
+    ["a claim that may be written", { persistentVolumeClaim: { claimName: "data" } }, reference],
     ["a template", { ephemeral: {} }, { claimName: "web-v", readOnly: false, isEphemeral: true }],
     ["its own source", { emptyDir: {} }, undefined],
   ])("finds the claim of a volume with %s", (_what, source, expected) => {
@@ -23,6 +25,21 @@ describe("claimOf", () => {
 describe("boundVolumeName", () => {
   it("returns the volume the claim is bound to", () => {
     expect(boundVolumeName(pod, reference, bound)).toEqual({ ok: true, value: "pv1" });
+  });
+
+  it("returns the volume of a claim created for the pod", () => {
+    const ownerReferences = [owner("other", false), owner(pod.metadata.uid, true)];
+    const claim = { ...bound, metadata: { ...bound.metadata, ownerReferences } };
+    expect(boundVolumeName(pod, { ...reference, isEphemeral: true }, claim)).toEqual({ ok: true, value: "pv1" });
+  });
+
+  it.each([
+    ["a claim", { persistentVolumeClaim: { claimName: "data" } }, true],
+    ["a template", { ephemeral: {} }, true],
+    ["a CSI driver", { csi: { driver: "d" } }, true],
+    ["its own source", { emptyDir: {} }, false],
+  ])("needs look-ups for %s: %s", (_what, source, expected) => {
+    expect(isLookedUp(pod, { name: "v", ...source })).toBe(expected);
   });
 
   it("still returns the volume of a deleted claim that pods use", () => {
@@ -39,9 +56,20 @@ describe("boundVolumeName", () => {
       reference,
     ],
     ["PVC has empty pvc.Spec.VolumeName", { ...bound, spec: {} }, reference],
+    [
+      "PVC demo/data was not created for pod demo/web (pod is not owner)",
+      {
+        ...bound,
+        metadata: { ...bound.metadata, ownerReferences: [owner(pod.metadata.uid, false), owner("other", true)] },
+      },
+      { ...reference, isEphemeral: true },
+    ],
     ["PVC demo/data was not created for pod demo/web (pod is not owner)", bound, { ...reference, isEphemeral: true }],
   ])("rejects: %s", (message, claim, asked) => {
-    expect(boundVolumeName(pod, asked, claim)).toMatchObject({ ok: false, error: { message, retryable: true } });
+    expect(boundVolumeName(pod, asked, claim)).toMatchObject({
+      ok: false,
+      error: { message, reason: "FailedMount", retryable: true },
+    });
   });
 });
 
@@ -50,6 +78,17 @@ describe("originOf", () => {
     expect(originOf(volume, bound, true)).toEqual({
       ok: true,
       value: { name: "pv1", nfs: { server: "s", path: "/p" }, mountOptions: ["soft"], readOnly: true },
+    });
+  });
+
+  it.each([
+    ["hostPath", { path: "/x", type: "Directory" }],
+    ["nfs", { server: "s", path: "/p" }],
+    ["local", { path: "/disk", fsType: "xfs" }],
+  ])("returns the source %s", (kind, source) => {
+    expect(originOf({ ...volume, spec: { claimRef: { uid: "c1" }, [kind]: source } }, bound, false)).toEqual({
+      ok: true,
+      value: { name: "pv1", [kind]: source, mountOptions: [], readOnly: false },
     });
   });
 

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { PodSpec } from "../../../../src/core/api.ts";
-import { layoutOf, layoutOfOrigin, usedVolumes, type Volume } from "../../../../src/core/volume/volumeLayout.ts";
+import {
+  layoutOf,
+  layoutOfFound,
+  layoutOfOrigin,
+  usedVolumes,
+  type Volume,
+  type VolumeOrigin,
+} from "../../../../src/core/volume/volumeLayout.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
 import { volumeNodeOf } from "../../../support/podVolumes.ts";
 
@@ -108,6 +115,60 @@ describe("layoutOf", () => {
     expect(layout(volume, spec)).toMatchObject({ ok: true, value: expected });
   });
 
+  it.each<[string, Omit<Volume, "name">, Partial<PodSpec>, object]>([
+    [
+      "an emptyDir",
+      { emptyDir: {} },
+      { hostUsers: true },
+      { ...own("empty-dir"), hasContent: false, isReadOnly: false, selinuxRelabel: true },
+    ],
+    [
+      "an emptyDir of a pod with its own users",
+      { emptyDir: {} },
+      { hostUsers: false },
+      { ...own("empty-dir"), hasContent: false, isReadOnly: false, selinuxRelabel: true, hasQuota: true },
+    ],
+    [
+      "a Secret",
+      { secret: { secretName: "s" } },
+      {},
+      {
+        ...own("secret"),
+        ...{ fileSystem: tmpfs(NODE_MEMORY), hasContent: true, isReadOnly: true, selinuxRelabel: true },
+      },
+    ],
+    [
+      "a hostPath",
+      { hostPath: { path: "/srv" } },
+      {},
+      {
+        ...{ name: "v", plugin: "kubernetes.io/host-path", path: "/srv", isOwnDirectory: false, wanted: "" },
+        ...{ hasContent: false, isReadOnly: false, selinuxRelabel: false },
+      },
+    ],
+    [
+      "NFS",
+      { nfs: { server: "s", path: "/x" } },
+      { securityContext: GROUP },
+      {
+        ...own("nfs"),
+        ...{ fileSystem: { source: "s:/x", fsType: "nfs", options: [] }, hasContent: false, isReadOnly: false },
+        selinuxRelabel: false,
+      },
+    ],
+    [
+      "an image",
+      { image: {} },
+      {},
+      {
+        ...{ name: "v", plugin: "kubernetes.io/image", path: "", isOwnDirectory: false, hasContent: false },
+        ...{ isReadOnly: true, selinuxRelabel: true, image: { reference: "", pullPolicy: "" } },
+      },
+    ],
+  ])("has these fields, and no others: %s", (_what, volume, spec, expected) => {
+    expect(layout(volume, spec)).toEqual({ ok: true, value: expected });
+  });
+
   it.each([
     ["the node's memory", {}, undefined, `size=${NODE_MEMORY}`],
     ["the limit of the volume", {}, "1Mi", `size=${2 ** 20}`],
@@ -183,6 +244,40 @@ describe("layoutOfOrigin", () => {
     });
   });
 
+  it.each([
+    ["hostPath", { hostPath: { path: "/x" } }, { hasVainMountOptions: true }],
+    ["nfs", { nfs: { server: "[fd00::1]", path: "/x" } }, { source: "[fd00::1]:/x", options: ["ro", "soft"] }],
+    ["local", { local: { path: "/x" } }, { bound: ["soft"] }],
+  ])("a claim makes %s read-only, with the options of its volume", (_kind, source, expected) => {
+    const origin = { name: "v", ...source, readOnly: true, mountOptions: ["soft"] };
+    const { isReadOnly, fileSystem, bound, hasVainMountOptions } =
+      layoutOfOrigin(podOf(), origin, volumeNodeOf()) ?? {};
+    expect({
+      ...{ isReadOnly, hasVainMountOptions, source: fileSystem?.source },
+      ...{ options: fileSystem?.options, bound: bound?.options },
+    }).toEqual({ isReadOnly: true, ...expected });
+  });
+
+  it("does not set the group of a local volume on mismatch only, unless the policy says so", () => {
+    const pod = podOf({ spec: { securityContext: { fsGroup: 5, fsGroupChangePolicy: "Always" } } });
+    expect(layoutOfOrigin(pod, { name: "v", local: { path: "/mnt/d" } }, volumeNodeOf())?.ownership).toEqual({
+      fsGroup: 5,
+    });
+  });
+
+  it("serves no CSI driver and no unknown source", () => {
+    const messageOf = (origin: VolumeOrigin) => {
+      const found = layoutOfFound(podOf(), origin, volumeNodeOf());
+      return found.ok ? "" : found.error.message;
+    };
+    const why = (text: string) =>
+      `failed to get Plugin from volumeSpec for volume "v" err=no volume plugin matched (${text})`;
+    expect([messageOf({ name: "v", csi: { driver: "d", mode: "Persistent" } }), messageOf({ name: "v" })]).toEqual([
+      why("CSI driver d is not served"),
+      why("its kind is not served"),
+    ]);
+  });
+
   it("sets the group of a local volume by its policy, once", () => {
     const pod = podOf({ spec: { securityContext: GROUP } });
     expect(layoutOfOrigin(pod, { name: "v", local: { path: "/mnt/d" } }, volumeNodeOf())).toMatchObject({
@@ -220,7 +315,8 @@ describe("usedVolumes", () => {
     const volumes = ["a", "b", "c", "d"].map((name) => ({ name, emptyDir: {} }));
     const mounting = (name: string, volume: string) =>
       containerOf({ name, volumeMounts: [{ name: volume, mountPath: "/x" }] });
-    const spec = { volumes, containers: [mounting("main", "c")], initContainers: [mounting("init", "a")] };
-    expect(usedVolumes(podOf({ spec })).map(({ name }) => name)).toEqual(["a", "c"]);
+    const raw = containerOf({ name: "raw", volumeDevices: [{ name: "d", devicePath: "/dev/x" }] });
+    const spec = { volumes, containers: [mounting("main", "c"), raw], initContainers: [mounting("init", "a")] };
+    expect(usedVolumes(podOf({ spec })).map(({ name }) => name)).toEqual(["a", "c", "d"]);
   });
 });

@@ -1,0 +1,48 @@
+import { map } from "rxjs";
+import { describe, it } from "vitest";
+import type { CsiDriver } from "../../../../src/core/volume/csiVolume.ts";
+import type { Volume } from "../../../../src/core/volume/volumeLayout.ts";
+import { followOrigin, type VolumeOriginDeps } from "../../../../src/pipelines/volumes/volumeOrigin.ts";
+import { type Marbles, marbles } from "../../../support/marbles.ts";
+import { podOf } from "../../../support/pods.ts";
+
+const INLINE: Volume = { name: "v", csi: { driver: "d" } };
+const csi = { driver: "d", mode: "Ephemeral" };
+const driver: CsiDriver = { spec: { attachRequired: false } };
+const DRIVERS = {
+  n: new Map<string, CsiDriver>(),
+  o: new Map([["other", driver]]),
+  d: new Map([["d", driver]]),
+};
+const ORIGINS = {
+  u: { name: "v", csi },
+  a: { name: "v", csi: { ...csi, known: "absent" } },
+  k: { name: "v", csi: { ...csi, known: driver } },
+};
+
+const follow = ({ clock }: Marbles, volume: Volume, csiDrivers$?: VolumeOriginDeps["csiDrivers$"]) =>
+  followOrigin(podOf(), volume, { api: undefined, clock, csiDrivers$ } as unknown as VolumeOriginDeps).pipe(
+    map((origin) => (origin.ok ? origin.value : origin.error.message)),
+  );
+
+describe("the origin of a CSI volume in the pod", () => {
+  it.each([
+    ["follows its driver", "n-o-d-d-n", "----------!", "a---k---a"],
+    ["is unknown after a second without drivers, and then follows them", "1500ms d", "1501ms !", "1s u 499ms k"],
+    ["waits a second for drivers", "999ms d", "1500ms !", "999ms k"],
+  ])("%s", (_, drivers, end, expected) =>
+    marbles((m) => {
+      m.expectObservable(follow(m, INLINE, m.hot(drivers, DRIVERS)), end).toBe(expected, ORIGINS);
+    })(),
+  );
+
+  it("is known at once on a standalone node", () =>
+    marbles((m) => {
+      m.expectObservable(follow(m, INLINE)).toBe("(u|)", ORIGINS);
+    })());
+
+  it("is its name only for a volume without a driver", () =>
+    marbles((m) => {
+      m.expectObservable(follow(m, { name: "v", emptyDir: {} })).toBe("(n|)", { n: { name: "v" } });
+    })());
+});

@@ -20,6 +20,19 @@ describe("shareByKey", () => {
   );
 
   it(
+    "shares the run of the first request among requests of one key",
+    marbles(({ cold, expectObservable }) => {
+      const shared = shareByKey({
+        keyOf: ({ key }: { readonly key: string; readonly by: string }) => key,
+        start: ({ by }) => cold("--(v|)", { v: by }),
+      });
+      expectObservable(shared.join({ key: "k", by: "a" })).toBe("--(a|)");
+      expectObservable(shared.join({ key: "k", by: "b" })).toBe("--(a|)");
+      expectObservable(shared.join({ key: "l", by: "c" })).toBe("--(c|)");
+    }),
+  );
+
+  it(
     "runs keys apart",
     marbles(({ cold, expectObservable }) => {
       const shared = shareByKey({ start: (key: string) => (key === "a" ? cold("--(x|)") : cold("---(y|)")) });

@@ -1,6 +1,6 @@
 /** Access of the configuration loader to the disk; tests pass their own. */
-import { constants, createReadStream } from "node:fs";
-import { access, readdir, stat } from "node:fs/promises";
+import { constants, createReadStream, type Dirent } from "node:fs";
+import { access, opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Access to configuration files. Failures reject with an Error whose message names the reason. */
@@ -12,16 +12,30 @@ export interface ConfigReaders {
   look(path: string): Promise<"directory" | "program" | "other" | undefined>;
 }
 
-async function walk(directory: string): Promise<readonly string[]> {
-  const entries = await readdir(directory, { withFileTypes: true });
-  const sorted = entries.toSorted((a, b) => (Buffer.from(a.name) < Buffer.from(b.name) ? -1 : 1));
-  const files: string[] = [];
-  for (const entry of sorted) {
-    const path = join(directory, entry.name);
-    if (entry.isDirectory()) files.push(...(await walk(path)));
-    else files.push(path);
-  }
-  return files;
+/** Limit for the files and directories below a directory of configuration files; also limits their depth. */
+export const MAX_CONFIG_ENTRIES = 1_000;
+
+async function listFiles(root: string): Promise<readonly string[]> {
+  let count = 0;
+  const walk = async (directory: string): Promise<readonly string[]> => {
+    const entries: Dirent[] = [];
+    for await (const entry of await opendir(directory)) {
+      count += 1;
+      if (count > MAX_CONFIG_ENTRIES) {
+        throw new Error(`it has more than ${MAX_CONFIG_ENTRIES} files and directories`);
+      }
+      entries.push(entry);
+    }
+    const sorted = entries.toSorted((a, b) => (Buffer.from(a.name) < Buffer.from(b.name) ? -1 : 1));
+    const files: string[] = [];
+    for (const entry of sorted) {
+      const path = join(directory, entry.name);
+      if (entry.isDirectory()) files.push(...(await walk(path)));
+      else files.push(path);
+    }
+    return files;
+  };
+  return walk(root);
 }
 
 async function look(path: string): ReturnType<ConfigReaders["look"]> {
@@ -51,9 +65,23 @@ async function readText(path: string): Promise<string> {
   return Buffer.concat(pieces).toString("utf8");
 }
 
+/** Limit for all files of one directory of configuration files: each is parsed with the places of its fields. */
+export const MAX_DIRECTORY_CHARS = 4 * 1024 * 1024;
+
+/** Returns a reader for the files of one directory; it rejects, without a read, once they exceed the limit. */
+export function directoryReader({ readText: read }: Pick<ConfigReaders, "readText">): ConfigReaders["readText"] {
+  let left = MAX_DIRECTORY_CHARS;
+  return async (path) => {
+    const text = left < 0 ? "" : await read(path);
+    left -= text.length;
+    if (left >= 0) return text;
+    throw new Error(`the files up to this one have more than ${MAX_DIRECTORY_CHARS} characters in all`);
+  };
+}
+
 /** Reads the real file system. */
 export const nodeConfigReaders: ConfigReaders = {
   readText,
-  listFiles: walk,
+  listFiles,
   look,
 };

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import { formatFieldPath } from "../core/config/configProblem.ts";
 import { type CredentialProvider, readCredentialProviders } from "../core/image/credentialProviderConfig.ts";
-import type { ConfigReaders } from "./configReaders.ts";
+import { type ConfigReaders, directoryReader } from "./configReaders.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
 import type { CredentialPluginOptions } from "./kubeletOptions.ts";
 import { readYamlDocument } from "./yamlDocument.ts";
@@ -69,7 +69,8 @@ async function readTexts(config: string, readers: ConfigReaders): Promise<ReadTe
     const files = isDirectory ? (await readers.listFiles(config)).filter((file) => isConfig(config, file)) : [config];
     if (files.length === 0) return failure(`has no file that ends in ${EXTENSIONS.join(", ")}`);
     const texts: FileText[] = [];
-    for (const file of files) texts.push({ file, text: await readers.readText(file) });
+    const readText = directoryReader(readers);
+    for (const file of files) texts.push({ file, text: await readText(file) });
     return { ok: true, texts };
   } catch (thrown) {
     return failure(`cannot be read: ${messageOf(thrown)}`);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { MAX_DIRECTORY_CHARS } from "../../../src/cli/configReaders.ts";
 import { KUBELET_FLAGS } from "../../../src/cli/flags.ts";
 import type { KubeletOptions } from "../../../src/cli/kubeletOptions.ts";
 import { loadKubeletOptions } from "../../../src/cli/loadKubeletOptions.ts";
@@ -155,6 +156,19 @@ describe("drop-ins", () => {
     const files = { "/d/a.conf": `${HEADER}maxPods: 5\n`, "/d/b.yaml": "rubbish: [" };
     const { config, warnings } = await options(["--config-dir=/d"], files);
     expect([config.maxPods, warnings]).toEqual([5, ["/d/b.yaml is ignored: drop-ins end in .conf"]]);
+  });
+
+  it("are read up to a number of characters in all", async () => {
+    const MOST_EACH = MAX_DIRECTORY_CHARS / 8;
+    const line = `${HEADER}maxPods: 5\n# `;
+    const filled = line.padEnd(MOST_EACH, "x");
+    const files = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`/d/${index}.conf`, filled]));
+    expect((await options(["--config-dir=/d"], files)).config.maxPods).toBe(5);
+    const why = `the files up to this one have more than ${MAX_DIRECTORY_CHARS} characters in all`;
+    expect(await errors(["--config-dir=/d"], { ...files, "/d/8.conf": " ", "/d/9.conf": "" })).toEqual([
+      `/d/8.conf: cannot be read: ${why}`,
+      `/d/9.conf: cannot be read: ${why}`,
+    ]);
   });
 
   it("need apiVersion and kind", async () => {

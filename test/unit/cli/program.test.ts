@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { nodeConfigReaders } from "../../../src/cli/configReaders.ts";
+import { MAX_CONFIG_ENTRIES, nodeConfigReaders } from "../../../src/cli/configReaders.ts";
+import { readConfigFiles } from "../../../src/cli/configFiles.ts";
 import { FLAG_GROUPS } from "../../../src/cli/flagSpec.ts";
 import { SUB_COMMANDS, subCommandOf } from "../../../src/cli/commandTable.ts";
 import { commandHelp, kubeletFlagsHelp, rootHelp } from "../../../src/cli/helpText.ts";
@@ -185,6 +186,22 @@ describe("nodeConfigReaders", () => {
         "B.conf",
       ]);
       expect(await nodeConfigReaders.readText(join(root, "15.d/a.conf"))).toBe("15.d/a.conf");
+    } finally {
+      await rm(root, { recursive: true });
+    }
+  });
+
+  it("lists up to the limit of files and directories", async () => {
+    const root = await mkdtemp(join(tmpdir(), "rxlet-config-"));
+    try {
+      await mkdir(join(root, "d"));
+      for (let index = 1; index < MAX_CONFIG_ENTRIES; index += 1) await writeFile(join(root, "d", `${index}.conf`), "");
+      expect((await nodeConfigReaders.listFiles(root)).length).toBe(MAX_CONFIG_ENTRIES - 1);
+      await mkdir(join(root, "e"));
+      const { errors } = await readConfigFiles({ config: "", configDir: root }, nodeConfigReaders);
+      expect(errors).toEqual([
+        `--config-dir: ${root} cannot be listed: it has more than ${MAX_CONFIG_ENTRIES} files and directories`,
+      ]);
     } finally {
       await rm(root, { recursive: true });
     }

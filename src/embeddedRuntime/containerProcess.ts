@@ -11,6 +11,7 @@ import type { CriLog, LogStream } from "./criLog.ts";
 import { type FifoReader, openFifoForChild, openFifoToRead, readFifo } from "./fifoReader.ts";
 import { SUPERVISOR_FDS } from "./launchScripts.ts";
 import { commandLineContains, killQuietly, killSessions, sessionMembersUsing } from "./processTable.ts";
+import { readStateFile } from "./readStateFile.ts";
 import { within } from "./within.ts";
 import { wallClockNs } from "./wallClockNs.ts";
 
@@ -219,9 +220,12 @@ function readEnd(dir: string): ContainerEnd {
   return { exitCode, finishedAt: stat.mtimeNs };
 }
 
+/** Nine digits and a line break. */
+const MAX_NUMBER_BYTES = 10;
+
 function readNumber(file: string): number | undefined {
   try {
-    const text = fs.readFileSync(file, "latin1");
+    const text = readStateFile(file, MAX_NUMBER_BYTES).toString("latin1");
     return /^\d{1,9}\n$/.test(text) ? Number(text) : undefined;
   } catch {
     return undefined;

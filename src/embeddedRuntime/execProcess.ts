@@ -9,6 +9,7 @@ import path from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { status } from "@grpc/grpc-js";
 import { killQuietly, processStart } from "./processTable.ts";
+import { readStateFile } from "./readStateFile.ts";
 import { RpcFault } from "./rpcFault.ts";
 import { killOnTerminal, onTerminal, withTerminalKind } from "./terminal.ts";
 
@@ -90,13 +91,24 @@ async function remember(containerDir: string, pid: number): Promise<() => void> 
   return () => fs.rmSync(file, { force: true });
 }
 
+/** Far above a start time. */
+const MAX_START_BYTES = 256;
+
+function recordedStart(file: string): string | undefined {
+  try {
+    return readStateFile(file, MAX_START_BYTES).toString();
+  } catch {
+    return undefined;
+  }
+}
+
 /** Kills the execs that a killed runtime left running in a container. */
 export async function killLeftExecs(containerDir: string): Promise<void> {
   const dir = path.join(containerDir, "execs");
   if (!fs.existsSync(dir)) return;
   for (const name of fs.readdirSync(dir)) {
     const start = await processStart(Number(name));
-    if (start !== undefined && start === fs.readFileSync(path.join(dir, name), "utf8")) {
+    if (start !== undefined && start === recordedStart(path.join(dir, name))) {
       killQuietly(-Number(name), "SIGKILL");
     }
     fs.rmSync(path.join(dir, name), { force: true });

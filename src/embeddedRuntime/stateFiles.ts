@@ -7,6 +7,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { ContainerConfig, LinuxContainerResources, PodSandboxConfig } from "../gen/cri.ts";
+import { readStateFile } from "./readStateFile.ts";
 import type { ContainerPhase, ContainerRecord, SandboxRecord } from "./records.ts";
 import { messageOf } from "./rpcFault.ts";
 
@@ -155,11 +156,11 @@ const isDigits = (value: unknown): value is string => isString(value) && /^\d{1,
 const isReason = (value: unknown): value is "Completed" | "Error" | "StartError" =>
   value === "Completed" || value === "Error" || value === "StartError";
 
-const parseState = (dir: string): unknown => JSON.parse(fs.readFileSync(path.join(dir, STATE), "utf8"));
+const parseState = (dir: string): unknown => JSON.parse(readStateFile(path.join(dir, STATE)).toString());
 
 function readSandbox(dir: string, id: string): SandboxRecord {
   const state = parseState(dir);
-  const config = PodSandboxConfig.decode(fs.readFileSync(path.join(dir, CONFIG)));
+  const config = PodSandboxConfig.decode(readStateFile(path.join(dir, CONFIG)));
   if (config.metadata === undefined) throw new Error(`${CONFIG}: metadata is missing`);
   return {
     id,
@@ -172,7 +173,7 @@ function readSandbox(dir: string, id: string): SandboxRecord {
 
 function readContainer(dir: string, id: string): ContainerRecord {
   const state = parseState(dir);
-  const config = ContainerConfig.decode(fs.readFileSync(path.join(dir, CONFIG)));
+  const config = ContainerConfig.decode(readStateFile(path.join(dir, CONFIG)));
   if (config.metadata === undefined) throw new Error(`${CONFIG}: metadata is missing`);
   const resources = (state as { readonly resources?: unknown }).resources;
   return {

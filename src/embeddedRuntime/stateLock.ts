@@ -5,6 +5,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { processStart } from "./processTable.ts";
+import { readStateFile } from "./readStateFile.ts";
+
+/** Far above a PID and a start time. */
+const MAX_LOCK_BYTES = 256;
 
 /** Acquires the lock; returns the function that releases it. Throws, naming the holder, if another process holds it. */
 export async function lockStateDir(stateDir: string): Promise<() => void> {
@@ -27,7 +31,7 @@ export async function lockStateDir(stateDir: string): Promise<() => void> {
 
 function readHolder(file: string): { readonly pid: number; readonly start: string } | undefined {
   try {
-    const [, pid, start = ""] = /^(\d+) (.+)$/.exec(fs.readFileSync(file, "utf8")) ?? [];
+    const [, pid, start = ""] = /^(\d+) (.+)$/.exec(readStateFile(file, MAX_LOCK_BYTES).toString()) ?? [];
     return pid === undefined ? undefined : { pid: Number(pid), start };
   } catch {
     return undefined;

@@ -1,7 +1,7 @@
 /**
- * A round of a pod's phase: decides from an inspection that includes all our own effects, acts, and repeats the same
- * round only after the sync-error delay. An inspection also follows an effect that failed or changed nothing: without
- * that delay a round would repeat as fast as the runtime rejects it. Upstream: the pod worker's requeue.
+ * A round of a pod's phase: decides from an inspection that is newer than all effects of the worker, and acts. The same
+ * decision is carried out again only after the sync-error delay: each effect causes an inspection, even if it fails,
+ * and without the delay rounds would repeat as fast as the runtime rejects calls. Upstream: the pod worker's requeue.
  */
 import { catchError, defer, EMPTY, type Observable, of, tap } from "rxjs";
 import { syncErrorDelayMs } from "../../core/backoff.ts";
@@ -14,24 +14,24 @@ import { type DoneRound, wakeBy } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
 import { collectFailures, failed, type RoundOutput } from "./roundFailure.ts";
 
-/** Defines a round. */
+/** The functions of a round; `P` is its decision. */
 export interface PodRound<P> {
-  /** The decision, as plain data. */
+  /** Returns the decision, as plain data. */
   readonly plan: (runtime: PodRuntimeStatus) => P;
-  /** The part of the decision that distinguishes rounds; by default all of it. */
+  /** Returns the part of the decision by which rounds are compared; by default all of it. */
   readonly essence?: (plan: P) => unknown;
   /** Carries out the decision; failures are outputs. */
   readonly act: (plan: P, runtime: PodRuntimeStatus) => Observable<RoundOutput>;
   /**
-   * Returns the failed part of the decision, after `act`: the next decision, if the runtime shows the rest as done.
-   * That counts as a retry of the same round. Undefined, the default: unknown.
+   * Returns the part of the decision that is undone after `act`. A next decision equal to it counts as a retry of this
+   * round. Undefined, also by default: unknown.
    */
   readonly left?: (plan: P) => P | undefined;
-  /** Set if the phase ends only when the runtime shows its success: it wakes up to retry, even without an error. */
+  /** The phase ends only when an inspection shows its success: the worker wakes to retry even without an error. */
   readonly untilShown?: boolean;
 }
 
-/** Runs a round. Errors only on a broken invariant: any other error counts as a failure of this pod. */
+/** Runs a round. Errors only on a broken invariant; any other error is logged and counts as a failure of the round. */
 export function podRound<P>(
   context: PodContext,
   { plan, essence = (planned) => planned, act, left, untilShown }: PodRound<P>,
@@ -71,7 +71,7 @@ export function podRound<P>(
   });
 }
 
-/** Returns the round just tried if this is the same round, or the rest of it, and it is not time yet to try again. */
+/** Returns the last round if `essential` repeats it, or its undone part, before the time of the retry. */
 function repeatedTooEarly(
   { memory, ports, state: { runtimeState } }: PodContext,
   essential: unknown,
@@ -83,13 +83,13 @@ function repeatedTooEarly(
   if (ports.clock.monotonicMs() >= dueAt) return undefined;
   if (sameValue(done.essential, essential)) return done;
   const isRest = done.left !== undefined && sameValue(done.left, essential);
-  // The runtime shows that the other part is done: a later round that has it again is another decision.
+  // The rest of the round is done: from now on only the undone part counts as the same round.
   return isRest ? { ...done, essential, left: undefined } : undefined;
 }
 
 /**
- * Milliseconds until the worker asked to be woken; undefined waits for a trigger: what keeps it from deciding ends with
- * one.
+ * Returns the milliseconds until the worker's wake-up; undefined without one, or while the worker waits for an
+ * inspection, which triggers it.
  */
 export function wakeAfter(context: PodContext): number | undefined {
   const { memory, ports } = context;

@@ -1,6 +1,6 @@
 /**
- * The certificates of pods: requested when a volume needs one, renewed before they expire, forgotten with the volume.
- * Owns the keys, which are stored nowhere else. Bounds: per projection one request and one key at a time. Upstream:
+ * The certificates of pods: requested and renewed while a volume is followed, forgotten afterwards. Owns the issued
+ * credentials and their keys, in memory only. Bounds: one request and one set of credentials per projection. Upstream:
  * the IssuingManager of pkg/kubelet/podcertificate.
  */
 import { concat, defer, finalize, map, merge, NEVER, type Observable, of, switchMap } from "rxjs";
@@ -21,7 +21,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import { type Decision, issueRepeatedly, type PodCertificateIssueDeps } from "./podCertificateIssue.ts";
 
-/** News about a volume's certificate. */
+/** A change of a followed certificate, or a warning about it for an event of the pod. */
 export type CertificateNews =
   | { readonly kind: "changed" }
   | { readonly kind: "warning"; readonly reason: string; readonly message: string };
@@ -77,8 +77,9 @@ export function createPodCertificates(deps: PodCertificatesDeps): PodCertificate
 }
 
 /**
- * Emits the warnings about a certificate until the next decision. Differs from upstream: includes the message of a
- * denial, for which upstream's format string lacks the verb.
+ * Emits the warnings about a decision: at once for a denied or failed request; for a certificate when its refresh is
+ * overdue, and when it has expired. Differs from upstream: includes the message of a denial or failure, for which
+ * upstream's format string lacks the verb.
  */
 function warnings({ pod }: PodCertificateWish, decision: Decision, clock: Clock): Observable<CertificateNews> {
   const warning = (reason: string, message: string): CertificateNews => ({ kind: "warning", reason, message });
@@ -98,7 +99,7 @@ function warnings({ pod }: PodCertificateWish, decision: Decision, clock: Clock)
   );
 }
 
-/** Keeps the gauge of the number of certificates by state, without series of states with no certificate. */
+/** Returns a function that sets the gauge of certificates by signer and state, and drops empty series. */
 function createStateGauge(metrics: Metrics) {
   const NAME = "kubelet_podcertificate_states";
   let shown = new Map<string, { readonly signer_name: string; readonly state: string }>();

@@ -1,8 +1,8 @@
 /**
  * Measures the usage of the node and its pods on request, once for all clients within a second. Owns the last
- * measurement, the CPU samples of the rates (core/stats/cpuRates.ts) and the disk counts. Bounds: one measurement at a
- * time, 10 s for each figure. Never delays pod work: it reads cells, and asks the runtime beside the workers. Upstream:
- * pkg/kubelet/stats, server/stats/summary.go.
+ * measurement, the CPU samples for the rates (core/stats/cpuRates.ts) and the disk counts. Bounds: one measurement at a
+ * time, FIGURE_DEADLINE_MS for each figure. Pod workers never wait for a measurement. Upstream: pkg/kubelet/stats,
+ * server/stats/summary.go.
  */
 import { catchError, defer, forkJoin, map, type Observable, of, switchMap, tap, throwError } from "rxjs";
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";
@@ -42,9 +42,7 @@ type State = Pick<NodeView, "runtimeStatuses" | "volumes" | "registry">;
 const FIGURES_KEPT_MS = 1_000;
 const DEADLINE = { deadlineMs: FIGURE_DEADLINE_MS };
 
-/**
- * Stats, and the disk counts that continue after their last client is gone: owned by `counting$`, which never emits.
- */
+/** The statistics of the node. Disk counts run while `counting$` is subscribed, which never emits. */
 export interface MeasuringStats extends NodeStats {
   readonly counting$: Observable<never>;
 }
@@ -91,9 +89,9 @@ export function createNodeStats(ports: Ports, config: Config, state: State): Mea
 }
 
 /**
- * Measures containers by the runtime, and pods as a whole from their cgroups, as upstream does. Without cgroups, or
- * with the gate PodAndContainerStatsFromCRI, asks the runtime for pods; lists containers if the runtime cannot list
- * pods, or fails to because one of them is ending.
+ * Gets container stats from the runtime and pod stats from the pods' cgroups, as upstream. Without `cgroupsPerQos`, or
+ * with the gate PodAndContainerStatsFromCRI, gets pod stats from the runtime too. If that call fails but the runtime
+ * responds (it lacks the call, or a pod is being removed), falls back to container stats.
  */
 function measurePods(
   statuses: () => readonly PodRuntimeStatus[],
@@ -128,10 +126,10 @@ function measurePods(
   );
 }
 
-/** Errors of a runtime that does not answer: it is not asked the next question. */
+/** Errors of a runtime that does not respond: a second call would fail too. */
 const SILENT: ReadonlySet<KubeletError["code"]> = new Set(["Unavailable", "DeadlineExceeded", "Cancelled"]);
 
-/** Returns the sizes of the file systems that containers write to: usually one or two in all. */
+/** Emits a function that returns the space of a file system that containers write to, by its mount point. */
 function spaceOfWritten(containers: readonly cri.ContainerStats[], ports: Ports): Observable<SpaceAt> {
   const paths = writtenFileSystems(containers);
   if (paths.length === 0) return of(() => undefined);
@@ -171,7 +169,7 @@ function measureRuntime(ports: Ports) {
   return orUndefined(ports.images.imageFsInfo({}, DEADLINE), ports).pipe(
     switchMap((answer) => {
       const images = answer?.imageFilesystems[0];
-      // Without a file system of their own, containers use that of images.
+      // A runtime that reports no file system for containers keeps them on that of images.
       const containers = answer?.containerFilesystems[0] ?? images;
       return forkJoin({ images: runtimeFs(images, ports), containers: runtimeFs(containers, ports) }).pipe(
         map((found) => ({ ...found, writableFs: containers?.fsId?.mountpoint })),
@@ -181,8 +179,8 @@ function measureRuntime(ports: Ports) {
 }
 
 /**
- * Returns whether the runtime keeps images on another file system. Errors if the runtime does not report it, or the
- * file system does not exist.
+ * Emits whether the image file system is on another device than the kubelet's root directory. Errors if the runtime
+ * does not report it, or its mount point does not exist.
  */
 const lookForImageFs = ({ images, hostUsage }: Ports, { directories }: Config): Call<boolean> =>
   images.imageFsInfo({}, DEADLINE).pipe(

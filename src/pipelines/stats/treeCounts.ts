@@ -1,10 +1,9 @@
 /**
- * Counts the usage of directories, however long a count takes: it continues after its last client is gone. Until it
- * ends, the previous count is valid, or the partial count if that is larger. So no tree is too large to exceed its
- * limit, and none counts as empty. Owns the last counts. Bounds: one count of a directory at a time, MAX_COUNT_MS;
- * then the directory rests for RESTS times as long, which limits counting to a quarter of a core. Upstream:
- * volumeStatCalculator. Differs from upstream: upstream shows no usage of a volume, and limits none, before its first
- * count has ended.
+ * Measures the disk usage of directories. A count continues after all its callers have unsubscribed, because a large
+ * tree takes longer than a caller waits. Meanwhile callers get the larger of the last and the partial count. Owns the
+ * counts. Bounds: one count of a directory at a time, MAX_COUNT_MS for it, then a pause RESTS times as long. Upstream:
+ * volumeStatCalculator. Differs from upstream: a partial count is reported and enforced; upstream reports and enforces
+ * nothing before the first count of a volume has ended.
  */
 import { catchError, defer, finalize, type Observable, of, tap } from "rxjs";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
@@ -16,20 +15,22 @@ import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { VolumeUsage } from "../../ports/volumeFiles.ts";
 
 export interface TreeCounts {
-  /** Owns the running counts. */
+  /** Keeps counts running while subscribed. Never emits. */
   readonly run$: Observable<never>;
   /**
-   * Returns the usage of a directory, within that time; undefined if it is unknown. Does not wait for a count that
-   * runs since an earlier call, and starts none without time. Never errors.
+   * Emits the usage of a directory within `patienceMs`; undefined if nothing was counted yet. Starts a count and waits
+   * for it, unless `patienceMs` is 0, a count is running or the directory is paused: then emits the known usage.
+   * Never errors.
    */
   usage(path: string, patienceMs: number): Observable<DiskFigures | undefined>;
-  /** Forgets directories without a recent request. */
+  /** Forgets directories without a request for FORGOTTEN_AFTER_MS. */
   prune(): void;
 }
 
 type Ports = Pick<KubeletPorts, "volumeFiles" | "clock" | "telemetry">;
 
 const MAX_COUNT_MS = 3_600_000;
+/** The pause after a count is this many times as long as the count: counting takes a quarter of the time at most. */
 const RESTS = 3;
 const FORGOTTEN_AFTER_MS = 3_600_000;
 
@@ -96,7 +97,8 @@ export function createTreeCounts({ volumeFiles, clock, telemetry }: Ports): Tree
           catchError((thrown: unknown) => {
             const error = toKubeletError(thrown);
             if (error.code === "NotFound") count.last = undefined;
-            else telemetry.log.warn("A directory is not counted in time: what is known of it counts", { path, error });
+            else
+              telemetry.log.warn("A directory was not counted in time; its known usage is reported", { path, error });
             return of(known(path));
           }),
         );
@@ -104,7 +106,7 @@ export function createTreeCounts({ volumeFiles, clock, telemetry }: Ports): Tree
   };
 }
 
-/** The larger of two counts; undefined without any. */
+/** Returns the larger bytes and the larger inodes of two counts; undefined without any count. */
 function atLeast(one: DiskFigures | undefined, other: DiskFigures | undefined): DiskFigures | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return { bytes: max(one.bytes, other.bytes), inodes: max(one.inodes, other.inodes) };

@@ -1,6 +1,6 @@
 /**
- * Sets up and tears down a volume on the node. Both start from any state and may be repeated after an interruption at
- * any step. Stateless. Upstream: SetUpAt and TearDownAt of the volume plugins.
+ * Sets up and tears down a volume on the node. Both are idempotent: after an interruption at any step they can be
+ * repeated. Stateless. Upstream: SetUpAt and TearDownAt of the volume plugins.
  */
 import { concat, EMPTY, ignoreElements, type Observable, switchMap, throwError } from "rxjs";
 import { kubeletError } from "../../core/errors.ts";
@@ -19,7 +19,7 @@ import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmoun
 
 export type VolumePorts = RemovalPorts & Pick<KubeletPorts, "volumeFiles" | "quotas" | "clock">;
 
-/** Every user in the pod may use the volume; the pod's own directory keeps others out. */
+/** Every user in the pod may use the volume; the mode of the pod's directory excludes all other users. */
 const SHARED_MODE = 0o777;
 const PRIVATE_MODE = 0o750;
 const HOST_DIRECTORY_MODE = 0o755;
@@ -27,8 +27,8 @@ const HOST_FILE_MODE = 0o644;
 const NESTED_MODE = 0o755;
 
 /**
- * Sets up the volume; a volume with content gets `payload`. Emits the notices for its pod. Errors: KubeletError;
- * completed steps stay.
+ * Sets up the volume and writes `payload` to it, if there is one. Emits the notices for its pod. Errors: KubeletError,
+ * without undoing the completed steps.
  */
 export function setUpVolume(
   ports: VolumePorts,
@@ -57,13 +57,13 @@ export function setUpVolume(
   return inSequence(steps, (step) => step());
 }
 
-/** The same step without its emissions. */
+/** Returns the step without its emissions. */
 const silently = (step: () => Observable<unknown>) => (): Observable<never> => {
   const made$ = step();
   return made$ === EMPTY ? EMPTY : made$.pipe(ignoreElements());
 };
 
-/** Only root may enter the directory of all volumes of a pod, whatever the modes below it. */
+/** Creates the directory of the plugin's volumes of the pod, closed to other users, and in it that of the volume. */
 const makeOwn = ({ files }: VolumePorts, layout: VolumeLayout): Observable<void> =>
   concat(
     files.makeDirectory(layout.path.split("/").slice(0, -2).join("/"), PRIVATE_MODE),
@@ -90,7 +90,7 @@ function provideHostPath({ files }: VolumePorts, path: string, wanted: string): 
   );
 }
 
-/** Removes the record of the ownership if the path no longer exists: a new directory gets its group again. */
+/** Removes the ownership record if the path no longer exists, so that a new directory gets its group. */
 const forgetGone = ({ files }: VolumePorts, path: string, readyDir: string): Observable<void> =>
   files.kindOf(path).pipe(switchMap((found) => (found === undefined ? files.remove(readyDir) : EMPTY)));
 
@@ -112,7 +112,7 @@ function bindLocal(
   );
 }
 
-/** Mounts the volume unless it is mounted; `provided$` prepares the source of the mount. */
+/** Mounts the volume unless it is mounted; `provided$` prepares the source of a bind mount. */
 function mountOnce(
   ports: VolumePorts,
   layout: VolumeLayout,
@@ -143,7 +143,7 @@ function mountOnce(
           if (readyDir === undefined) return concat(provided$.pipe(ignoreElements()), bound$);
           return mounts.realPath(source).pipe(
             switchMap((real) => {
-              // While other pods use the volume, it belongs to their group.
+              // The ownership of a volume that other pods use stays unchanged, so it counts as set.
               const isTaken = seenBelow(entries, real, podsDir).length > 0;
               return concat(
                 concat(provided$, isTaken ? setReady(files, readyDir) : anew$).pipe(ignoreElements()),
@@ -160,7 +160,7 @@ function mountOnce(
   );
 }
 
-/** Emits a notice if pods with another group use `source`: this pod may be unable to use it then. */
+/** Emits a notice if `source` belongs to another group than this pod's fsGroup, which may prevent access. */
 function otherGroup(
   { volumeFiles }: VolumePorts,
   { name, ownership }: VolumeLayout,
@@ -180,8 +180,8 @@ export interface VolumeRemains {
 }
 
 /**
- * Tears down everything, mounts first; removes nothing while a mount remains. `released$` releases resources that the
- * pod shared with others.
+ * Unmounts and removes the volume; no directory with a mount below it is removed. `released$` releases the resources
+ * that the pod shared with others, after the unmount.
  */
 export function tearDownVolume(
   ports: RemovalPorts,
@@ -190,7 +190,7 @@ export function tearDownVolume(
 ): Observable<never> {
   return concat(
     removeUnmounted(ports, subPaths),
-    // The pod's directory is removed last: the next kubelet finds unfinished work by it.
+    // The volume's directory is removed last: a restarted kubelet finds an unfinished teardown by it.
     released$ === undefined ? EMPTY : concat(unmountBelow(ports, path), released$.pipe(ignoreElements())),
     isOwnDirectory ? removeUnmounted(ports, path) : EMPTY,
   );

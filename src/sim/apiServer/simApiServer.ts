@@ -43,7 +43,10 @@ export interface SimApiServerOptions {
   readonly maxWatches?: number;
   readonly bookmarkPeriodMs?: number;
   readonly defaultDeadlineMs?: number;
-  /** Decides SubjectAccessReviews and token requests; default: `mayUsually`. */
+  /**
+   * Decides SubjectAccessReviews, and token requests of nodes for audiences that the pod does not request. Default:
+   * `mayUsually`.
+   */
   readonly mayAccess?: SimAccess;
 }
 

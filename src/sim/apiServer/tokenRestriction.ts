@@ -16,14 +16,15 @@ import type { ApiWorld } from "./apiWorld.ts";
 import { type ApiIdentity, userName } from "./identity.ts";
 import { fieldAt, keyOf, type StoredObject } from "../../core/apiObjects/storedObject.ts";
 
-/** Decides an access review; the owner of the simulation supplies it. */
+/** Decides whether an access is allowed. */
 export type SimAccess = (spec: Wire<V1SubjectAccessReview>["spec"]) => boolean;
 
 const AUDIENCE_VERB = "request-serviceaccounts-token-audience";
 
 /**
- * The default decision: allows everything except tokens for audiences that no pod of the node requests. Every pod of
- * a real cluster requests the server's own audience: an admission plugin adds the volume.
+ * The default decision: denies tokens for audiences that the pod does not request, except the server's own audience
+ * (""); allows everything else. In a real cluster every pod requests the server's audience, because the ServiceAccount
+ * admission plugin adds the token volume.
  */
 export const mayUsually: SimAccess = ({ resourceAttributes: { verb, resource } = {} }) =>
   verb !== AUDIENCE_VERB || resource === "";

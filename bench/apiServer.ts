@@ -21,7 +21,7 @@ export async function startBenchApiServer(): Promise<BenchApiServer> {
     if (waiting.size > 0) throw new Error(`the double of the API server ended with ${code}`);
   });
   let last = 0;
-  const tell = (command: string, args: readonly unknown[]): Promise<unknown> =>
+  const send = (command: string, args: readonly unknown[]): Promise<unknown> =>
     new Promise((resolve) => {
       last += 1;
       waiting.set(last, resolve);
@@ -32,7 +32,7 @@ export async function startBenchApiServer(): Promise<BenchApiServer> {
     get: (_, name: string) => {
       if (name === "close") return close;
       // It is no promise, whoever awaits it.
-      return name === "then" ? undefined : (...args: readonly unknown[]) => tell(name, args);
+      return name === "then" ? undefined : (...args: readonly unknown[]) => send(name, args);
     },
   });
 }

@@ -74,11 +74,11 @@ export function podTable(options: PodTableOptions): Observable<string> {
 function pipedTable({ changes$, problems$, clock, header$, manifests, troubles }: PodTableOptions): Observable<string> {
   const head$ = header$.pipe(scan(newHeadLines, { said: [], text: [] }));
   const pods$ = changes$.pipe(scan((last, pods) => changedLines(last, pods, clock.wallTime()), NO_LINES));
-  const told$ = problems$.pipe(
+  const problemLines$ = problems$.pipe(
     scan((last, problems) => changedProblems(last, problems, manifests, clock.wallTime()), NO_PROBLEM_LINES),
   );
   const troubled$ = troubles === undefined ? EMPTY : troubledPods(changes$, troubles, clock);
-  return merge(head$, told$, pods$, troubled$).pipe(
+  return merge(head$, problemLines$, pods$, troubled$).pipe(
     filter(({ text }) => text.length > 0),
     map(({ text }) => `${text.join("\n")}\n`),
   );

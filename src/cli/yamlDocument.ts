@@ -39,7 +39,7 @@ export const MAX_DOCUMENT_CHARS = 1024 * 1024;
 const MAX_SYNTAX_ERRORS = 20;
 const TOO_DEEP = `is nested more than ${MAX_JSON_DEPTH} levels deep`;
 
-const withoutGoStrangers = (tags: Tags): Tags =>
+const withoutUnknownToGo = (tags: Tags): Tags =>
   tags.filter((tag) => {
     if (typeof tag === "string") return true;
     return tag.format !== "TIME" && tag.tag !== "tag:yaml.org,2002:timestamp";
@@ -90,7 +90,7 @@ export function readYamlDocument(file: string, text: string): YamlDocument {
     lineCounter: lines,
     prettyErrors: false,
     uniqueKeys: false, // duplicateKeys below: the parser's search takes time by the square of the keys
-    customTags: withoutGoStrangers,
+    customTags: withoutUnknownToGo,
   });
   const locate = (path: FieldPath) => {
     const { steps, offset } = offsetAt(document, path);

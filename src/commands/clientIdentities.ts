@@ -69,8 +69,8 @@ export function clientIdentities(setup: ClientCertificateSetup): Observable<TlsI
   const follow$ = followFiles(client, log);
   if (!rotates && !isBootstrapped) return follow$;
   const renewed$ = renewedCertificates(setup);
-  const told$ = isBootstrapped ? withKubeconfig(renewed$, setup, bootstrap) : renewed$;
-  const identities$ = told$.pipe(map(({ identity }) => identity));
+  const certificates$ = isBootstrapped ? withKubeconfig(renewed$, setup, bootstrap) : renewed$;
+  const identities$ = certificates$.pipe(map(({ identity }) => identity));
   return rotates ? identities$ : concat(identities$.pipe(take(1)), follow$);
 }
 

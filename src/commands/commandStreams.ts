@@ -60,14 +60,14 @@ function feed(from: NodeJS.ReadStream, to: SpdyStream): void {
 async function joinTerminal(resize: SpdyStream, { stdin, stdout }: Standard): Promise<() => void> {
   const terminal = stdin;
   const screen = stdout;
-  const tell = (): void => {
+  const emitSize = (): void => {
     if (screen.columns > 0) resize.write(`${JSON.stringify({ Width: screen.columns, Height: screen.rows })}\n`);
   };
-  tell();
-  screen.on("resize", tell);
+  emitSize();
+  screen.on("resize", emitSize);
   terminal.setRawMode(true);
   return () => {
-    screen.off("resize", tell);
+    screen.off("resize", emitSize);
     terminal.setRawMode(false);
   };
 }

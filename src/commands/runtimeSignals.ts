@@ -18,8 +18,8 @@ export function runtimeSignals(
 ): KubeletPorts["runtimeSignals$"] {
   if (featureGates["EventedPLEG"] === false) return concat(of({ kind: "unsupported" } as const), NEVER);
   const { clock, telemetry } = ports;
-  const tell = (signal: RuntimeSignal): void =>
+  const logSignal = (signal: RuntimeSignal): void =>
     telemetry.log.verbose(VERBOSITY.runtimeEvents, "Runtime event", () => ({ ...signal }));
-  const signals$ = eventedPleg({ runtime, containerdHints$: containerdEvents(events), clock }).pipe(tap(tell));
+  const signals$ = eventedPleg({ runtime, containerdHints$: containerdEvents(events), clock }).pipe(tap(logSignal));
   return superviseSource("runtimeEvents", signals$, ports);
 }

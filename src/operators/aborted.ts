@@ -11,15 +11,15 @@ import { Observable } from "rxjs";
  */
 export function aborted(signal: AbortSignal): Observable<void> {
   return new Observable<void>((subscriber) => {
-    const tell = (): void => {
+    const onAbort = (): void => {
       subscriber.next();
       subscriber.complete();
     };
     if (signal.aborted) {
-      tell();
+      onAbort();
       return;
     }
-    signal.addEventListener("abort", tell, { once: true });
-    return () => signal.removeEventListener("abort", tell);
+    signal.addEventListener("abort", onAbort, { once: true });
+    return () => signal.removeEventListener("abort", onAbort);
   });
 }

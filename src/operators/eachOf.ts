@@ -26,7 +26,7 @@ class Spread<T, R> implements InnerObserver<T> {
   private readonly destination: Subscriber<R>;
   private readonly project: (value: T) => readonly R[];
   private waiting: (readonly R[])[] = [];
-  private isTelling = false;
+  private isEmitting = false;
   private isOver = false;
 
   constructor(destination: Subscriber<R>, project: (value: T) => readonly R[]) {
@@ -36,22 +36,22 @@ class Spread<T, R> implements InnerObserver<T> {
 
   next(value: T): void {
     const items = this.project(value);
-    if (this.isTelling) this.waiting.push(items);
-    else this.tell(items);
+    if (this.isEmitting) this.waiting.push(items);
+    else this.emit(items);
   }
 
   ended(): void {
     this.isOver = true;
-    if (!this.isTelling) this.destination.complete();
+    if (!this.isEmitting) this.destination.complete();
   }
 
-  private tell(first: readonly R[]): void {
-    this.isTelling = true;
+  private emit(first: readonly R[]): void {
+    this.isEmitting = true;
     for (const item of first) this.destination.next(item);
     // An array's iterator also visits items added during the iteration.
     for (const items of this.waiting) for (const item of items) this.destination.next(item);
     this.waiting = [];
-    this.isTelling = false;
+    this.isEmitting = false;
     if (this.isOver) this.destination.complete();
   }
 }

@@ -39,9 +39,9 @@ export function createLastingRuns<Key, T>(start: (key: Key) => Observable<T>): L
         if (owner === undefined) return start(key);
         const outcome = new AsyncSubject<T>();
         running.set(key, outcome);
-        const end = (tell: () => void): void => {
+        const end = (notify: () => void): void => {
           running.delete(key);
-          tell();
+          notify();
         };
         owner.add(
           start(key).subscribe({

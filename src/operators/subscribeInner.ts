@@ -33,7 +33,7 @@ class Inner<R> implements Observer<R> {
   follow(source: Observable<R>, subscriber: Subscriber<R>): void {
     this.owner.add(subscriber);
     source.subscribe(subscriber);
-    if (this.outcome !== "running") this.tellEnd();
+    if (this.outcome !== "running") this.reportEnd();
     else this.subscriber = subscriber;
   }
 
@@ -51,7 +51,7 @@ class Inner<R> implements Observer<R> {
     try {
       if (this.observer.failed === undefined) this.owner.error(thrown);
     } finally {
-      this.tellEndAfterTeardown();
+      this.reportEndAfterTeardown();
     }
   }
 
@@ -62,17 +62,17 @@ class Inner<R> implements Observer<R> {
     } catch (thrown) {
       this.owner.error(thrown);
     } finally {
-      this.tellEndAfterTeardown();
+      this.reportEndAfterTeardown();
     }
   }
 
   /** The last teardown of the subscriber runs after all that the source added. */
-  private tellEndAfterTeardown(): void {
+  private reportEndAfterTeardown(): void {
     // Without a subscriber the source is still being subscribed, and follow() reports the end.
-    this.subscriber?.add(() => this.tellEnd());
+    this.subscriber?.add(() => this.reportEnd());
   }
 
-  private tellEnd(): void {
+  private reportEnd(): void {
     try {
       if (this.outcome === "completed") this.observer.ended();
       if (this.outcome === "failed") this.observer.failed?.(this.thrown);

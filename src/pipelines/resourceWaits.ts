@@ -41,8 +41,8 @@ export function resourceWaits(
       return ring$.pipe(switchMap(() => from(overdueOutputs(next, registry.value, ports))));
     }),
   );
-  const told$ = steps$.pipe(eachOf((step) => step.resourceWaits.flatMap((wait) => reported(wait, ports, node))));
-  return merge(told$, overdue$);
+  const reports$ = steps$.pipe(eachOf((step) => step.resourceWaits.flatMap((wait) => reported(wait, ports, node))));
+  return merge(reports$, overdue$);
 }
 
 function reported(

@@ -58,7 +58,7 @@ export interface FleetShare {
 }
 
 /** Number of trace lines in a result. */
-const TOLD_LINES = 200;
+const REPORTED_LINES = 200;
 
 /** Creates the nodes; no time passes before the first turn. */
 export function createFleetShare(nodes: readonly FleetNode[], { createKubelet, watch }: ShareHooks): FleetShare {
@@ -122,9 +122,9 @@ export const playReplay = (
     rates: replay.rates,
     only: replay.keptFaults === undefined ? undefined : new Set(replay.keptFaults),
     createKubelet,
-    maxTraceLines: TOLD_LINES,
+    maxTraceLines: REPORTED_LINES,
     watch,
   });
 
 /** Summarizes a run. */
-export const lastLines = ({ node }: SimRun): readonly string[] => node.trace.lines.slice(-TOLD_LINES);
+export const lastLines = ({ node }: SimRun): readonly string[] => node.trace.lines.slice(-REPORTED_LINES);

@@ -25,7 +25,7 @@ import { createObjectCache } from "../sources/objectCache.ts";
 import { createProjections } from "../sources/projectionSources.ts";
 import type { Prng } from "./prng.ts";
 import { createSimPodKeys } from "./host/simPodKeys.ts";
-import type { SimSight } from "./simObservation.ts";
+import type { UntimedObservation } from "./simObservation.ts";
 import { createSimProbers, type SimAnswers, type SimProbeAnswer } from "./simProbers.ts";
 import { createSimTelemetry, type SimTelemetry } from "./simTelemetry.ts";
 
@@ -74,7 +74,7 @@ export interface SimKubeletOptions {
   readonly answers?: SimAnswers | undefined;
   /** Called with every answer to a probe. */
   probed(answer: SimProbeAnswer): void;
-  see(sight: SimSight): void;
+  see(observation: UntimedObservation): void;
 }
 
 interface Life {
@@ -147,7 +147,7 @@ export function createSimKubelet(options: SimKubeletOptions): SimKubelet {
       if (ended !== undefined) throw ended.thrown;
       if (!mayHaveChanged || life === undefined) return;
       mayHaveChanged = false;
-      tellChanges(seen, life.kubelet.queries.pods(), see);
+      observeStatuses(seen, life.kubelet.queries.pods(), see);
     },
   };
 }
@@ -195,7 +195,7 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
     cgroupUsage: undefined,
     projections: options.hasProjections === true ? projectionsOf(options, telemetry, rng) : undefined,
     credentialPlugins: options.credentialPlugins,
-    probers: createSimProbers({ ...ports, answers: options.answers, tell: options.probed }),
+    probers: createSimProbers({ ...ports, answers: options.answers, onAnswer: options.probed }),
     rng,
     snapshots$: merge(options.snapshots$, cluster?.pods$ ?? EMPTY).pipe(tap(wantedSeen(see))),
     runtimeSignals$: eventedPleg({ runtime: ports.runtime, containerdHints$: undefined, clock: ports.clock }),
@@ -218,7 +218,7 @@ function makeDirectories({ config: { directories }, ports: { files } }: SimKubel
 }
 
 /** Observes the desired pods of each source once it is ready. Bound: the last snapshot of each source. */
-function wantedSeen(see: (sight: SimSight) => void): (snapshot: SourceSnapshot) => void {
+function wantedSeen(see: (observation: UntimedObservation) => void): (snapshot: SourceSnapshot) => void {
   const last = new Map<PodSource, ReadonlySet<Pod>>();
   return ({ source, pods, ready }) => {
     if (ready === false) return;
@@ -234,7 +234,11 @@ interface Seen {
   readonly status: PodStatus | undefined;
 }
 
-function tellChanges(seen: Map<string, Seen>, pods: readonly Pod[], see: (sight: SimSight) => void): void {
+function observeStatuses(
+  seen: Map<string, Seen>,
+  pods: readonly Pod[],
+  see: (observation: UntimedObservation) => void,
+): void {
   let known = 0;
   for (const { metadata, status } of pods) {
     const { uid: podUid, namespace, name } = metadata;

@@ -8,8 +8,8 @@ import { invariant } from "../core/invariant.ts";
 import type { Kubelet } from "../kubelet.ts";
 import { usualCheckers } from "./checkers/usualCheckers.ts";
 import { looksAt, type SimChecker, type SimViolation } from "./simChecker.ts";
-import { clusterSights } from "./simClusterSights.ts";
-import { createSimHands, nameOf, runningOf, type SimHands } from "./simHands.ts";
+import { clusterObservations } from "./simClusterObservations.ts";
+import { createSimNodeActions, nameOf, runningOf, type SimNodeActions } from "./simNodeActions.ts";
 import type { SimNodeOptions } from "./simNodeOptions.ts";
 import { createSimNodeWorld, type SimNodeWorld } from "./simNodeWorld.ts";
 import type { SimObservation } from "./simObservation.ts";
@@ -18,7 +18,7 @@ import { createSimTrace, type SimTrace } from "./simTrace.ts";
 
 /** A node, and the controls of its time and accidents. */
 export interface SimNode
-  extends SimHands,
+  extends SimNodeActions,
     Pick<SimNodeWorld, "prng" | "clock" | "scheduler" | "config" | "runtime" | "host" | "files" | "cgroups">,
     Pick<SimNodeWorld, "manifests" | "apiPods" | "api" | "see"> {
   readonly seed: string | number;
@@ -62,7 +62,9 @@ export function createSimNode(options: SimNodeOptions): SimNode {
   const world = createSimNodeWorld(options);
   const { trace, violations, seen } = observe(world, options);
   if (options.api !== undefined) {
-    clusterSights(options.api, world.config.nodeName).subscribe({ next: (sight) => world.see(sight) });
+    clusterObservations(options.api, world.config.nodeName).subscribe({
+      next: (observation) => world.see(observation),
+    });
   }
   world.life.start();
   return {
@@ -77,7 +79,7 @@ export function createSimNode(options: SimNodeOptions): SimNode {
       return world.life.kubelet;
     },
     ...createSteps(world, options.seed, seen),
-    ...createSimHands(world),
+    ...createSimNodeActions(world),
     pods: () => world.life.kubelet?.queries.pods() ?? [],
     retry: (namespace, name) => {
       world.see({ kind: "action", text: `retry ${namespace}/${name}` });
@@ -100,8 +102,8 @@ function observe(world: SimNodeWorld, options: Pick<SimNodeOptions, "maxTraceLin
     return known;
   };
   let seen = 0;
-  world.watch((sight) => {
-    const observation: SimObservation = { atMs: world.clock.monotonicMs(), ...sight };
+  world.watch((untimed) => {
+    const observation: SimObservation = { atMs: world.clock.monotonicMs(), ...untimed };
     seen += 1;
     trace.write(observation);
     for (const checker of checkersOf(observation.kind)) {

@@ -21,21 +21,21 @@ import { pagePods, SIM_MANIFESTS, staticPods } from "./podSources/simPodSources.
 import { createPrng, type Prng } from "./prng.ts";
 import type { SimAction } from "./runtime/simCall.ts";
 import { createSimRuntime, type SimRuntime, type SimRuntimeOptions } from "./runtime/simRuntime.ts";
-import { seenStatus } from "./simClusterSights.ts";
+import { seenStatus } from "./simClusterObservations.ts";
 import { createSimKubelet, type SimKubelet, type SimKubeletOptions } from "./simKubelet.ts";
 import { simKubeletConfig } from "./simKubeletConfig.ts";
 import type { SimNodeOptions } from "./simNodeOptions.ts";
-import type { SimSight } from "./simObservation.ts";
+import type { UntimedObservation } from "./simObservation.ts";
 import { ofTheLiving, YES } from "./simProbers.ts";
 import {
   podObjects,
-  probeSight,
+  probeObservation,
   requestDetails,
   seenCgroups,
   seenFiles,
   seenMounts,
   seenPodWrites,
-} from "./simSights.ts";
+} from "./simPortObservations.ts";
 import { createSimSubjects } from "./simSubjects.ts";
 import { createHeapScheduler, type HeapScheduler } from "./time/heapScheduler.ts";
 import { createSimApiPods, type SimApiPods } from "./workload/simApiPods.ts";
@@ -59,9 +59,9 @@ export interface SimNodeWorld {
   readonly api: SimApiServer | undefined;
   readonly life: SimKubelet;
   /** Records an observation in the trace and passes it to the checkers. */
-  see(sight: SimSight): void;
+  see(observation: UntimedObservation): void;
   /** Sets the receiver of all observations. */
-  watch(watcher: (sight: SimSight) => void): void;
+  watch(watcher: (observation: UntimedObservation) => void): void;
 }
 
 type See = SimNodeWorld["see"];
@@ -78,10 +78,10 @@ export function createSimNodeWorld(options: SimNodeOptions): SimNodeWorld {
   const defaults = simKubeletConfig(host.machine, options.config);
   const config = { ...defaults, allocatable: { ...defaults.allocatable, ...options.devices } };
   const subjects = createSimSubjects();
-  let watcher: (sight: SimSight) => void = () => {};
-  const see = (sight: SimSight): void => {
-    if (sight.kind === "change") subjects.note(sight.change);
-    watcher(sight);
+  let watcher: (observation: UntimedObservation) => void = () => {};
+  const see = (observation: UntimedObservation): void => {
+    if (observation.kind === "change") subjects.note(observation.change);
+    watcher(observation);
   };
   host.kernelLog.messages$.subscribe({ next: ({ text }) => see({ kind: "kernel", text }) });
   files.put("/etc/hosts", "127.0.0.1\tlocalhost\n");
@@ -106,7 +106,7 @@ export function createSimNodeWorld(options: SimNodeOptions): SimNodeWorld {
     maxLogLines: options.maxLogLines ?? 10_000,
     createKubelet: options.createKubelet,
     answers: ofTheLiving(options.answers?.(clock) ?? YES, runtime),
-    probed: (answer) => see(probeSight(answer, subjects, runtime)),
+    probed: (answer) => see(probeObservation(answer, subjects, runtime)),
     runtimeClasses: options.runtimeClasses,
     objectStrategy: options.objectStrategy,
     hasProjections: options.hasProjections,

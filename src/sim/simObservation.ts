@@ -9,7 +9,7 @@ import type { SimAction } from "./runtime/simCall.ts";
 import type { SimChange } from "./runtime/simRecords.ts";
 
 /** An observation without its instant. */
-export type SimSight =
+export type UntimedObservation =
   /** The kubelet sends a request to the runtime; `subject` is `namespace/pod`, with a container `/name#attempt`. */
   | {
       readonly kind: "call";
@@ -90,8 +90,8 @@ export type SimSight =
   | { readonly kind: "action"; readonly text: string };
 
 /** An observation. `atMs` is virtual time in milliseconds. */
-export type SimObservation = SimSight & { readonly atMs: number };
+export type SimObservation = UntimedObservation & { readonly atMs: number };
 
 /** Returns whether the object is removed only after the pod is terminal; a volume may become unused earlier. */
-export const isPodsLast = (removed: (SimSight & { readonly kind: "removed" })["what"]): boolean =>
+export const isPodsLast = (removed: (UntimedObservation & { readonly kind: "removed" })["what"]): boolean =>
   removed === "directory" || removed === "cgroup";

@@ -35,7 +35,7 @@ export interface SimProbersOptions {
   readonly clock: Clock;
   readonly runtime: Pick<RuntimeService, "execSync">;
   readonly answers?: SimAnswers | undefined;
-  readonly tell?: (answer: SimProbeAnswer) => void;
+  readonly onAnswer?: (answer: SimProbeAnswer) => void;
 }
 
 /** Formats the target of a probe: `exec up`, `http :8080/ready`, `tcp :8080`, `grpc :90/service`. */
@@ -77,9 +77,9 @@ function lateText(url: string, timeoutMs: number): string {
 }
 
 /** Creates the probers of a simulated node. */
-export function createSimProbers({ clock, runtime, answers = YES, tell }: SimProbersOptions): Probers {
+export function createSimProbers({ clock, runtime, answers = YES, onAnswer }: SimProbersOptions): Probers {
   const reported = (asked: Omit<SimProbeAnswer, "result">) =>
-    tap<ProbeOutcome>(({ result }) => tell?.({ ...asked, result }));
+    tap<ProbeOutcome>(({ result }) => onAnswer?.({ ...asked, result }));
   const exec = createExecProbe(runtime);
   const ask = (url: string, timeoutMs: number): Observable<ProbeOutcome> =>
     defer(() => {

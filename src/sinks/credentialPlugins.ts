@@ -10,7 +10,7 @@ import type { CredentialPlugins, PluginCommand } from "../ports/credentials.ts";
 
 const MAX_PRINTED_BYTES = 1024 * 1024;
 /** Bound on the end of a plugin's stderr that an error quotes. */
-const MAX_TOLD = 500;
+const MAX_REPORTED = 500;
 
 /** Creates the port for the plugins of a directory. */
 export const createCredentialPlugins = (directory: string): CredentialPlugins => ({
@@ -32,7 +32,7 @@ function run(program: string, { args, env }: PluginCommand, request: string, sig
         return;
       }
       const why = typeof error.code === "number" ? `exit status ${error.code}` : whyOf(error);
-      const words = complaints.trim().slice(-MAX_TOLD);
+      const words = complaints.trim().slice(-MAX_REPORTED);
       reject(kubeletError("Io", words === "" ? why : `${why}: ${words}`));
     });
     // A plugin that reads no input may have exited before the request is written.

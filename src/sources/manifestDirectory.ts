@@ -34,7 +34,7 @@ const ioError = (what: string, thrown: unknown): KubeletError =>
   kubeletError(isMissing(thrown) ? "NotFound" : "Io", `${what}: ${pathFault(thrown)}`, { cause: thrown });
 
 /** Called by each listing with the identity of the directory at the path; NO_DIRECTORY when there is none. */
-type Sighting = (identity: string) => void;
+type IdentityListener = (identity: string) => void;
 const NO_DIRECTORY = "none";
 
 /** Follows the manifests at `path`, a directory or one file; either may come and go. */
@@ -44,14 +44,14 @@ export function manifestDirectory(
   maxBytes = MAX_MANIFEST_BYTES,
 ): ManifestDirectory {
   const place = resolve(path);
-  const watches = new Set<Sighting>();
+  const watches = new Set<IdentityListener>();
   const remakes = createRemakes(clock);
   return {
     changes$: changesAt(place, watches, remakes),
     list: () =>
       fromCall(async () => {
         const { listing, identity } = await list(place);
-        for (const sighted of watches) sighted(identity);
+        for (const onIdentity of watches) onIdentity(identity);
         return withRemakes(listing, remakes.take());
       }),
     read: (file) => fromCall(() => read(file, maxBytes)),
@@ -65,7 +65,7 @@ export function manifestDirectory(
  * its place; so whenever a listing finds another directory than the watched one, or one where none was, the watch
  * restarts.
  */
-function changesAt(place: string, watches: Set<Sighting>, remakes: Remakes): Observable<unknown> {
+function changesAt(place: string, watches: Set<IdentityListener>, remakes: Remakes): Observable<unknown> {
   return new Observable<unknown>((subscriber) => {
     let current: PlaceWatch | undefined;
     const failed = (thrown: unknown): void => subscriber.error(ioError(`watching ${place}`, thrown));
@@ -98,13 +98,13 @@ function changesAt(place: string, watches: Set<Sighting>, remakes: Remakes): Obs
         else failed(thrown);
       });
     };
-    const sighted: Sighting = (identity) => {
+    const onIdentity: IdentityListener = (identity) => {
       if (identity !== current?.identity) start();
     };
-    watches.add(sighted);
+    watches.add(onIdentity);
     start();
     return () => {
-      watches.delete(sighted);
+      watches.delete(onIdentity);
       current?.watcher.close().catch(failed);
     };
   });

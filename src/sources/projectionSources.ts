@@ -34,14 +34,14 @@ function followed<R extends ApiResourceName>({
   ...options
 }: ReflectorOptions<R> & { readonly log: Logger }): Observable<Followed<ApiObjects[R]>> {
   let reportedOf: string | undefined;
-  const tell = (problem: KubeletError | undefined): void => {
+  const report = (problem: KubeletError | undefined): void => {
     if (problem !== undefined && problem.message !== reportedOf) {
       log.warn("Cannot follow objects", { resource: options.resource, error: problem });
     }
     reportedOf = problem?.message;
   };
   return reflect(options).pipe(
-    tap(({ problem }) => tell(problem)),
+    tap(({ problem }) => report(problem)),
     map(followedOf),
     filter((reported) => reported !== undefined),
     distinctUntilChanged(),

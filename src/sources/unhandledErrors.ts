@@ -20,13 +20,13 @@ export interface UnhandledError {
  */
 export const unhandledErrors = (): Observable<UnhandledError> =>
   new Observable((subscriber) => {
-    const tell =
+    const reporter =
       (kind: UnhandledError["kind"]) =>
       (error: unknown): void => {
         if (error instanceof InvariantError) subscriber.error(error);
         else subscriber.next({ kind, error });
       };
-    const [exception, rejection] = [tell("exception"), tell("rejection")];
+    const [exception, rejection] = [reporter("exception"), reporter("rejection")];
     process.on("uncaughtException", exception);
     process.on("unhandledRejection", rejection);
     return () => {

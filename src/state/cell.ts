@@ -48,7 +48,7 @@ class ValueCell<T> implements Cell<T> {
 /** Makes a cell. Setting the same value (===) again is no change. */
 export const createCell = <T>(initial: T): Cell<T> => new ValueCell(initial);
 
-/** A cell that has no value at first: until then its `changes$` tells nothing. */
+/** A cell that has no value at first: until then its `changes$` emits nothing. */
 export interface LateCell<T> extends ReadonlyCell<T | undefined> {
   readonly changes$: Observable<T>;
   set(value: T): void;

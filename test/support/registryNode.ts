@@ -100,7 +100,7 @@ export function registryNode({
   };
   const self = {
     context,
-    tell(...inputs: readonly RegistryInput[]) {
+    send(...inputs: readonly RegistryInput[]) {
       for (const input of inputs) {
         last = advanceRegistry(registry, input, self.context);
         registry = last.registry;

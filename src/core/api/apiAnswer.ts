@@ -29,7 +29,7 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [504, "Timeout"],
 ]);
 /** Characters of another server's page that a message quotes. */
-const MAX_TOLD = 200;
+const MAX_REPORTED = 200;
 
 /** Returns the seconds a server asks to wait. Dates, which API servers do not send, are ignored, as in client-go. */
 const secondsOf = (retryAfter: string | undefined): number | undefined =>
@@ -38,7 +38,7 @@ const secondsOf = (retryAfter: string | undefined): number | undefined =>
 function statusOf({ status, body }: HttpRefusal, request: string): ApiStatus {
   const reported = parseJson(body);
   if (isJsonObject(reported) && reported["kind"] === "Status") return { ...(reported as ApiStatus), code: status };
-  const words = body.trim().replace(/\s+/g, " ").slice(0, MAX_TOLD);
+  const words = body.trim().replace(/\s+/g, " ").slice(0, MAX_REPORTED);
   const message = `${request}: the server answered ${status}${words === "" ? "" : `: ${words}`}`;
   return {
     kind: "Status",

@@ -28,8 +28,8 @@ const MIB = 1_048_576;
 const DEFAULT_YOUNG_BYTES = 192 * MIB;
 
 /**
- * The limit of V8's old generation. The limit that V8 tells includes the young generation, which what stays cannot use:
- * a process ends long before it. `options` are those of the command line and of NODE_OPTIONS.
+ * Returns the limit of V8's old generation. The limit that V8 reports includes the young generation, which long-lived
+ * objects cannot use: a process ends long before it. `options` are those of the command line and of NODE_OPTIONS.
  */
 export function oldSpaceLimit(heapLimitBytes: number, options: readonly string[]): number {
   const mibOf = (name: string): number | undefined => {

@@ -130,14 +130,14 @@ function reportedBy(stats: {
 }): Subject["reported"] {
   const { cpu, memory, process_stats } = stats;
   const reported: { [Figure in CgroupFigure]?: Reported } = {};
-  const tell = (figure: CgroupFigure, value: number | undefined, time: EpochMs | undefined): void => {
+  const addSample = (figure: CgroupFigure, value: number | undefined, time: EpochMs | undefined): void => {
     if (value !== undefined && time !== undefined) reported[figure] = { value, time };
   };
-  tell("cpuNs", cpu?.usageCoreNanoSeconds, cpu?.time);
-  tell("memoryUsage", memory?.usageBytes, memory?.time);
-  tell("workingSet", memory?.workingSetBytes, memory?.time);
-  tell("rss", memory?.rssBytes, memory?.time);
-  tell("processes", process_stats?.process_count, memory?.time);
+  addSample("cpuNs", cpu?.usageCoreNanoSeconds, cpu?.time);
+  addSample("memoryUsage", memory?.usageBytes, memory?.time);
+  addSample("workingSet", memory?.workingSetBytes, memory?.time);
+  addSample("rss", memory?.rssBytes, memory?.time);
+  addSample("processes", process_stats?.process_count, memory?.time);
   return reported;
 }
 

@@ -122,7 +122,7 @@ function ensureImage(asked: ImageRequest, pulling: Pulling): Observable<ImageSte
   const { ports, records, pulls } = pulling;
   // The credentials are found once per request, when first needed.
   const request = { ...asked, credentials: asked.credentials.pipe(shareReplay({ bufferSize: 1, refCount: true })) };
-  const tell = (present: PullInput["present"] | undefined, decision: PullDecision | undefined): void =>
+  const countRequest = (present: PullInput["present"] | undefined, decision: PullDecision | undefined): void =>
     ports.telemetry.metrics.count(
       "kubelet_image_manager_ensure_image_requests_total",
       ensureImageLabels(asked.container.imagePullPolicy, present, decision),
@@ -131,7 +131,7 @@ function ensureImage(asked: ImageRequest, pulling: Pulling): Observable<ImageSte
     switchMap((image) => accessTo(image, request, records).pipe(map((access) => ({ image, access })))),
     switchMap(({ image, access }) => {
       const decision = access.ok ? decide(request, access.value, pulling) : undefined;
-      tell(access.ok ? access.value : undefined, decision);
+      countRequest(access.ok ? access.value : undefined, decision);
       switch (decision?.kind) {
         case undefined:
           return access.ok ? EMPTY : credentialsFailed(request, access.error);
@@ -151,7 +151,7 @@ function ensureImage(asked: ImageRequest, pulling: Pulling): Observable<ImageSte
       }
     }),
     catchError((thrown: unknown) => {
-      tell(undefined, undefined);
+      countRequest(undefined, undefined);
       const { error, event } = inspectFailure(request.container.image ?? "", toKubeletError(thrown));
       return of(eventStep(event), failedStep(error));
     }),

@@ -28,7 +28,7 @@ import {
   type PullRecordStore,
   RECORD_MODE,
   recordPull,
-  tellCounts,
+  reportCounts,
 } from "./pullRecordStore.ts";
 
 const MAX_BYTES = 1024 * 1024;
@@ -124,7 +124,7 @@ function settle(store: PullRecordStore): Observable<never> {
       );
     }),
     ignoreElements(),
-    tap({ complete: () => tellCounts(store) }),
+    tap({ complete: () => reportCounts(store) }),
     unreported(store),
   );
 }
@@ -143,7 +143,7 @@ export const prunePullRecords = (store: PullRecordStore): Observable<never> =>
       const askedAt = ports.clock.wallTime();
       return ports.images.listImages({ filter: undefined }).pipe(
         switchMap(({ images }) => forgetGone(store, images, askedAt)),
-        tap({ complete: () => tellCounts(store) }),
+        tap({ complete: () => reportCounts(store) }),
         unreported(store),
       );
     },

@@ -81,7 +81,7 @@ export const beginPull = (store: PullRecordStore, image: string): Observable<nev
     return store
       .inTurn(() => write(store, pullingDir, files.pullFileName(image), files.encodePullIntent(image)))
       .pipe(
-        tap({ complete: () => tellCounts(store) }),
+        tap({ complete: () => reportCounts(store) }),
         catchError((thrown: unknown) => {
           lessen(store, image);
           const error = toKubeletError(thrown);
@@ -106,7 +106,7 @@ export const endPull = (store: PullRecordStore, image: string): Observable<never
     const path = `${store.pullingDir}/${files.pullFileName(image)}`;
     // Another pull of the image may have started meanwhile.
     const remove = (): Observable<unknown> => (store.intents.has(image) ? EMPTY : store.ports.files.remove(path));
-    return store.inTurn(remove).pipe(tap({ complete: () => tellCounts(store) }));
+    return store.inTurn(remove).pipe(tap({ complete: () => reportCounts(store) }));
   });
 
 const write = ({ ports }: PullRecordStore, directory: string, name: string, content: string): Observable<unknown> =>
@@ -137,7 +137,7 @@ export function recordPull(
         complete: () => {
           records.set(imageRef, after);
           unreadable.delete(name);
-          tellCounts(store);
+          reportCounts(store);
         },
       }),
     );
@@ -145,7 +145,7 @@ export function recordPull(
 }
 
 /** Updates the metrics of the numbers of records and intents. */
-export function tellCounts({ ports, records, intents }: PullRecordStore): void {
+export function reportCounts({ ports, records, intents }: PullRecordStore): void {
   ports.telemetry.metrics.gauge("kubelet_imagemanager_ondisk_pulledrecords", records.size);
   ports.telemetry.metrics.gauge("kubelet_imagemanager_ondisk_pullintents", intents.size);
 }

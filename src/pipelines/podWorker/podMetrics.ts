@@ -27,7 +27,7 @@ export function observeIdleSync({ ports }: PodContext): void {
   ports.telemetry.metrics.observe("kubelet_pod_worker_duration_seconds", 0, { operation_type: "sync" });
 }
 
-/** Observes the time from the first sight of the pod in a source to its first sync. */
+/** Observes the time from when a source first lists the pod to its first sync. */
 export function observeWorkerStart({ ports }: PodContext, { metadata }: Pod): void {
   const { clock, telemetry } = ports;
   const seenAt = parseInstant(metadata.annotations?.["kubernetes.io/config.seen"]);

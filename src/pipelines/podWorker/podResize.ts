@@ -75,7 +75,7 @@ export function resizePod(context: PodContext, task: ResizeTask): Observable<Rou
     const calls: readonly (() => Observable<KubeletError>)[] = [
       () => checkMemory(context, task),
       ...plan.steps.map((step) => () => take(context, task.pod, step)),
-      () => (plan.steps.length > 0 ? tellSandbox(context, task) : EMPTY),
+      () => (plan.steps.length > 0 ? updateSandbox(context, task) : EMPTY),
     ];
     const untilFailure$ = inSequence(calls, (call) => (failure === undefined ? call() : EMPTY)).pipe(
       tap((error) => {
@@ -164,7 +164,7 @@ function updateContainer(
 }
 
 /** Updates the sandbox for runtimes that support it; others reject the call, which has no consequence. */
-function tellSandbox(context: PodContext, { pod, sandboxId }: ResizeTask): Observable<never> {
+function updateSandbox(context: PodContext, { pod, sandboxId }: ResizeTask): Observable<never> {
   const { ports, node } = context;
   const resources = sandboxResources(pod, node);
   const request = { podSandboxId: sandboxId, overhead: sandboxOverhead(pod, node), resources };

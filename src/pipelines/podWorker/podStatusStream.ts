@@ -43,9 +43,9 @@ export function podStatusStream(
         allocation.resizing.changes$,
         context.readdressed$,
       );
-      const told$ = changes$.pipe(eachOf(() => tell(context, command)));
+      const outputs$ = changes$.pipe(eachOf(() => statusOutputs(context, command)));
       const overdue$ = activeDeadline(context, command, inspected$);
-      return overdue$ === EMPTY ? told$ : merge(told$, overdue$);
+      return overdue$ === EMPTY ? outputs$ : merge(outputs$, overdue$);
     }),
   );
 }
@@ -69,7 +69,7 @@ function isEnd(context: PodContext, { status: reported }: Pod): boolean {
   return isKnown || !isStartingAgain(context);
 }
 
-function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
+function statusOutputs(context: PodContext, command: PodCommand): readonly PodOutput[] {
   const { memory, ports, identity, config } = context;
   const runtime = context.runtimeStatus();
   // A pod that is being removed reports no status.

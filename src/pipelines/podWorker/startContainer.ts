@@ -61,7 +61,7 @@ export interface StartTask {
 }
 
 /** Failures whose event has the error message; those of images have their reason. */
-const TOLD_IN_WORDS: ReadonlySet<string> = new Set([
+const REPORTED_IN_WORDS: ReadonlySet<string> = new Set([
   "CreateContainerConfigError",
   "CreateContainerError",
   "RunContainerError",
@@ -109,7 +109,7 @@ function fail(task: StartTask, error: KubeletError, retryAt?: MonotonicMs): Obse
   });
   const fields = { ...podFields(context), container: container.name, error };
   if (error.code !== "Backoff") context.ports.telemetry.log.warn("Container did not start", fields);
-  const cause = TOLD_IN_WORDS.has(error.reason) ? error.message : error.reason;
+  const cause = REPORTED_IN_WORDS.has(error.reason) ? error.message : error.reason;
   return of(eventOutput(failedEvent(pod, container.name, cause)));
 }
 

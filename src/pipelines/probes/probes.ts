@@ -116,26 +116,26 @@ function instanceProbes(
     const { container, id } = instance;
     const states = createCell<ProbeStates>(initialProbeStates(container, instance.known));
     const startedBefore = hasStarted(states.value);
-    const tell = (next: ProbeStates): void => {
+    const publish = (next: ProbeStates): void => {
       noteVerdict(context.memory.probing.verdicts, container.name, verdictOf(next, id));
       states.set(next);
     };
-    tell(states.value);
+    publish(states.value);
     const settle = (change: ProbeStates): Observable<never> => {
       const next = (): ProbeStates => ({ ...states.value, ...change });
-      const tellNext = (): Observable<never> => {
-        tell(next());
+      const publishNext = (): Observable<never> => {
+        publish(next());
         return EMPTY;
       };
       const verdict = verdictOf(next(), id);
-      if (!isGain(verdictOf(states.value, id), verdict)) return tellNext();
-      return concat(writeAhead(journalOf(context), container.name, verdict), defer(tellNext));
+      if (!isGain(verdictOf(states.value, id), verdict)) return publishNext();
+      return concat(writeAhead(journalOf(context), container.name, verdict), defer(publishNext));
     };
     const mode$ = commands$.pipe(map(probeModeOf), distinctUntilChanged());
     const quiet$ = mode$.pipe(
       filter((mode) => mode !== "all"),
       take(1),
-      tap(() => tell(quietStates(states.value))),
+      tap(() => publish(quietStates(states.value))),
       ignoreElements(),
     );
     const kinds = PROBE_KINDS.filter((kind) => states.value[kind] !== undefined);

@@ -73,10 +73,10 @@ export type PlegOutput =
 /** The inspections that a signal or request asks for. */
 interface Look {
   readonly uids: readonly PodUid[];
-  readonly tells: "streamChanged" | "relisted" | undefined;
+  readonly output: "streamChanged" | "relisted" | undefined;
 }
 
-const lookAt = (uid: PodUid): Look => ({ uids: [uid], tells: undefined });
+const lookAt = (uid: PodUid): Look => ({ uids: [uid], output: undefined });
 
 /** Follows the runtime while subscribed. */
 export function pleg(inputs: PlegInputs, ports: Ports, config: Config, cells: PlegCells): Observable<PlegOutput> {
@@ -88,7 +88,7 @@ export function pleg(inputs: PlegInputs, ports: Ports, config: Config, cells: Pl
         hintedPods(signals$, cells, missed, ports.clock).pipe(map(lookAt)),
         signals$.pipe(
           filter((signal) => signal.kind !== "hint"),
-          map((): Look => ({ uids: [], tells: "streamChanged" })),
+          map((): Look => ({ uids: [], output: "streamChanged" })),
         ),
         relistedLooks(signals$, ports, config, cells),
       ),
@@ -98,7 +98,7 @@ export function pleg(inputs: PlegInputs, ports: Ports, config: Config, cells: Pl
   return merge(signalled$, requested$).pipe(
     connect((looks$) =>
       merge(
-        looks$.pipe(eachOf(({ tells }): readonly PlegOutput[] => (tells === undefined ? [] : [{ kind: tells }]))),
+        looks$.pipe(eachOf(({ output }): readonly PlegOutput[] => (output === undefined ? [] : [{ kind: output }]))),
         inspections(looks$, ports, config, { ...cells, missed }),
       ),
     ),
@@ -119,7 +119,7 @@ function relistedLooks(
       listing.set(after);
       relistedAt.set(ports.clock.monotonicMs());
       forgetGone(after, cells);
-      return { uids: changedPods(inspectedPrints(statuses.values()), after), tells: "relisted" };
+      return { uids: changedPods(inspectedPrints(statuses.values()), after), output: "relisted" };
     }),
   );
 }

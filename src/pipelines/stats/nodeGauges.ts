@@ -27,7 +27,7 @@ export function nodeGauges(
   const { runtimeStatuses: statuses, registry, podStatuses, apiPodObjects, volumes } = state;
   const { metrics } = telemetry;
   const plugins = new Set<string>();
-  const gauges: readonly (readonly [changes$: Observable<unknown>, tell: () => void])[] = [
+  const gauges: readonly (readonly [changes$: Observable<unknown>, update: () => void])[] = [
     [statuses.anyChange$, () => gaugeRunning(statuses.values(), metrics)],
     [registry.changes$, () => gaugePods([...registry.value.records.values()], metrics)],
     [podStatuses.anyChange$, () => gaugeResizes(podStatuses.values(), metrics)],
@@ -35,11 +35,11 @@ export function nodeGauges(
     [apiPodObjects.changes$, () => gaugeMirrors(apiPodObjects.value, metrics)],
   ];
   /** Gauges whose cells changed since they were last set. */
-  const due = new Set(gauges.map(([, tell]) => tell));
-  return inParallel(gauges, ([changes$, tell]) => changes$.pipe(tap(() => due.add(tell)))).pipe(
+  const due = new Set(gauges.map(([, update]) => update));
+  return inParallel(gauges, ([changes$, update]) => changes$.pipe(tap(() => due.add(update)))).pipe(
     auditTime(SETTLE_MS, clock.scheduler),
     tap(() => {
-      for (const tell of due) tell();
+      for (const update of due) update();
       due.clear();
     }),
     ignoreElements(),
@@ -67,13 +67,13 @@ function gaugeVolumes(pods: readonly PodVolumes[], plugins: Set<string>, metrics
   );
   for (const plugin of [...wanted, ...actual]) plugins.add(plugin);
   for (const plugin of plugins) {
-    const tell = (state: string, found: readonly string[]): void =>
+    const update = (state: string, found: readonly string[]): void =>
       metrics.gauge("volume_manager_total_volumes", found.filter((each) => each === plugin).length, {
         plugin_name: plugin,
         state,
       });
-    tell("desired_state_of_world", wanted);
-    tell("actual_state_of_world", actual);
+    update("desired_state_of_world", wanted);
+    update("actual_state_of_world", actual);
   }
 }
 
@@ -90,15 +90,15 @@ function gaugePods(records: readonly PodRecord[], metrics: Metrics): void {
     const working = records.filter(({ state }) => state === (lifecycle === "sync" ? "syncing" : lifecycle));
     const orphans = working.filter((record) => !record.wanted);
     const known = orphans.filter(({ pod }) => pod !== undefined);
-    const tell = (config: "desired" | "orphan", found: readonly PodRecord[]): void =>
+    const update = (config: "desired" | "orphan", found: readonly PodRecord[]): void =>
       gaugeByOrigin(found, (count, origin) =>
         metrics.gauge("kubelet_working_pods", count, { lifecycle, config, ...origin }),
       );
-    tell(
+    update(
       "desired",
       working.filter(({ wanted: isWanted }) => isWanted),
     );
-    tell("orphan", known);
+    update("orphan", known);
     const unknown = { lifecycle, config: "runtime_only", static: "unknown" };
     metrics.gauge("kubelet_working_pods", orphans.length - known.length, unknown);
   }

@@ -104,8 +104,8 @@ function measureVolume(volume: MeasuredVolume, count: CountTree, ports: DiskPort
   const space$ = hasOwnFs ? orUndefined(asked$, ports) : of(undefined);
   let source: string = by;
   const walked$ = count(path);
-  const toldByQuota$ = defer(() => (quotas === undefined ? of(undefined) : orUndefined(quotas.usage(path), ports)));
-  const counted$ = toldByQuota$.pipe(
+  const quotaUsage$ = defer(() => (quotas === undefined ? of(undefined) : orUndefined(quotas.usage(path), ports)));
+  const counted$ = quotaUsage$.pipe(
     switchMap((reported) => {
       if (reported === undefined) return walked$;
       source = "fsquota";

@@ -73,7 +73,7 @@ class Table implements VolumeTable {
       this.wishes.set(name, wish);
       this.count(wish, wanted);
     }
-    this.tell();
+    this.notify();
   }
 
   set(name: string, { wish, wanted }: WantedWish): void {
@@ -81,7 +81,7 @@ class Table implements VolumeTable {
     if (before !== undefined) this.uncount(before);
     this.wishes.set(name, wish);
     this.count(wish, wanted);
-    this.tell();
+    this.notify();
   }
 
   has(name: string): boolean {
@@ -119,7 +119,7 @@ class Table implements VolumeTable {
     if (volume === undefined) this.actual.delete(key);
     else this.actual.set(key, volume);
     if (this.isMounted(key)) this.mounted += wishes;
-    this.tell();
+    this.notify();
   }
 
   private count(wish: VolumeWish, wanted: Wanted | undefined): void {
@@ -146,7 +146,7 @@ class Table implements VolumeTable {
     return this.actual.get(key)?.condition === "mounted";
   }
 
-  private tell(): void {
+  private notify(): void {
     const { wishes, actual, mounted, refused } = this;
     this.volumes.set(this.uid, { wishes, actual, unmounted: wishes.size - mounted, refused });
   }

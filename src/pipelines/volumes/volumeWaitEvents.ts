@@ -22,7 +22,7 @@ export interface VolumeWaitDeps {
 }
 
 /** Wait for volumes before an event: upstream's podAttachAndMountTimeout. */
-const TOLD_AFTER_MS = 123_000;
+const REPORT_AFTER_MS = 123_000;
 
 /**
  * Emits the events of one pod; `pods$` has the pod that needs its volumes, or `keep` for a terminating one. Never
@@ -44,7 +44,7 @@ export function volumeWaitEvents(
     switchMap(({ pod, names }) => {
       if (pod === undefined) return EMPTY;
       const message = (): string | undefined => waitMessage(names, volumes.get(uid) ?? NO_VOLUMES);
-      const tell = (): Observable<PodOutput> => {
+      const report = (): Observable<PodOutput> => {
         const text = message();
         if (text === undefined) return EMPTY;
         return of(eventOutput({ type: "Warning", reason: "FailedMount", message: text, object: podEventObject(pod) }));
@@ -55,7 +55,7 @@ export function volumeWaitEvents(
         distinctUntilChanged(),
         switchMap((wait) => {
           if (wait === "none") return EMPTY;
-          return pollAfter(ports.clock, TOLD_AFTER_MS, tell, { immediately: wait === "refused" });
+          return pollAfter(ports.clock, REPORT_AFTER_MS, report, { immediately: wait === "refused" });
         }),
       );
     }),

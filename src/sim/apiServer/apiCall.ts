@@ -76,8 +76,8 @@ export function apiCall<T>(
   const { verb, resource } = request;
   return new Observable<T>((caller) => {
     const backMs = Math.floor(latency(verb, resource) / 2);
-    const back = (tell: () => void, lost: () => unknown): void => {
-      const arrive = (): void => cross(network, tell, () => caller.error(lost()));
+    const back = (deliver: () => void, lost: () => unknown): void => {
+      const arrive = (): void => cross(network, deliver, () => caller.error(lost()));
       caller.add(clock.scheduler.schedule(arrive, backMs));
     };
     const answer = (value: T): void =>

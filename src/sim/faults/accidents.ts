@@ -63,7 +63,7 @@ export function createAccidents(
       server: api.server,
       later,
       note: node.note,
-      tell: (isUp) => node.see({ kind: "apiServer", isUp }),
+      observeServer: (isUp) => node.see({ kind: "apiServer", isUp }),
       annotatePod: (prng) => void owners?.annotatePod(prng),
     }),
     ...containerAccidents(node),

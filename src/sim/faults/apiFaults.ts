@@ -18,7 +18,7 @@ export interface ApiFaultContext {
   later(ms: number, action: () => void): void;
   note(text: string): void;
   /** Called when the server becomes reachable or unreachable. */
-  tell(isUp: boolean): void;
+  observeServer(isUp: boolean): void;
   /** Writes to an API pod as another client. */
   annotatePod(prng: Prng): void;
 }
@@ -48,7 +48,7 @@ export function createApiFaults(): ApiFaults {
     cutsNextEvent = false;
     server.setNetwork("up");
   };
-  const breakDown = ({ server, later, note, tell }: ApiFaultContext, prng: Prng): void => {
+  const breakDown = ({ server, later, note, observeServer }: ApiFaultContext, prng: Prng): void => {
     const begun = { what: prng.pick(OUTAGES) };
     const { what } = begun;
     outage = begun;
@@ -56,12 +56,12 @@ export function createApiFaults(): ApiFaults {
     server.setNetwork(what === "refused" || what === "silent" ? what : "up");
     // A failing server closes its watches; packet loss goes unnoticed.
     if (what !== "silent") server.cutWatches();
-    tell(false);
+    observeServer(false);
     later(prng.int(SHORTEST_OUTAGE_MS, LONGEST_OUTAGE_MS), () => {
       if (outage !== begun) return;
       note("API server: well again");
       heal(server);
-      tell(true);
+      observeServer(true);
     });
   };
   return {

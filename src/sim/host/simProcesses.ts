@@ -82,9 +82,9 @@ export function createSimProcesses(maxPids = DEFAULT_MAX_PIDS, onGrowth: () => v
     },
     end: forget,
     kill(pid) {
-      const tell = killed.get(pid);
+      const onKill = killed.get(pid);
       forget(pid);
-      tell?.();
+      onKill?.();
     },
     boot() {
       table.clear();

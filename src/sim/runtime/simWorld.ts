@@ -132,8 +132,8 @@ export function createSimWorld(
   });
   const images = new Map<string, SimImage>();
   const stampNs = stamps(clock);
-  const tell = (change: Omit<SimChange, "atMs">) => changes.next({ atMs: clock.monotonicMs(), ...change });
-  const tellEvent = (containerId: string, sandboxId: string, containerEventType: ContainerEventType) => {
+  const emit = (change: Omit<SimChange, "atMs">) => changes.next({ atMs: clock.monotonicMs(), ...change });
+  const emitEvent = (containerId: string, sandboxId: string, containerEventType: ContainerEventType) => {
     const sandbox = sandboxes.get(sandboxId);
     events.next(
       ContainerEventResponse.fromPartial({
@@ -169,8 +169,8 @@ export function createSimWorld(
       return freeAddress(podAddresses, new Set([...sandboxes.values()].map(({ ip }) => ip)));
     },
     sandboxChanged(kind, sandbox, ...types) {
-      tell({ kind, id: sandbox.id, podUid: podUidOf(sandbox), name: sandboxName(sandbox), ...userIdsOf(sandbox) });
-      for (const type of types) tellEvent(sandbox.id, sandbox.id, type);
+      emit({ kind, id: sandbox.id, podUid: podUidOf(sandbox), name: sandboxName(sandbox), ...userIdsOf(sandbox) });
+      for (const type of types) emitEvent(sandbox.id, sandbox.id, type);
     },
     containerChanged(kind, container, type) {
       const { phase } = container;
@@ -178,12 +178,12 @@ export function createSimWorld(
       const pod = sandbox === undefined ? "" : sandboxName(sandbox);
       const { name, attempt } = container.config.metadata ?? { name: "", attempt: 0 };
       const exitCode = kind === "container exited" && phase.kind === "exited" ? { exitCode: phase.exitCode } : {};
-      tell({ kind, id: container.id, podUid: podUidOf(sandbox), name: `${pod}/${name}#${attempt}`, ...exitCode });
-      tellEvent(container.id, container.sandboxId, type);
+      emit({ kind, id: container.id, podUid: podUidOf(sandbox), name: `${pod}/${name}#${attempt}`, ...exitCode });
+      emitEvent(container.id, container.sandboxId, type);
     },
     imageChanged(kind, image) {
       host.disk?.fill("/", "images", imagesFill([...images.values()]));
-      tell({ kind, id: image.id, podUid: "", name: image.repoTags[0] ?? image.id });
+      emit({ kind, id: image.id, podUid: "", name: image.repoTags[0] ?? image.id });
     },
   };
 }

@@ -161,18 +161,18 @@ function claimOf(
       const first = { atMs: time.fromMs, status: momentAt(moments, time.fromMs)?.status };
       const stretch = [first, ...moments.filter(({ atMs }) => atMs > time.fromMs && atMs <= toMs)];
       const last = stretch.at(-1) ?? first;
-      const tell = (moment: typeof first): Finding => ({ atMs: moment.atMs, found: found(moment.status) });
+      const finding = (moment: typeof first): Finding => ({ atMs: moment.atMs, found: found(moment.status) });
       switch (time.kind) {
         case "at":
         case "by":
-          return stretch.some(({ status }) => holds(status)) ? undefined : { ...tell(last), atMs: toMs };
+          return stretch.some(({ status }) => holds(status)) ? undefined : { ...finding(last), atMs: toMs };
         case "throughout": {
           const wrong = stretch.find(({ status }) => !holds(status));
-          return wrong && tell(wrong);
+          return wrong && finding(wrong);
         }
         case "never": {
           const wrong = stretch.find(({ status }) => holds(status));
-          return wrong && tell(wrong);
+          return wrong && finding(wrong);
         }
       }
     },

@@ -53,7 +53,7 @@ export function createHistoryRecorder(names: ScenarioNames): HistoryRecorder {
   const happenings: Happening[] = [];
   let downSinceMs: number | undefined;
 
-  const tell = (atMs: number, name: string, text: string): void => {
+  const add = (atMs: number, name: string, text: string): void => {
     const parts = name.split("#")[0]?.split("/") ?? [];
     const subject = names.shown(name);
     const pod = parts.length < 2 ? "" : names.shown(parts.slice(0, 2).join("/"));
@@ -79,13 +79,13 @@ export function createHistoryRecorder(names: ScenarioNames): HistoryRecorder {
         case "change": {
           const { name, kind, exitCode } = observation.change;
           const what = kind.replace(/^container /, "");
-          tell(atMs, name, exitCode === undefined ? what : `${what} code ${exitCode}`);
+          add(atMs, name, exitCode === undefined ? what : `${what} code ${exitCode}`);
           break;
         }
         case "call": {
           const { subject, rpc, graceSeconds } = observation;
           if (subject !== "" && !READS.has(rpc))
-            tell(atMs, subject, graceSeconds === undefined ? rpc : `${rpc} within ${graceSeconds} s`);
+            add(atMs, subject, graceSeconds === undefined ? rpc : `${rpc} within ${graceSeconds} s`);
           break;
         }
         case "event": {
@@ -93,7 +93,7 @@ export function createHistoryRecorder(names: ScenarioNames): HistoryRecorder {
           const subject = `${object.namespace}/${object.name}`;
           const pod = object.kind === "Pod" ? names.shown(subject) : "";
           events.push({ atMs, pod, type, reason, message });
-          if (pod !== "") tell(atMs, subject, `${reason}: ${message}`);
+          if (pod !== "") add(atMs, subject, `${reason}: ${message}`);
           break;
         }
         case "kubelet":

@@ -9,7 +9,7 @@ import type { ServerAnswers } from "./probedServers.ts";
 import type { Troubles } from "./troubles.ts";
 
 /** Dependencies of the actions. */
-export interface Hands {
+export interface ActionContext {
   readonly node: SimNode;
   readonly names: ScenarioNames;
   readonly troubles: Troubles;
@@ -27,7 +27,7 @@ export interface Hands {
 type Kind = ScenarioAction["kind"];
 type ActionOf<K extends Kind> = Extract<ScenarioAction, { readonly kind: K }>;
 
-const ACTIONS: { readonly [K in Kind]: (action: ActionOf<K>, hands: Hands) => void } = {
+const ACTIONS: { readonly [K in Kind]: (action: ActionOf<K>, context: ActionContext) => void } = {
   kill({ container, code, reason }, { node, names, lose }) {
     const name = names.container(container);
     const victim = node
@@ -116,9 +116,9 @@ const ACTIONS: { readonly [K in Kind]: (action: ActionOf<K>, hands: Hands) => vo
 };
 
 /** Applies an action now. */
-export function takeAction<K extends Kind>(action: ActionOf<K>, hands: Hands): void {
-  const take: (action: ActionOf<K>, hands: Hands) => void = ACTIONS[action.kind];
-  take(action, hands);
+export function takeAction<K extends Kind>(action: ActionOf<K>, context: ActionContext): void {
+  const take: (action: ActionOf<K>, context: ActionContext) => void = ACTIONS[action.kind];
+  take(action, context);
 }
 
 const withoutAttempt = (container: string): string => container.split("#")[0] ?? "";

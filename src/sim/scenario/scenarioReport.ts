@@ -20,13 +20,13 @@ export interface ReportParts {
 }
 
 /** Number of trace lines shown before the first fault. */
-const TOLD_LINES = 20;
+const REPORTED_LINES = 20;
 
 /** Returns the report, faults in order of time. */
 export function failureReport({ seed, faults, expected, lines }: ReportParts): string {
   const inTime = faults.toSorted((a, b) => a.atMs - b.atMs);
   const firstMs = inTime[0]?.atMs ?? 0;
-  const before = lines.filter((line) => Number.parseFloat(line) * 1000 <= firstMs).slice(-TOLD_LINES);
+  const before = lines.filter((line) => Number.parseFloat(line) * 1000 <= firstMs).slice(-REPORTED_LINES);
   return [
     `the scenario failed: ${faults.length} faults, ${expected} expectations, seed ${seed}`,
     ...inTime.flatMap((fault) => ["", ...paragraph(fault)]),

@@ -3,7 +3,7 @@ import { unreachable } from "../../core/invariant.ts";
 import type { SimNode } from "../simNode.ts";
 import type { SimObservation } from "../simObservation.ts";
 import type { ScenarioPod } from "./scenarioPods.ts";
-import { type Hands, takeAction } from "./scenarioActions.ts";
+import { type ActionContext, takeAction } from "./scenarioActions.ts";
 import type { ScenarioStep } from "./script.ts";
 import { createStagePods } from "./stagePods.ts";
 
@@ -26,7 +26,7 @@ export interface Stage {
 /** Creates the stage of a node. */
 export function createStage(
   node: SimNode,
-  { names, troubles, servers }: Pick<Hands, "names" | "troubles" | "servers">,
+  { names, troubles, servers }: Pick<ActionContext, "names" | "troubles" | "servers">,
 ): Stage {
   const { clock } = node;
   const lost: LostStep[] = [];
@@ -36,14 +36,14 @@ export function createStage(
     if (ms !== undefined) node.at(clock.monotonicMs() + ms, action);
   };
   const { put, remove, forceDelete, look } = createStagePods(node, names, { lose, later });
-  const hands: Hands = { node, names, troubles, servers, put, remove, forceDelete, lose, later };
+  const context: ActionContext = { node, names, troubles, servers, put, remove, forceDelete, lose, later };
   return {
     put,
     look,
     lost,
     play(steps, endMs) {
       for (const { when, action } of steps) {
-        const take = (): void => takeAction(action, hands);
+        const take = (): void => takeAction(action, context);
         switch (when.kind) {
           case "at":
             node.at(when.atMs, take);

@@ -4,7 +4,7 @@ import { podContainerStatuses } from "../../core/pod/containers.ts";
 import { formatInstant } from "../../core/time/civilTime.ts";
 import type { SimNode } from "../simNode.ts";
 import type { SimObservation } from "../simObservation.ts";
-import type { Hands } from "./scenarioActions.ts";
+import type { ActionContext } from "./scenarioActions.ts";
 import {
   type ApiPod,
   apiObject,
@@ -21,7 +21,11 @@ const isApiPod = (pod: ScenarioPod): pod is ApiPod => "source" in pod;
 const REAP_MS = 100;
 
 /** Creates an empty record. */
-export function createStagePods(node: SimNode, names: Hands["names"], { lose, later }: Pick<Hands, "lose" | "later">) {
+export function createStagePods(
+  node: SimNode,
+  names: ActionContext["names"],
+  { lose, later }: Pick<ActionContext, "lose" | "later">,
+) {
   const { clock } = node;
   const files = new Map<string, PodManifest>();
   const objects = new Map<string, Pod>();

@@ -25,7 +25,7 @@ export interface ApiLanesOptions {
   readonly authorization: ApiAuthorization;
   /**
    * Rate of pods and objects together: `kubeAPIQPS` and `kubeAPIBurst`. Differs from upstream: token reviews and
-   * access reviews each have a separate limit of this rate, so that strangers with tokens delay no pod.
+   * access reviews each have a separate limit of this rate, so that clients with invalid tokens delay no pod.
    */
   readonly rate: ApiRate;
   /** `eventRecordQPS` and `eventBurst`. */
@@ -83,8 +83,8 @@ export function createApiLanes(options: ApiLanesOptions): ApiConnection {
       podTurn: () =>
         defer(() => {
           const askedAt = clock.monotonicMs();
-          const tell = () => observer.onTurn("PATCH", transports.pods.host, clock.monotonicMs() - askedAt);
-          return ofPods.acquire().pipe(tap({ complete: tell }));
+          const reportTurn = () => observer.onTurn("PATCH", transports.pods.host, clock.monotonicMs() - askedAt);
+          return ofPods.acquire().pipe(tap({ complete: reportTurn }));
         }),
       events: lane("events", tokenBucket({ ...options.eventRate, clock })),
       objects: lane("objects", ofObjects),

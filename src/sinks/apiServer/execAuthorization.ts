@@ -23,7 +23,7 @@ export interface AuthorizationOptions {
 const RUN_MS = 60_000;
 const MAX_PRINTED_BYTES = 1024 * 1024;
 /** Bound on the end of the plugin's stderr that an error quotes. */
-const MAX_TOLD = 500;
+const MAX_REPORTED = 500;
 
 /** Creates the credentials of a plugin, which first runs for the first request. */
 export function execAuthorization(plugin: ExecPlugin, { clock, onIdentity }: AuthorizationOptions): ApiAuthorization {
@@ -85,7 +85,7 @@ function printedBy(plugin: ExecPlugin, signal: AbortSignal): Promise<string> {
         return;
       }
       const hint = errnoOf(error) === "ENOENT" && installHint !== "" ? `\n${installHint}` : "";
-      const words = complaints.trim().slice(-MAX_TOLD);
+      const words = complaints.trim().slice(-MAX_REPORTED);
       const why = exitText(error);
       const text = `exec plugin ${command}: ${why}${words === "" ? "" : `: ${words}`}${hint}`;
       reject(kubeletError("PermissionDenied", text));

@@ -55,7 +55,7 @@ export const watchEvents = (
     const refusal: { status: number; retryAfter: string | undefined; body: string }[] = [];
     let turn: Subscription | undefined;
     let isAtEnd = false;
-    const tell = (): void => {
+    const deliver = (): void => {
       turn = undefined;
       for (let reported = 0; reported < EVENTS_PER_TURN && waiting.size > 0; reported += 1) {
         subscriber.next(eventOf(waiting.shift() ?? ""));
@@ -63,7 +63,7 @@ export const watchEvents = (
       }
       if (waiting.size > 0) {
         exchange?.pause();
-        turn = clock.scheduler.schedule(() => guarded(tell));
+        turn = clock.scheduler.schedule(() => guarded(deliver));
       } else if (isAtEnd) subscriber.complete();
       else exchange?.resume();
     };
@@ -89,7 +89,7 @@ export const watchEvents = (
         }
         guarded(() => {
           for (const line of splitter.push(piece)) waiting.push(line);
-          if (turn === undefined) tell();
+          if (turn === undefined) deliver();
         });
       },
       end() {

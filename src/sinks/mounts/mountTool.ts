@@ -49,7 +49,7 @@ export interface ToolRun extends Tool {
 /** Shells add this offset to the number of a signal. */
 const KILLED = 128;
 const MAX_SAID_CHARS = 64 * 1024;
-const MAX_TOLD_CHARS = 1_000;
+const MAX_REPORTED_CHARS = 1_000;
 
 /** Resolves on success; otherwise throws a KubeletError with the exit status and the output, in the C locale. */
 export function runTool({ inherited, signal, ...tool }: ToolRun): Promise<ToolEnd> {
@@ -87,7 +87,7 @@ const tooLate = ({ what, deadlineMs }: Tool) =>
 
 /** Formats a failure of mount(8) in upstream's words, which events show. */
 function failure({ program, args, what }: Tool, how: string, said: string) {
-  const words = said.trim().slice(0, MAX_TOLD_CHARS);
+  const words = said.trim().slice(0, MAX_REPORTED_CHARS);
   if (program === "mount") {
     const shown = args.filter((word) => word !== "--").join(" ");
     const message = `mount failed: ${how}\nMounting command: mount\nMounting arguments: ${shown}\nOutput: ${words}\n`;

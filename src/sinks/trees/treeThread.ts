@@ -57,10 +57,10 @@ function jobOf(task: TreeTask, maxOpen: number): Active["job"] {
   }
 }
 
-const tell = (message: TreeAnswer | TreeNews): void => parentPort?.postMessage(message);
+const post = (message: TreeAnswer | TreeNews): void => parentPort?.postMessage(message);
 
 const fail = ({ id, task }: TreeRequest, thrown: unknown): void =>
-  tell({ id, result: err(withoutCause(ioError(ACTIONS[task.kind], task.dir, thrown))) });
+  post({ id, result: err(withoutCause(ioError(ACTIONS[task.kind], task.dir, thrown))) });
 
 const maxOpen = (): number => {
   const shares = Math.floor(OPEN_DIRECTORIES / Math.max(1, turns.size)) - 1;
@@ -97,17 +97,17 @@ function take({ request, isCancelled, job }: Active): boolean {
     if (!job.step()) continue;
     const { value } = job;
     const failure = value !== undefined && "failure" in value ? { failure: withoutCause(value.failure) } : {};
-    tell({ id: request.id, result: ok(value && { ...value, ...failure }) });
+    post({ id: request.id, result: ok(value && { ...value, ...failure }) });
     return true;
   }
   return false;
 }
 
-function tellProgress(active: Active): void {
+function postProgress(active: Active): void {
   const { progress } = active.job;
   if (progress.entries - active.reported < TELL_EVERY) return;
   active.reported = progress.entries;
-  tell({ id: active.request.id, progress });
+  post({ id: active.request.id, progress });
 }
 
 function workThrough(): void {
@@ -119,7 +119,7 @@ function workThrough(): void {
     try {
       active.job.setMaxOpen(maxOpen());
       isOver = take(active);
-      if (!isOver) tellProgress(active);
+      if (!isOver) postProgress(active);
     } catch (thrown) {
       fail(active.request, thrown);
     }

@@ -30,7 +30,7 @@ function short(output: PodOutput): string {
 /** The pipeline of a node with 4 CPUs, all used by `old`, that receives these inputs from a diagram. */
 function run({ hot, clock }: Marbles, diagram: string, inputs: Readonly<Record<string, RegistryInput>>) {
   const [state, telemetry] = [createNodeState(), recordingTelemetry()];
-  const { context, registry } = registryNode().tell(reported("ADD", old));
+  const { context, registry } = registryNode().send(reported("ADD", old));
   state.registry.set(registry);
   const advance = (input: RegistryInput): RegistryStep => {
     const step = advanceRegistry(state.registry.value, input, { ...context, now: clock.monotonicMs() });

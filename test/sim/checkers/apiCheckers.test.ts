@@ -6,8 +6,8 @@ import { deletedOnceStopped } from "../../../src/sim/checkers/deletedOnceStopped
 import { oneMirror } from "../../../src/sim/checkers/oneMirror.ts";
 import { serverStatusGrows } from "../../../src/sim/checkers/serverStatusGrows.ts";
 import { writesInBounds } from "../../../src/sim/checkers/writesInBounds.ts";
-import type { SimSight } from "../../../src/sim/simObservation.ts";
-import { change, running, type Step, verdicts } from "./sights.ts";
+import type { UntimedObservation } from "../../../src/sim/simObservation.ts";
+import { change, running, type Step, verdicts } from "./observations.ts";
 
 type Case = readonly [what: string, steps: readonly Step[], found: readonly string[]];
 
@@ -21,8 +21,13 @@ const object = (
   now: ApiPod,
   before?: ApiPod,
   subject = "demo/plain",
-): SimSight => ({ kind: "object", what, subject, object: now, before });
-const asked = (uid: string | undefined): SimSight => ({ kind: "request", verb: "delete", subject: "demo/plain", uid });
+): UntimedObservation => ({ kind: "object", what, subject, object: now, before });
+const asked = (uid: string | undefined): UntimedObservation => ({
+  kind: "request",
+  verb: "delete",
+  subject: "demo/plain",
+  uid,
+});
 
 describe("serverStatusGrows", () => {
   const [up, over] = [{ phase: "Running" }, { phase: "Failed" }];

@@ -2,16 +2,16 @@
 import { describe, expect, it } from "vitest";
 import { leaseGap } from "../../../src/sim/checkers/leaseGap.ts";
 import { nodeReady } from "../../../src/sim/checkers/nodeReady.ts";
-import type { SimSight } from "../../../src/sim/simObservation.ts";
-import { started, type Step, verdicts } from "./sights.ts";
+import type { UntimedObservation } from "../../../src/sim/simObservation.ts";
+import { started, type Step, verdicts } from "./observations.ts";
 
 type Case = readonly [what: string, steps: readonly Step[], found: readonly string[]];
 
-const up: SimSight = { kind: "apiServer", isUp: true };
-const away: SimSight = { kind: "apiServer", isUp: false };
-const crashed: SimSight = { kind: "kubelet", what: "crashed" };
-const lease: SimSight = { kind: "lease", durationSeconds: 40 };
-const later: SimSight = { kind: "action", text: "time goes by" };
+const up: UntimedObservation = { kind: "apiServer", isUp: true };
+const away: UntimedObservation = { kind: "apiServer", isUp: false };
+const crashed: UntimedObservation = { kind: "kubelet", what: "crashed" };
+const lease: UntimedObservation = { kind: "lease", durationSeconds: 40 };
+const later: UntimedObservation = { kind: "action", text: "time goes by" };
 
 describe("leaseGap", () => {
   it.each<Case>([
@@ -43,8 +43,8 @@ describe("leaseGap", () => {
   ])("%s", (_, steps, found) => expect(verdicts(leaseGap(), steps)).toEqual(found));
 });
 
-const says = (isReady: boolean | undefined): SimSight => ({ kind: "runtimeSays", isReady });
-const reported = (status: string, message = ""): SimSight => ({ kind: "nodeReady", status, message });
+const says = (isReady: boolean | undefined): UntimedObservation => ({ kind: "runtimeSays", isReady });
+const reported = (status: string, message = ""): UntimedObservation => ({ kind: "nodeReady", status, message });
 
 describe("nodeReady", () => {
   it.each<Case>([

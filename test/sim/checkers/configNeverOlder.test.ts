@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { configNeverOlder } from "../../../src/sim/checkers/configNeverOlder.ts";
-import { call, verdicts } from "./sights.ts";
+import { call, verdicts } from "./observations.ts";
 
 const made = (configRevision: number, podUid = "uid-1") => ({
   ...call("CreateContainer", "main#0", { podUid }),

@@ -10,7 +10,7 @@ import { oneSandbox } from "../../../src/sim/checkers/oneSandbox.ts";
 import { preStopOnce } from "../../../src/sim/checkers/preStopOnce.ts";
 import { sidecarsOutliveMains } from "../../../src/sim/checkers/sidecarsOutliveMains.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
-import { call, change, started, status, type Step, verdicts, wanted } from "./sights.ts";
+import { call, change, started, status, type Step, verdicts, wanted } from "./observations.ts";
 
 type Case = readonly [what: string, steps: readonly Step[], found: readonly string[]];
 

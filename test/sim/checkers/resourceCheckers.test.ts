@@ -3,8 +3,8 @@ import type { Pod } from "../../../src/core/api.ts";
 import { admittedFits } from "../../../src/sim/checkers/admittedFits.ts";
 import { resourcesAreAwaited } from "../../../src/sim/checkers/resourcesAreAwaited.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
-import type { SimSight } from "../../../src/sim/simObservation.ts";
-import { change, started, status, type Step, verdicts } from "./sights.ts";
+import type { UntimedObservation } from "../../../src/sim/simObservation.ts";
+import { change, started, status, type Step, verdicts } from "./observations.ts";
 
 const CONFIG = { allocatable: { cpu: "4", "example.com/device": "1" }, maxPods: 3 };
 
@@ -29,14 +29,14 @@ function pod(uid: string, { cpu = "1", device, hostPort, deleted, phase }: Wants
 }
 
 /** A snapshot in which a source lists exactly these pods. */
-const wanted = (...pods: readonly Pod[]): SimSight => ({
+const wanted = (...pods: readonly Pod[]): UntimedObservation => ({
   kind: "wanted",
   source: "api",
   podUids: new Set(pods.map(({ metadata }) => metadata.uid)),
   pods,
   news: pods,
 });
-const runs = (uid: string): SimSight => change("sandbox created", "s0", uid, `demo/${uid}`);
+const runs = (uid: string): UntimedObservation => change("sandbox created", "s0", uid, `demo/${uid}`);
 const stopped = (uid: string): Step => change("sandbox removed", "s0", uid, `demo/${uid}`);
 const rejects = (uid: string, reason = "OutOfcpu") => status(undefined, { phase: "Failed", reason }, uid);
 const WRONG = (reason = "OutOfcpu") => [`demo/plain was rejected (${reason}) but fits beside the pods that stay`];

@@ -8,7 +8,7 @@ import { restartCountsGrow } from "../../../src/sim/checkers/restartCountsGrow.t
 import { restartsKeepTheCurve } from "../../../src/sim/checkers/restartsKeepTheCurve.ts";
 import { startupGatesReady } from "../../../src/sim/checkers/startupGatesReady.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
-import { call, change, probe, running, started, status, type Step, verdicts, wanted } from "./sights.ts";
+import { call, change, probe, running, started, status, type Step, verdicts, wanted } from "./observations.ts";
 
 type Case = readonly [what: string, steps: readonly Step[], found: readonly string[]];
 

@@ -61,7 +61,7 @@ function node(context: Partial<RegistryContext> = {}) {
   let last: RegistryStep | undefined;
   const self = {
     context: { ...OPEN, ...context },
-    tell(...inputs: readonly RegistryInput[]) {
+    send(...inputs: readonly RegistryInput[]) {
       for (const input of inputs) {
         last = advanceRegistry(registry, input, self.context);
         registry = last.registry;
@@ -260,14 +260,14 @@ describe("advanceRegistry: every state and every input", () => {
   );
   it.each(rows)("%s, then %s: %s", (state, input, expected) => {
     const registry = node({ admit: () => (state === "rejected" ? REFUSE : ADMIT) });
-    registry.tell(...WAYS[state]).tell(INPUTS[input]);
+    registry.send(...WAYS[state]).send(INPUTS[input]);
     const reported = [...registry.commands(), ...registry.step().dropped.map((uid) => `dropped ${uid}`)];
     const after = describeRecord(registry.record("a"));
     expect(reported.length === 0 ? after : `${after} | ${reported.join(", ")}`).toBe(expected);
   });
 
   it("never changes the registry it was given", () => {
-    const before = node().tell(add).step().registry;
+    const before = node().send(add).step().registry;
     const records = [...before.records];
     const holders = [...before.holders];
     advanceRegistry(before, remove, OPEN);
@@ -277,32 +277,32 @@ describe("advanceRegistry: every state and every input", () => {
 
 describe("advanceRegistry: one incarnation of a full name at a time", () => {
   it("starts waiting incarnations in order of arrival, each when the previous one is gone", () => {
-    const registry = node().tell(...["a", "b", "c"].map((uid) => update("ADD", version(uid))));
+    const registry = node().send(...["a", "b", "c"].map((uid) => update("ADD", version(uid))));
     expect([registry.states(), registry.holders()]).toEqual(["a:syncing b:waiting c:waiting", { web_demo: "a" }]);
-    registry.tell(remove, said("stopped"));
+    registry.send(remove, said("stopped"));
     expect(registry.states()).toBe("a:terminated b:waiting c:waiting");
-    registry.tell(said("removed"));
+    registry.send(said("removed"));
     expect([registry.states(), registry.commands()]).toEqual(["b:syncing c:waiting", ["sync b one"]]);
-    registry.tell(update("REMOVE", version("b")), said("stopped", "b"), said("removed", "b"));
+    registry.send(update("REMOVE", version("b")), said("stopped", "b"), said("removed", "b"));
     expect([registry.states(), registry.holders()]).toEqual(["c:syncing", { web_demo: "c" }]);
   });
 
   it("starts a waiting incarnation at its newest version", () => {
-    const registry = node().tell(add, update("ADD", version("b")), update("UPDATE", version("b", {}, "two")));
-    registry.tell(remove, said("stopped"), said("removed"));
+    const registry = node().send(add, update("ADD", version("b")), update("UPDATE", version("b", {}, "two")));
+    registry.send(remove, said("stopped"), said("removed"));
     expect(registry.commands()).toEqual(["sync b two"]);
   });
 
   it("passes the name on when the next incarnation is removed or rejected", () => {
     const registry = node({ admit: (pod) => (pod.metadata.uid === "c" ? REFUSE : ADMIT) });
-    registry.tell(...["a", "b", "c", "d"].map((uid) => update("ADD", version(uid))));
-    registry.tell(update("REMOVE", version("b")), remove, said("stopped"), said("removed"));
+    registry.send(...["a", "b", "c", "d"].map((uid) => update("ADD", version(uid))));
+    registry.send(update("REMOVE", version("b")), remove, said("stopped"), said("removed"));
     expect([registry.states(), registry.commands()]).toEqual(["c:rejected d:syncing", ["sync d one"]]);
     expect(registry.step().rejections.map(({ pod }) => pod.metadata.uid)).toEqual(["c"]);
   });
 
   it("does not block pods of other names and namespaces", () => {
-    const registry = node().tell(
+    const registry = node().send(
       add,
       update("ADD", version("b", { namespace: "other" })),
       update("ADD", version("c", { name: "api" })),
@@ -311,13 +311,13 @@ describe("advanceRegistry: one incarnation of a full name at a time", () => {
   });
 
   it("keeps the name of a finished pod until it is removed", () => {
-    const registry = node().tell(add, said("finished"), said("stopped"), update("ADD", version("b")));
+    const registry = node().send(add, said("finished"), said("stopped"), update("ADD", version("b")));
     expect(registry.states()).toBe("a:terminated b:waiting");
   });
 
   it("restarts a pod under the same UID at its newest version once its first run is cleaned up", () => {
-    const registry = node().tell(add, remove, INPUTS.ADD, update("UPDATE", version("a", {}, "three")));
-    registry.tell(said("stopped"), said("removed"));
+    const registry = node().send(add, remove, INPUTS.ADD, update("UPDATE", version("a", {}, "three")));
+    registry.send(said("stopped"), said("removed"));
     expect([registry.states(), registry.commands(), registry.step().restarted]).toEqual([
       "a:syncing",
       ["sync a three"],
@@ -326,16 +326,16 @@ describe("advanceRegistry: one incarnation of a full name at a time", () => {
   });
 
   it("removes the first run only once, however often the source removes and adds the pod", () => {
-    const registry = node().tell(add, remove, said("stopped"));
+    const registry = node().send(add, remove, said("stopped"));
     expect(registry.commands()).toEqual(["remove a"]);
-    for (const input of [INPUTS.ADD, remove, INPUTS.ADD]) expect(registry.tell(input).commands()).toEqual([]);
-    expect(registry.tell(said("removed")).commands()).toEqual(["sync a two"]);
+    for (const input of [INPUTS.ADD, remove, INPUTS.ADD]) expect(registry.send(input).commands()).toEqual([]);
+    expect(registry.send(said("removed")).commands()).toEqual(["sync a two"]);
   });
 
   it("ignores a late input about an earlier run under the same UID", () => {
-    const dropped = node({ admit: () => REFUSE }).tell(add, remove);
+    const dropped = node({ admit: () => REFUSE }).send(add, remove);
     dropped.context = { ...dropped.context, admit: () => ADMIT };
-    dropped.tell(add, said("removed"));
+    dropped.send(add, said("removed"));
     expect([dropped.states(), dropped.commands()]).toEqual(["a:syncing", []]);
   });
 });
@@ -344,30 +344,30 @@ describe("advanceRegistry: grace periods", () => {
   const deleteWithin = (seconds: number) => update("DELETE", version("a", { deletionGracePeriodSeconds: seconds }));
 
   it("only ever shrink while the pod terminates", () => {
-    const registry = node().tell(add, deleteWithin(20));
-    const reported = [40, 20, 10, 15, 1, 0].map((seconds) => registry.tell(deleteWithin(seconds)).commands());
+    const registry = node().send(add, deleteWithin(20));
+    const reported = [40, 20, 10, 15, 1, 0].map((seconds) => registry.send(deleteWithin(seconds)).commands());
     expect(reported).toEqual([[], [], ["terminating a 10"], [], ["terminating a 1"], []]);
     expect(registry.record("a")?.graceSeconds).toBe(1);
   });
 
   it("start from the spec's when the source does not say, and then shrink only", () => {
-    const registry = node().tell(add, remove);
+    const registry = node().send(add, remove);
     expect(registry.commands()).toEqual(["terminating a 30"]);
-    expect(registry.tell(deleteWithin(60)).commands()).toEqual([]);
-    expect(registry.tell(deleteWithin(5)).commands()).toEqual(["terminating a 5"]);
+    expect(registry.send(deleteWithin(60)).commands()).toEqual([]);
+    expect(registry.send(deleteWithin(5)).commands()).toEqual(["terminating a 5"]);
   });
 
   it("may be longer than the spec's when the deletion says so from the start", () => {
-    expect(node().tell(add, deleteWithin(60)).commands()).toEqual(["sync a one", "terminating a 60"]);
+    expect(node().send(add, deleteWithin(60)).commands()).toEqual(["sync a one", "terminating a 60"]);
   });
 
   it("are one second at least", () => {
     const impatient = version("a", { spec: { terminationGracePeriodSeconds: 0 } });
-    expect(node().tell(update("ADD", impatient), update("REMOVE", impatient)).commands()).toEqual(["terminating a 1"]);
+    expect(node().send(update("ADD", impatient), update("REMOVE", impatient)).commands()).toEqual(["terminating a 1"]);
   });
 
   it("shrink when a terminating pod is deleted", () => {
-    expect(node().tell(add, said("finished"), deleteWithin(3)).commands()).toEqual(["terminating a 3"]);
+    expect(node().send(add, said("finished"), deleteWithin(3)).commands()).toEqual(["terminating a 3"]);
   });
 });
 
@@ -379,7 +379,7 @@ describe("advanceRegistry: pods of earlier processes", () => {
   });
 
   it("terminates and removes an orphaned pod at a resync", () => {
-    const registry = node({ runtimePods: [listed("old")] }).tell({ kind: "resync" });
+    const registry = node({ runtimePods: [listed("old")] }).send({ kind: "resync" });
     expect([registry.states(), registry.commands(), registry.step().orphans]).toEqual([
       "old:terminating",
       ["terminating old 1"],
@@ -397,10 +397,10 @@ describe("advanceRegistry: pods of earlier processes", () => {
       victims: [],
       successor: undefined,
     });
-    expect(registry.tell({ kind: "resync" }).commands()).toEqual([]);
-    expect(registry.tell(said("stopped", "old")).commands()).toEqual(["remove old"]);
+    expect(registry.send({ kind: "resync" }).commands()).toEqual([]);
+    expect(registry.send(said("stopped", "old")).commands()).toEqual(["remove old"]);
     registry.context = { ...registry.context, runtimePods: [] };
-    expect(registry.tell(said("removed", "old")).states()).toBe("");
+    expect(registry.send(said("removed", "old")).states()).toBe("");
   });
 
   it("skips admission for a terminal pod, and gives its resources to others", () => {
@@ -412,14 +412,14 @@ describe("advanceRegistry: pods of earlier processes", () => {
         otherCounts.push(others.length);
         return pod.metadata.uid === "a" ? REFUSE : ADMIT;
       },
-    }).tell(update("ADD", over, next));
+    }).send(update("ADD", over, next));
     expect([registry.states(), otherCounts]).toEqual(["a:syncing b:syncing", [0]]);
   });
 
   it("is settled once a resync found every source ready", () => {
     const isSettled = (sourcesReady: boolean) =>
-      node({ sourcesReady }).tell(add, { kind: "resync" }).step().registry.isSettled;
-    expect([node().tell(add).step().registry.isSettled, isSettled(false), isSettled(true)]).toEqual([
+      node({ sourcesReady }).send(add, { kind: "resync" }).step().registry.isSettled;
+    expect([node().send(add).step().registry.isSettled, isSettled(false), isSettled(true)]).toEqual([
       false,
       false,
       true,
@@ -427,14 +427,14 @@ describe("advanceRegistry: pods of earlier processes", () => {
   });
 
   it("marks a pod as reclaimed only after it has stopped", () => {
-    const registry = node().tell(add, said("finished"), said("reclaimed"));
+    const registry = node().send(add, said("finished"), said("reclaimed"));
     const before = registry.record("a")?.reclaimed;
-    registry.tell(said("stopped"), said("reclaimed"));
+    registry.send(said("stopped"), said("reclaimed"));
     expect([before, registry.record("a")?.reclaimed, registry.commands()]).toEqual([false, true, []]);
   });
 
   it("starts a desired pod that is already running without asking admission again", () => {
-    const registry = node({ runtimePods: [listed("a")], admit: () => REFUSE }).tell(add, { kind: "resync" });
+    const registry = node({ runtimePods: [listed("a")], admit: () => REFUSE }).send(add, { kind: "resync" });
     expect([registry.states(), registry.commands()]).toEqual(["a:syncing", []]);
   });
 
@@ -453,10 +453,10 @@ describe("advanceRegistry: pods of earlier processes", () => {
     const allocations = new Map(
       ["runs", "ended"].map((uid) => [podUid(uid), { allocation: { containers: cpu }, resizing: false }]),
     );
-    const registry = node(context).tell({ kind: "restored", allocations }, add);
+    const registry = node(context).send({ kind: "restored", allocations }, add);
     // Decides without it, since it may belong to no source, and beside it.
     expect(asked).toEqual([[], ["other 2"], ["other 2"]]);
-    registry.tell(update("ADD", version("runs", { name: "other" })), update("ADD", version("b", { name: "third" })));
+    registry.send(update("ADD", version("runs", { name: "other" })), update("ADD", version("b", { name: "third" })));
     expect(asked.at(-1)?.map((each) => each.split(" ")[0])).toEqual(["web", "other"]);
   });
 
@@ -470,40 +470,40 @@ describe("advanceRegistry: pods of earlier processes", () => {
     const allocations = new Map(
       ["a", "other"].map((uid) => [podUid(uid), { allocation: allocationOf(sized("1")), resizing: false }]),
     );
-    const registry = node(context).tell({ kind: "restored", allocations }, update("ADD", sized("2")));
+    const registry = node(context).send({ kind: "restored", allocations }, update("ADD", sized("2")));
     expect(registry.record("a")?.refused).toEqual({ reason: "Deferred", message: "full" });
   });
 
   it("asks admission about a desired pod with exited containers only", () => {
-    const registry = node({ runtimePods: [listed("a", { running: false })], admit: () => REFUSE }).tell(add);
+    const registry = node({ runtimePods: [listed("a", { running: false })], admit: () => REFUSE }).send(add);
     expect(registry.states()).toBe("a:rejected");
   });
 
   it("terminates an older running incarnation before the new one starts", () => {
-    const registry = node({ runtimePods: [listed("old"), listed("other", { name: "api" })] }).tell(add);
+    const registry = node({ runtimePods: [listed("old"), listed("other", { name: "api" })] }).send(add);
     expect([registry.states(), registry.commands()]).toEqual(["a:waiting old:terminating", ["terminating old 1"]]);
-    registry.tell(said("stopped", "old"));
+    registry.send(said("stopped", "old"));
     registry.context = { ...registry.context, runtimePods: [listed("other", { name: "api" })] };
-    registry.tell(said("removed", "old"));
+    registry.send(said("removed", "old"));
     expect([registry.states(), registry.commands()]).toEqual(["a:syncing", ["sync a one"]]);
   });
 
   it("starts only after every older incarnation is gone", () => {
-    const registry = node({ runtimePods: [listed("old"), listed("older")] }).tell(add);
+    const registry = node({ runtimePods: [listed("old"), listed("older")] }).send(add);
     expect(registry.commands()).toEqual(["terminating old 1", "terminating older 1"]);
     registry.context = { ...registry.context, runtimePods: [] };
-    registry.tell(said("stopped", "old"), said("removed", "old"));
+    registry.send(said("stopped", "old"), said("removed", "old"));
     expect([registry.states(), registry.holders()]).toEqual(["a:waiting older:terminating", { web_demo: "older" }]);
-    registry.tell(said("stopped", "older"), said("removed", "older"));
+    registry.send(said("stopped", "older"), said("removed", "older"));
     expect([registry.states(), registry.holders()]).toEqual(["a:syncing", { web_demo: "a" }]);
   });
 
   it("restarts an orphan's UID when a source adds that pod", () => {
-    const registry = node({ runtimePods: [listed("a")] }).tell({ kind: "resync" }, add);
+    const registry = node({ runtimePods: [listed("a")] }).send({ kind: "resync" }, add);
     expect([registry.states(), registry.commands()]).toEqual(["a:terminating", []]);
-    registry.tell(said("stopped"));
+    registry.send(said("stopped"));
     registry.context = { ...registry.context, runtimePods: [] };
-    expect(registry.tell(said("removed")).commands()).toEqual(["sync a one"]);
+    expect(registry.send(said("removed")).commands()).toEqual(["sync a one"]);
   });
 });
 
@@ -518,7 +518,7 @@ describe("advanceRegistry: resources that a resized pod frees", () => {
   const shrunk = () => {
     const cpus = (pods: readonly Pod[]) => pods.reduce((sum, pod) => sum + resourceMilli(podRequests(pod), "cpu"), 0n);
     const admit: RegistryContext["admit"] = (pod, others) => (cpus([pod, ...others]) <= 4000n ? ADMIT : REFUSE);
-    return node({ admit }).tell(
+    return node({ admit }).send(
       update("ADD", sized("a", "3")),
       update("UPDATE", sized("a", "1")),
       update("ADD", sized("b", "2")),
@@ -528,30 +528,30 @@ describe("advanceRegistry: resources that a resized pod frees", () => {
   it("are free once the smaller size is on disk", () => {
     const registry = shrunk();
     expect([registry.states(), registry.commands()]).toEqual(["a:syncing b:waiting", []]);
-    expect(registry.tell(kept(sized("a", "3"))).states()).toBe("a:syncing b:waiting");
-    expect(registry.tell(kept(sized("a", "1"))).commands()).toEqual(["sync b 2"]);
+    expect(registry.send(kept(sized("a", "3"))).states()).toBe("a:syncing b:waiting");
+    expect(registry.send(kept(sized("a", "1"))).commands()).toEqual(["sync b 2"]);
   });
 
   it("are held up to the largest size since the one on disk", () => {
-    const registry = shrunk().tell(update("UPDATE", sized("a", "2")), update("UPDATE", sized("a", "1500m")));
-    expect(registry.tell(kept(sized("a", "1"))).states()).toBe("a:syncing b:waiting");
-    expect(registry.tell(kept(sized("a", "1500m"))).commands()).toEqual(["sync b 2"]);
+    const registry = shrunk().send(update("UPDATE", sized("a", "2")), update("UPDATE", sized("a", "1500m")));
+    expect(registry.send(kept(sized("a", "1"))).states()).toBe("a:syncing b:waiting");
+    expect(registry.send(kept(sized("a", "1500m"))).commands()).toEqual(["sync b 2"]);
   });
 
   it("are free once the pod has stopped", () => {
-    const registry = shrunk().tell(update("REMOVE", sized("a", "1")));
+    const registry = shrunk().send(update("REMOVE", sized("a", "1")));
     expect(registry.states()).toBe("a:terminating b:waiting");
-    expect(registry.tell(said("stopped")).commands()).toEqual(["remove a", "sync b 2"]);
+    expect(registry.send(said("stopped")).commands()).toEqual(["remove a", "sync b 2"]);
   });
 });
 
 describe("advanceRegistry: admission", () => {
   it("rejects a pod with reason and message until its source removes it", () => {
-    const registry = node({ admit: () => REFUSE }).tell(add);
+    const registry = node({ admit: () => REFUSE }).send(add);
     expect(registry.step().rejections).toEqual([{ pod: version("a"), reason: "OutOfpods", message: "full" }]);
     registry.context = { ...registry.context, admit: () => ADMIT };
-    expect(registry.tell(INPUTS.UPDATE).states()).toBe("a:rejected");
-    expect(registry.tell(remove, add).states()).toBe("a:syncing");
+    expect(registry.send(INPUTS.UPDATE).states()).toBe("a:rejected");
+    expect(registry.send(remove, add).states()).toBe("a:syncing");
   });
 
   it("counts only syncing and terminating pods as active", () => {
@@ -563,16 +563,16 @@ describe("advanceRegistry: admission", () => {
       },
     });
     const named = (uid: string) => update("ADD", version(uid, { name: uid }));
-    registry.tell(
+    registry.send(
       named("syncs"),
       named("ends"),
       named("over"),
       named("refused"),
       update("ADD", version("waits", { name: "syncs" })),
     );
-    registry.tell(said("finished", "ends"), said("finished", "over"), said("stopped", "over"));
+    registry.send(said("finished", "ends"), said("finished", "over"), said("stopped", "over"));
     asked.length = 0;
-    registry.tell(named("new"));
+    registry.send(named("new"));
     expect(asked).toContainEqual(["new", "syncs", "ends"]);
     expect(asked.flat()).not.toContain("over");
   });
@@ -586,9 +586,9 @@ describe("advanceRegistry: admission", () => {
       preempt: others.map(({ metadata }) => podUid(metadata.uid)),
       shortOf: "cpu",
     });
-    const registry = node().tell(update("ADD", version("small", { name: "small" })));
+    const registry = node().send(update("ADD", version("small", { name: "small" })));
     registry.context = { ...registry.context, admit };
-    return registry.tell(update("ADD", critical()));
+    return registry.send(update("ADD", critical()));
   };
 
   it("terminates pods preempted for a critical pod, with the reason", () => {
@@ -608,9 +608,9 @@ describe("advanceRegistry: admission", () => {
   });
 
   it("starts the critical pod once they have stopped, and repeats no command", () => {
-    const registry = preempting().tell(update("UPDATE", critical("two")));
+    const registry = preempting().send(update("UPDATE", critical("two")));
     expect([registry.states(), registry.commands()]).toEqual(["small:terminating critical:waiting", []]);
-    registry.tell(said("stopped", "small"));
+    registry.send(said("stopped", "small"));
     expect([registry.states(), registry.commands()]).toEqual([
       "small:terminated critical:syncing",
       ["keep small", "sync critical two"],
@@ -618,7 +618,7 @@ describe("advanceRegistry: admission", () => {
   });
 
   it("starts the critical pod beside a pod that does not stop, and no other pod in its place", () => {
-    const registry = preempting().tell({ kind: "overdue", uid: podUid("small"), for: "criticalPods" });
+    const registry = preempting().send({ kind: "overdue", uid: podUid("small"), for: "criticalPods" });
     expect([registry.states(), registry.commands()]).toEqual([
       "small:terminating critical:syncing",
       ["sync critical one"],
@@ -629,12 +629,12 @@ describe("advanceRegistry: admission", () => {
       return ADMIT;
     };
     registry.context = { ...registry.context, admit };
-    registry.tell(update("ADD", version("next", { name: "next" })));
+    registry.send(update("ADD", version("next", { name: "next" })));
     expect(asked).toContainEqual(["small", "critical"]);
   });
 
   it("ignores the deadline of a pod that has stopped in time", () => {
-    const registry = preempting().tell(said("stopped", "small"), {
+    const registry = preempting().send(said("stopped", "small"), {
       kind: "overdue",
       uid: podUid("small"),
       for: "criticalPods",
@@ -646,7 +646,7 @@ describe("advanceRegistry: admission", () => {
   });
 
   it("forgets a critical pod that is removed before that", () => {
-    const registry = preempting().tell(update("REMOVE", critical()));
+    const registry = preempting().send(update("REMOVE", critical()));
     expect([registry.states(), registry.step().dropped]).toEqual(["small:terminating", ["critical"]]);
   });
 });
@@ -655,19 +655,19 @@ describe("advanceRegistry: draining", () => {
   it("terminates running pods, drops waiting ones, removes terminated ones, and starts no others", () => {
     const registry = node({ admit: (pod) => (pod.metadata.uid === "refused" ? REFUSE : ADMIT) });
     const named = (uid: string) => update("ADD", version(uid, { name: uid }));
-    registry.tell(named("runs"), update("ADD", version("waits", { name: "runs" })), named("refused"), named("over"));
-    registry.tell(said("finished", "over"), said("stopped", "over"), { kind: "drain" });
+    registry.send(named("runs"), update("ADD", version("waits", { name: "runs" })), named("refused"), named("over"));
+    registry.send(said("finished", "over"), said("stopped", "over"), { kind: "drain" });
     expect([registry.states(), registry.commands(), registry.step().dropped]).toEqual([
       "runs:terminating over:terminated",
       ["terminating runs 30", "remove over"],
       ["waits", "refused"],
     ]);
-    registry.tell(said("removed", "over"), said("stopped", "runs"), said("removed", "runs"));
+    registry.send(said("removed", "over"), said("stopped", "runs"), said("removed", "runs"));
     expect([registry.states(), registry.holders()]).toEqual(["", {}]);
   });
 
   it("forgets successors", () => {
-    const registry = node().tell(add, remove, INPUTS.ADD, { kind: "drain" }, said("stopped"), said("removed"));
+    const registry = node().send(add, remove, INPUTS.ADD, { kind: "drain" }, said("stopped"), said("removed"));
     expect(registry.states()).toBe("");
   });
 });

@@ -23,14 +23,14 @@ const gone = (uid: string, cpu = "1") => reported("REMOVE", sizedPod(uid, cpu));
 
 describe("a pod added to a full node", () => {
   it("waits for a force-deleted pod, and starts when that has stopped", () => {
-    const node = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"));
+    const node = registryNode().send(add("old", "4"), gone("old"), add("new", "4"));
     expect([node.states(), node.behind("new"), node.rejections()]).toEqual([
       "old:terminating new:waiting",
       ["old"],
       [],
     ]);
     expect(node.step().resourceWaits.map(({ kind }) => kind)).toEqual(["began"]);
-    node.at(1_500).tell(said("stopped", "old"));
+    node.at(1_500).send(said("stopped", "old"));
     expect(node.states()).toBe("old:terminated new:syncing");
     expect(node.step().resourceWaits).toEqual([{ kind: "ended", outcome: "started", waitedMs: 1_500 }]);
   });
@@ -45,13 +45,13 @@ describe("a pod added to a full node", () => {
       removed: gone("old"),
     };
     for (const [why, way] of Object.entries(ways)) {
-      const node = registryNode().tell(add("old", "4"), way, add("new", "4"));
+      const node = registryNode().send(add("old", "4"), way, add("new", "4"));
       expect([why, node.states()]).toEqual([why, "old:terminating new:waiting"]);
     }
   });
 
   it("is rejected at once, with upstream's message, when terminating pods do not free enough", () => {
-    const node = registryNode().tell(add("stays", "2"), add("old", "2"), gone("old"), add("new", "3"));
+    const node = registryNode().send(add("stays", "2"), add("old", "2"), gone("old"), add("new", "3"));
     expect([node.states(), node.rejections()]).toEqual([
       "stays:syncing old:terminating new:rejected",
       ["OutOfcpu: Node didn't have enough resource: cpu, requested: 3000, used: 2000, capacity: 4000"],
@@ -59,24 +59,24 @@ describe("a pod added to a full node", () => {
   });
 
   it("waits only for pods whose resources it needs", () => {
-    const node = registryNode().tell(
+    const node = registryNode().send(
       ...[add("a", "1"), add("b", "1"), add("c", "2"), add("tiny", "0")],
       ...[gone("a"), gone("c"), gone("tiny"), add("new", "2")],
     );
     expect(node.behind("new")).toEqual(["c"]);
-    expect(node.tell(said("stopped", "a"), said("stopped", "tiny")).states()).toMatch(/new:waiting/);
-    expect(node.tell(said("stopped", "c")).states()).toMatch(/new:syncing/);
+    expect(node.send(said("stopped", "a"), said("stopped", "tiny")).states()).toMatch(/new:waiting/);
+    expect(node.send(said("stopped", "c")).states()).toMatch(/new:syncing/);
   });
 
   it("starts with the first resources that become free", () => {
-    const node = registryNode().tell(add("a", "2"), add("b", "2"), gone("a"), gone("b"), add("new", "2"));
+    const node = registryNode().send(add("a", "2"), add("b", "2"), gone("a"), gone("b"), add("new", "2"));
     expect(node.behind("new")).toEqual(["a"]);
-    expect(node.tell(said("stopped", "b")).states()).toMatch(/new:syncing/);
+    expect(node.send(said("stopped", "b")).states()).toMatch(/new:syncing/);
   });
 
   it("waits for the pod whose grace ends first", () => {
     const slow = { terminationGracePeriodSeconds: 600 };
-    const node = registryNode().tell(
+    const node = registryNode().send(
       ...[add("slow", "2", slow), add("fast", "2"), reported("REMOVE", sizedPod("slow", "2", slow)), gone("fast")],
       add("new", "2"),
     );
@@ -90,27 +90,27 @@ describe("a pod added to a full node", () => {
     ["pods", { maxPods: 1 }, {}],
     ["a host port", {}, { hostPort: 80 }],
   ])("waits for %s", (_what, options, size) => {
-    const node = registryNode(options).tell(add("old", "1", size));
-    const early = registryNode(options).tell(add("old", "1", size), add("new", "1", size));
+    const node = registryNode(options).send(add("old", "1", size));
+    const early = registryNode(options).send(add("old", "1", size), add("new", "1", size));
     expect(early.states()).toBe("old:syncing new:rejected");
-    node.tell(gone("old"), add("new", "1", size));
+    node.send(gone("old"), add("new", "1", size));
     expect([node.states(), node.behind("new")]).toEqual(["old:terminating new:waiting", ["old"]]);
-    expect(node.tell(said("stopped", "old")).states()).toBe("old:terminated new:syncing");
+    expect(node.send(said("stopped", "old")).states()).toBe("old:terminated new:syncing");
   });
 
   it("does not wait when the pod does not match the node", () => {
-    const node = registryNode().tell(add("old", "4"), gone("old"), add("new", "4", { nodeSelector: { disk: "ssd" } }));
+    const node = registryNode().send(add("old", "4"), gone("old"), add("new", "4", { nodeSelector: { disk: "ssd" } }));
     expect(node.rejections()).toEqual([
       "NodeAffinity: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
     ]);
   });
 
   it("is decided at its newest size, and forgotten when its source removes it", () => {
-    const node = registryNode().tell(add("stays", "2"), add("old", "2"), gone("old"), add("new", "2"));
-    node.tell(reported("UPDATE", sizedPod("new", "3")));
+    const node = registryNode().send(add("stays", "2"), add("old", "2"), gone("old"), add("new", "2"));
+    node.send(reported("UPDATE", sizedPod("new", "3")));
     expect(node.states()).toBe("stays:syncing old:terminating new:rejected");
-    const other = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"));
-    other.at(700).tell(reported("REMOVE", sizedPod("new", "4")));
+    const other = registryNode().send(add("old", "4"), gone("old"), add("new", "4"));
+    other.at(700).send(reported("REMOVE", sizedPod("new", "4")));
     expect([other.states(), other.step().dropped, other.step().resourceWaits]).toEqual([
       "old:terminating",
       ["new"],
@@ -119,21 +119,21 @@ describe("a pod added to a full node", () => {
   });
 
   it("terminates at once when it is deleted before it started, without taking resources", () => {
-    const node = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"));
+    const node = registryNode().send(add("old", "4"), gone("old"), add("new", "4"));
     const pod = sizedPod("new", "4");
     const metadata = { ...pod.metadata, deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 };
-    node.tell(reported("DELETE", { ...pod, metadata }));
+    node.send(reported("DELETE", { ...pod, metadata }));
     expect([node.states(), node.step().commands.map(({ phase }) => phase)]).toEqual([
       "old:terminating new:terminating",
       ["terminating"],
     ]);
-    expect(node.tell(said("stopped", "old"), add("next", "4")).states()).toMatch(/next:syncing/);
+    expect(node.send(said("stopped", "old"), add("next", "4")).states()).toMatch(/next:syncing/);
   });
 });
 
 describe("several waiting pods", () => {
   it("are promised resources in order of arrival, which no later pod gets, however small", () => {
-    const node = registryNode().tell(
+    const node = registryNode().send(
       add("old", "4"),
       gone("old"),
       add("first", "3"),
@@ -144,20 +144,20 @@ describe("several waiting pods", () => {
     expect(node.rejections()).toEqual([
       "OutOfcpu: Node didn't have enough resource: cpu, requested: 1000, used: 4000, capacity: 4000",
     ]);
-    expect(node.tell(said("stopped", "old")).states()).toBe(
+    expect(node.send(said("stopped", "old")).states()).toBe(
       "old:terminated first:syncing second:syncing third:rejected",
     );
   });
 
   it("do not delay a later pod that fits beside them", () => {
-    const node = registryNode().tell(add("old", "3"), gone("old"), add("large", "3"), add("small", "1"));
+    const node = registryNode().send(add("old", "3"), gone("old"), add("large", "3"), add("small", "1"));
     expect(node.states()).toBe("old:terminating large:waiting small:syncing");
   });
 
   it("delay a later pod that fits now but would delay them", () => {
     // 4 CPUs: 1 is free, `a` leaves 1, `b` leaves 2. The first needs what is free and `a`; the second would take that.
     const slow = { terminationGracePeriodSeconds: 600 };
-    const node = registryNode().tell(
+    const node = registryNode().send(
       ...[add("a", "1"), add("b", "2", slow), gone("a"), reported("REMOVE", sizedPod("b", "2", slow))],
       ...[add("first", "2"), add("second", "1")],
     );
@@ -166,8 +166,8 @@ describe("several waiting pods", () => {
       ["a"],
       ["b"],
     ]);
-    expect(node.tell(said("stopped", "a")).states()).toMatch(/first:syncing second:waiting/);
-    expect(node.tell(said("stopped", "b")).states()).toMatch(/second:syncing/);
+    expect(node.send(said("stopped", "a")).states()).toMatch(/first:syncing second:waiting/);
+    expect(node.send(said("stopped", "b")).states()).toMatch(/second:syncing/);
   });
 
   it("are decided oldest first when a source adds all at once, as after a restart of the kubelet", () => {
@@ -176,14 +176,14 @@ describe("several waiting pods", () => {
     );
     expect(
       registryNode()
-        .tell(reported("ADD", ...pods))
+        .send(reported("ADD", ...pods))
         .states(),
     ).toBe("p1:syncing p0:rejected");
   });
 
   it("give way to a critical pod before running pods do", () => {
-    const node = registryNode().tell(add("runs", "1"), add("old", "3"), gone("old"), add("first", "3"));
-    node.tell(add("critical", "3", { priority: CRITICAL }));
+    const node = registryNode().send(add("runs", "1"), add("old", "3"), gone("old"), add("first", "3"));
+    node.send(add("critical", "3", { priority: CRITICAL }));
     expect([node.states(), node.behind("critical"), node.step().preempted]).toEqual([
       "runs:syncing old:terminating first:rejected critical:waiting",
       ["old"],
@@ -196,25 +196,25 @@ describe("several waiting pods", () => {
       const pod = sizedPod(uid, cpu);
       return { ...pod, metadata: { ...pod.metadata, name: "web-0" } };
     };
-    const node = registryNode().tell(reported("ADD", named("old", "4")), reported("REMOVE", named("old", "4")));
-    node.tell(reported("ADD", named("new", "4")), add("other", "1"));
+    const node = registryNode().send(reported("ADD", named("old", "4")), reported("REMOVE", named("old", "4")));
+    node.send(reported("ADD", named("new", "4")), add("other", "1"));
     expect(node.states()).toBe("old:terminating new:waiting other:rejected");
-    node.tell(said("stopped", "old"));
+    node.send(said("stopped", "old"));
     expect(node.states()).toBe("old:terminated new:waiting other:rejected");
-    expect(node.tell(said("removed", "old")).states()).toBe("new:syncing other:rejected");
+    expect(node.send(said("removed", "old")).states()).toBe("new:syncing other:rejected");
   });
 
   it("leave resources to a pod that restarts under its UID", () => {
-    const node = registryNode().tell(add("old", "4"), gone("old"), add("old", "3"), add("other", "2"));
+    const node = registryNode().send(add("old", "4"), gone("old"), add("old", "3"), add("other", "2"));
     expect(node.states()).toBe("old:terminating other:rejected");
-    expect(node.tell(said("stopped", "old"), said("removed", "old")).states()).toBe("other:rejected old:syncing");
+    expect(node.send(said("stopped", "old"), said("removed", "old")).states()).toBe("other:rejected old:syncing");
   });
 });
 
 describe("an overdue terminating pod", () => {
   it("gets the pods that wait for it rejected, with its name", () => {
-    const node = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"));
-    node.at(90_000).tell(overdue("old"));
+    const node = registryNode().send(add("old", "4"), gone("old"), add("new", "4"));
+    node.at(90_000).send(overdue("old"));
     expect([node.states(), node.rejections()]).toEqual([
       "old:terminating new:rejected",
       [
@@ -224,37 +224,37 @@ describe("an overdue terminating pod", () => {
     ]);
     expect(node.step().resourceWaits).toEqual([{ kind: "ended", outcome: "rejected", waitedMs: 90_000 }]);
     // A later pod does not wait for it either.
-    expect(node.tell(add("later", "1")).states()).toMatch(/later:rejected/);
+    expect(node.send(add("later", "1")).states()).toMatch(/later:rejected/);
   });
 
   it("makes a pod wait for another terminating pod that frees enough", () => {
-    const node = registryNode().tell(add("a", "2"), add("b", "2"), gone("a"), gone("b"), add("new", "2"));
-    node.tell(overdue("a"));
+    const node = registryNode().send(add("a", "2"), add("b", "2"), gone("a"), gone("b"), add("new", "2"));
+    node.send(overdue("a"));
     expect([node.states(), node.behind("new")]).toEqual(["a:terminating b:terminating new:waiting", ["b"]]);
   });
 
   it("does not get a pod rejected that still waits when it stops", () => {
-    const node = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"), overdue("old", "criticalPods"));
+    const node = registryNode().send(add("old", "4"), gone("old"), add("new", "4"), overdue("old", "criticalPods"));
     expect(node.states()).toBe("old:terminating new:waiting");
-    expect(node.tell(said("stopped", "old")).states()).toBe("old:terminated new:syncing");
+    expect(node.send(said("stopped", "old")).states()).toBe("old:terminated new:syncing");
   });
 
   it("lets only a critical pod start beside it", () => {
-    const node = registryNode().tell(add("old", "4"), gone("old"), add("critical", "4", { priority: CRITICAL }));
+    const node = registryNode().send(add("old", "4"), gone("old"), add("critical", "4", { priority: CRITICAL }));
     expect([node.states(), node.behind("critical")]).toEqual(["old:terminating critical:waiting", ["old"]]);
-    node.tell(overdue("old", "criticalPods"));
+    node.send(overdue("old", "criticalPods"));
     expect(node.states()).toBe("old:terminating critical:syncing");
-    expect(node.tell(add("other", "1")).states()).toMatch(/other:rejected/);
+    expect(node.send(add("other", "1")).states()).toMatch(/other:rejected/);
     // A later pod does not wait for a pod known to be stuck.
-    const late = registryNode().tell(add("old", "4"), gone("old"), add("first", "1", { priority: CRITICAL }));
-    late.tell(overdue("old", "criticalPods"), add("second", "3", { priority: CRITICAL }));
+    const late = registryNode().send(add("old", "4"), gone("old"), add("first", "1", { priority: CRITICAL }));
+    late.send(overdue("old", "criticalPods"), add("second", "3", { priority: CRITICAL }));
     expect(late.states()).toBe("old:terminating first:syncing second:syncing");
   });
 
   it("is due after the grace period and the time to stop, and no later for a second deletion", () => {
     const due = (grace: number, ...more: readonly RegistryInput[]) => {
       const spec = { terminationGracePeriodSeconds: grace };
-      const node = registryNode().tell(add("old", "4", spec), reported("REMOVE", sizedPod("old", "4", spec)), ...more);
+      const node = registryNode().send(add("old", "4", spec), reported("REMOVE", sizedPod("old", "4", spec)), ...more);
       return node.record("old")?.leaving?.due;
     };
     expect([due(0), due(30), due(600)]).toEqual([
@@ -272,9 +272,9 @@ describe("resources after a restart of the kubelet", () => {
   const old = sizedPod("old", "4");
 
   it("are granted once the sources have reported: a running pod stays", () => {
-    const node = registryNode().runs(old).tell(restored(old), add("new", "4"));
+    const node = registryNode().runs(old).send(restored(old), add("new", "4"));
     expect([node.states(), node.behind("new")]).toEqual(["new:waiting", ["old"]]);
-    node.tell(reported("ADD", old));
+    node.send(reported("ADD", old));
     expect([node.states(), node.rejections()]).toEqual([
       "new:rejected old:syncing",
       ["OutOfcpu: Node didn't have enough resource: cpu, requested: 4000, used: 4000, capacity: 4000"],
@@ -282,29 +282,29 @@ describe("resources after a restart of the kubelet", () => {
   });
 
   it("are granted once the sources have reported: a running pod was removed", () => {
-    const node = registryNode().runs(old).tell(restored(old), add("new", "4"), AUDIT);
+    const node = registryNode().runs(old).send(restored(old), add("new", "4"), AUDIT);
     expect([node.states(), node.behind("new")]).toEqual(["new:waiting old:terminating", ["old"]]);
-    expect(node.tell(said("stopped", "old")).states()).toBe("new:syncing old:terminated");
+    expect(node.send(said("stopped", "old")).states()).toBe("new:syncing old:terminated");
   });
 
   it("are free when a running pod disappears", () => {
-    const node = registryNode().runs(old).tell(restored(old), add("new", "4")).runs();
-    expect(node.tell(AUDIT).states()).toBe("new:syncing");
+    const node = registryNode().runs(old).send(restored(old), add("new", "4")).runs();
+    expect(node.send(AUDIT).states()).toBe("new:syncing");
   });
 
   it("stay with a running pod that no source has claimed in time, except for critical pods", () => {
-    const node = registryNode().runs(old).tell(restored(old), add("new", "4"));
-    node.tell(add("critical", "4", { priority: CRITICAL }));
+    const node = registryNode().runs(old).send(restored(old), add("new", "4"));
+    node.send(add("critical", "4", { priority: CRITICAL }));
     expect(node.states()).toBe("new:rejected critical:waiting");
-    const late = registryNode().runs(old).tell(restored(old), add("new", "4"), overdue(undefined));
+    const late = registryNode().runs(old).send(restored(old), add("new", "4"), overdue(undefined));
     expect(late.states()).toBe("new:rejected");
-    expect(node.tell(overdue(undefined, "criticalPods")).states()).toBe("new:rejected critical:syncing");
+    expect(node.send(overdue(undefined, "criticalPods")).states()).toBe("new:rejected critical:syncing");
   });
 
   it("go first to running pods among pods added at once", () => {
     const node = registryNode()
       .runs(old)
-      .tell(reported("ADD", sizedPod("new", "4"), old));
+      .send(reported("ADD", sizedPod("new", "4"), old));
     expect(node.states()).toBe("new:rejected old:syncing");
   });
 });
@@ -314,25 +314,25 @@ describe("resizes beside waiting pods", () => {
   const refused = (node: ReturnType<typeof registryNode>, uid: string) => node.record(uid)?.refused?.reason;
 
   it("do not take resources promised to an earlier pod", () => {
-    const node = registryNode().tell(add("a", "1"), add("old", "3"), gone("old"), add("new", "3"), resized("a", "2"));
+    const node = registryNode().send(add("a", "1"), add("old", "3"), gone("old"), add("new", "3"), resized("a", "2"));
     expect([node.states(), refused(node, "a")]).toEqual(["a:syncing old:terminating new:waiting", "Deferred"]);
-    node.tell(said("stopped", "old"));
+    node.send(said("stopped", "old"));
     expect([node.states(), refused(node, "a")]).toEqual(["a:syncing old:terminated new:syncing", "Deferred"]);
   });
 
   it("are promised freed resources before a later pod, as upstream grants them at once", () => {
-    const node = registryNode().tell(add("a", "1"), add("old", "3"), resized("a", "4"), gone("old"));
+    const node = registryNode().send(add("a", "1"), add("old", "3"), resized("a", "4"), gone("old"));
     expect([refused(node, "a"), node.behind("a")]).toEqual(["Deferred", ["old"]]);
     expect(node.record("a")?.refused?.message).toBe(
       "Node didn't have enough resource: cpu, requested: 4000, used: 3000, capacity: 4000",
     );
-    expect(node.tell(add("new", "1")).states()).toBe("a:syncing old:terminating new:rejected");
-    node.tell(said("stopped", "old"));
+    expect(node.send(add("new", "1")).states()).toBe("a:syncing old:terminating new:rejected");
+    node.send(said("stopped", "old"));
     expect([refused(node, "a"), node.behind("a")]).toEqual([undefined, []]);
   });
 
   it("are tried again by a resync, and a resync that has nothing to try again changes nothing", () => {
-    const node = registryNode().tell(add("a", "1"), add("b", "3"), resized("a", "2"));
+    const node = registryNode().send(add("a", "1"), add("b", "3"), resized("a", "2"));
     expect(refused(node, "a")).toBe("Deferred");
     const { admit } = node.context;
     node.context = {
@@ -343,16 +343,16 @@ describe("resizes beside waiting pods", () => {
           others.filter(({ metadata }) => metadata.uid !== "b"),
         ),
     };
-    expect(refused(node.tell(AUDIT), "a")).toBeUndefined();
+    expect(refused(node.send(AUDIT), "a")).toBeUndefined();
     const { registry } = node.step();
-    expect(node.tell(AUDIT).step()).toMatchObject({ commands: [], resizes: [] });
+    expect(node.send(AUDIT).step()).toMatchObject({ commands: [], resizes: [] });
     expect(node.step().registry).toBe(registry);
   });
 
   it("lose a promise that cannot be kept, and one for another size", () => {
-    const node = registryNode().tell(add("a", "1"), add("old", "3"), resized("a", "4"), gone("old"), overdue("old"));
+    const node = registryNode().send(add("a", "1"), add("old", "3"), resized("a", "4"), gone("old"), overdue("old"));
     expect([refused(node, "a"), node.behind("a")]).toEqual(["Deferred", []]);
-    const other = registryNode().tell(
+    const other = registryNode().send(
       add("a", "1"),
       add("old", "3"),
       resized("a", "4"),
@@ -360,19 +360,19 @@ describe("resizes beside waiting pods", () => {
       resized("a", "1"),
     );
     expect([refused(other, "a"), other.behind("a")]).toEqual([undefined, []]);
-    expect(other.tell(add("new", "3")).states()).toBe("a:syncing old:terminating new:waiting");
+    expect(other.send(add("new", "3")).states()).toBe("a:syncing old:terminating new:waiting");
   });
 
   it("of a critical pod are granted once those it preempts have stopped", () => {
-    const node = registryNode().tell(add("critical", "1", { priority: CRITICAL }), add("victim", "3"));
-    node.tell(reported("UPDATE", sizedPod("critical", "4", { priority: CRITICAL })));
+    const node = registryNode().send(add("critical", "1", { priority: CRITICAL }), add("victim", "3"));
+    node.send(reported("UPDATE", sizedPod("critical", "4", { priority: CRITICAL })));
     expect([node.states(), refused(node, "critical"), node.behind("critical")]).toEqual([
       "critical:syncing victim:terminating",
       "Deferred",
       ["victim"],
     ]);
     expect(node.step().preempted.map(({ uid }) => uid)).toEqual(["victim"]);
-    node.tell(said("stopped", "victim"));
+    node.send(said("stopped", "victim"));
     expect(refused(node, "critical")).toBeUndefined();
   });
 });

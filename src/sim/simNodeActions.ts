@@ -6,12 +6,12 @@ import type { SimCgroups } from "./host/simCgroups.ts";
 import type { SimKubelet } from "./simKubelet.ts";
 import type { SimManifestPage } from "./podSources/simManifestPage.ts";
 import type { SimManifest, SimManifests } from "./podSources/simManifests.ts";
-import type { SimSight } from "./simObservation.ts";
+import type { UntimedObservation } from "./simObservation.ts";
 import type { SimContainer, SimEnd } from "./runtime/simRecords.ts";
 import type { SimRuntime } from "./runtime/simRuntime.ts";
 
 /** Dependencies of the actions. */
-export interface SimHandsWorld {
+export interface SimNodeActionsWorld {
   readonly life: SimKubelet;
   readonly runtime: SimRuntime;
   readonly host: SimHost;
@@ -19,11 +19,11 @@ export interface SimHandsWorld {
   readonly manifests: SimManifests;
   readonly page: SimManifestPage;
   readonly apiPods: SimApiPods;
-  see(sight: SimSight): void;
+  see(observation: UntimedObservation): void;
 }
 
 /** The actions on a node; each is written to its trace. */
-export interface SimHands {
+export interface SimNodeActions {
   putManifest(name: string, manifest: SimManifest): void;
   dropManifest(name: string): void;
   /** Replaces the content of `staticPodURL`. */
@@ -47,7 +47,7 @@ export interface SimHands {
 }
 
 /** Creates the actions of a node. */
-export function createSimHands({
+export function createSimNodeActions({
   life,
   runtime,
   host,
@@ -56,7 +56,7 @@ export function createSimHands({
   page,
   apiPods,
   see,
-}: SimHandsWorld): SimHands {
+}: SimNodeActionsWorld): SimNodeActions {
   const note = (text: string) => see({ kind: "action", text });
   return {
     putManifest(name, manifest) {

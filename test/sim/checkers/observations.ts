@@ -1,12 +1,12 @@
 /** Observations for tests of checkers, one second apart unless a step sets its time. */
 import type { ApiContainerStatus, PodStatus } from "../../../src/core/api.ts";
 import { looksAt, type SimChecker } from "../../../src/sim/simChecker.ts";
-import type { SimObservation, SimSight } from "../../../src/sim/simObservation.ts";
+import type { SimObservation, UntimedObservation } from "../../../src/sim/simObservation.ts";
 import type { SimChange } from "../../../src/sim/runtime/simRecords.ts";
 import { type PodParts, podOf } from "../../support/pods.ts";
 
 /** An observation, optionally with its time in seconds. */
-export type Step = SimSight | readonly [atSeconds: number, sight: SimSight];
+export type Step = UntimedObservation | readonly [atSeconds: number, observation: UntimedObservation];
 
 /** Returns the findings of a checker for these observations, in order. Skips kinds outside its `sees`. */
 export function verdicts(checker: SimChecker, steps: readonly Step[]): readonly string[] {
@@ -14,10 +14,10 @@ export function verdicts(checker: SimChecker, steps: readonly Step[]): readonly 
   return steps.flatMap((step) => {
     const isTimed = Array.isArray(step);
     atMs = isTimed ? Number(step[0]) * 1000 : atMs + 1000;
-    const sight = (isTimed ? step[1] : step) as SimSight;
-    const observation: SimObservation = { ...sight, atMs };
-    if (!looksAt(checker, sight.kind)) return [];
-    const found = checker.check(sight.kind === "change" ? retimed(observation, atMs) : observation);
+    const untimed = (isTimed ? step[1] : step) as UntimedObservation;
+    const observation: SimObservation = { ...untimed, atMs };
+    if (!looksAt(checker, observation.kind)) return [];
+    const found = checker.check(observation.kind === "change" ? retimed(observation, atMs) : observation);
     return found === undefined ? [] : [found];
   });
 }
@@ -26,20 +26,32 @@ const retimed = (observation: SimObservation, atMs: number): SimObservation =>
   observation.kind === "change" ? { ...observation, change: { ...observation.change, atMs } } : observation;
 
 /** A change in the runtime, by default `container started` for `main#0` of pod `demo/plain`. */
-export function change(kind: SimChange["kind"], part = "main#0", podUid = "uid-1", pod = "demo/plain"): SimSight {
+export function change(
+  kind: SimChange["kind"],
+  part = "main#0",
+  podUid = "uid-1",
+  pod = "demo/plain",
+): UntimedObservation {
   const name = kind.startsWith("sandbox") ? pod : `${pod}/${part}`;
   return { kind: "change", change: { atMs: 0, kind, id: `${podUid}-${part}`, podUid, name } };
 }
 
 /** A runtime request about a part of pod `demo/plain`. */
 export const call = (
-  rpc: (SimSight & { readonly kind: "call" })["rpc"],
+  rpc: (UntimedObservation & { readonly kind: "call" })["rpc"],
   part = "main#0",
   more: { readonly graceSeconds?: number; readonly command?: readonly string[]; readonly podUid?: string } = {},
-): SimSight => ({ kind: "call", rpc, podUid: "uid-1", subject: `demo/plain/${part}`, fate: "proceed", ...more });
+): UntimedObservation => ({
+  kind: "call",
+  rpc,
+  podUid: "uid-1",
+  subject: `demo/plain/${part}`,
+  fate: "proceed",
+  ...more,
+});
 
 /** A snapshot in which a source lists exactly these pods. */
-export const wanted = (...pods: readonly PodParts[]): SimSight => ({
+export const wanted = (...pods: readonly PodParts[]): UntimedObservation => ({
   kind: "wanted",
   source: "api",
   podUids: new Set(pods.map(({ uid = "uid-1" }) => uid)),
@@ -47,10 +59,14 @@ export const wanted = (...pods: readonly PodParts[]): SimSight => ({
   news: pods.map(podOf),
 });
 
-export const started: SimSight = { kind: "kubelet", what: "started" };
+export const started: UntimedObservation = { kind: "kubelet", what: "started" };
 
 /** A status update of pod `demo/plain`: phase or container statuses, before and after. */
-export const status = (before: PodStatus | undefined, after: PodStatus | undefined, podUid = "uid-1"): SimSight => ({
+export const status = (
+  before: PodStatus | undefined,
+  after: PodStatus | undefined,
+  podUid = "uid-1",
+): UntimedObservation => ({
   kind: "status",
   podUid,
   subject: "demo/plain",
@@ -76,7 +92,7 @@ export const running = (reported: Partial<ApiContainerStatus>): PodStatus => ({
 });
 
 /** A probe result of pod `uid-1`. */
-export const probe = (asked: string, isSuccess: boolean): SimSight => ({
+export const probe = (asked: string, isSuccess: boolean): UntimedObservation => ({
   kind: "probe",
   podUid: "uid-1",
   asked,

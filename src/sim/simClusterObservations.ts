@@ -3,12 +3,12 @@ import { filter, map, merge, type Observable, tap } from "rxjs";
 import type { Node } from "../core/api.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
-import type { SimSight } from "./simObservation.ts";
+import type { UntimedObservation } from "./simObservation.ts";
 
 /** Observes all Node and lease writes, and whether the API server is reachable. */
-export function clusterSights(server: SimApiServer, nodeName: string): Observable<SimSight> {
+export function clusterObservations(server: SimApiServer, nodeName: string): Observable<UntimedObservation> {
   let reported: string | undefined;
-  const sightOf = (resource: string, object: object): SimSight | undefined => {
+  const observationOf = (resource: string, object: object): UntimedObservation | undefined => {
     if (resource === "leases") {
       const { spec } = object as { readonly spec?: { readonly leaseDurationSeconds?: number } };
       return { kind: "lease", durationSeconds: spec?.leaseDurationSeconds ?? 0 };
@@ -20,20 +20,20 @@ export function clusterSights(server: SimApiServer, nodeName: string): Observabl
     return { kind: "nodeReady", status: ready?.status, message: ready?.message ?? "" };
   };
   return merge(
-    server.network$.pipe(map((state): SimSight => ({ kind: "apiServer", isUp: state === "up" }))),
+    server.network$.pipe(map((state): UntimedObservation => ({ kind: "apiServer", isUp: state === "up" }))),
     server.changes$.pipe(
       filter(({ resource, object, type }) => {
         const isOfNode = resource === "nodes" || resource === "leases";
         return isOfNode && type !== "DELETED" && object.metadata.name === nodeName;
       }),
-      map(({ resource, object }) => sightOf(resource, object)),
-      filter((sight) => sight !== undefined),
+      map(({ resource, object }) => observationOf(resource, object)),
+      filter((observation) => observation !== undefined),
     ),
   );
 }
 
 /** Observes each answer to a Status call of the runtime, or its failure. */
-export function seenStatus(runtime: RuntimeService, see: (sight: SimSight) => void): RuntimeService {
+export function seenStatus(runtime: RuntimeService, see: (observation: UntimedObservation) => void): RuntimeService {
   const note = (isReady: boolean | undefined): void => see({ kind: "runtimeSays", isReady });
   return {
     ...runtime,

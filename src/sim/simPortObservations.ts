@@ -12,20 +12,20 @@ import { type StoredObject, typed } from "../core/apiObjects/storedObject.ts";
 import type { SimCgroups } from "./host/simCgroups.ts";
 import type { SimFiles } from "./host/simFiles.ts";
 import type { SimMounts } from "./host/simMounts.ts";
-import type { SimSight } from "./simObservation.ts";
+import type { UntimedObservation } from "./simObservation.ts";
 import type { SimProbeAnswer } from "./simProbers.ts";
 import type { SimRuntime } from "./runtime/simRuntime.ts";
 import { REVISION_VARIABLE } from "./workload/workloadConfig.ts";
 import type { createSimSubjects } from "./simSubjects.ts";
 
-type See = (sight: SimSight) => void;
+type See = (observation: UntimedObservation) => void;
 
 /** Observes an answered probe with its pod. Without UID, because pods on the host's network are indistinguishable. */
-export function probeSight(
+export function probeObservation(
   { host, ...answer }: SimProbeAnswer,
   subjects: ReturnType<typeof createSimSubjects>,
   runtime: Pick<SimRuntime, "sandboxes">,
-): SimSight {
+): UntimedObservation {
   const { containerId } = answer;
   const pod = runtime.sandboxes().find(({ ip }) => ip !== "" && ip === host)?.config.metadata;
   const podUid = containerId === undefined ? (pod?.uid ?? "") : subjects.of({ containerId }).podUid;
@@ -73,7 +73,7 @@ export function seenPodWrites(api: ApiServer, see: See): ApiServer {
 }
 
 /** Observes the changes of a node's pod objects. */
-export const podObjects = (server: SimApiServer, nodeName: string): Observable<SimSight> =>
+export const podObjects = (server: SimApiServer, nodeName: string): Observable<UntimedObservation> =>
   server.changes$.pipe(
     filter(({ resource, object }) => resource === "pods" && podOf(object).spec?.nodeName === nodeName),
     map(({ type, object, previous }) => ({

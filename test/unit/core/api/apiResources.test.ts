@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { API_RESOURCES, apiVersionOf } from "../../../../src/core/api/apiResources.ts";
 
-/** As `kubectl api-resources` of 1.36 lists them: name, API version, namespaced, kind. */
+/** The resources as `kubectl api-resources` of 1.36 lists them: name, API version, namespaced, kind. */
 const UPSTREAM = `
 certificatesigningrequests certificates.k8s.io/v1 false CertificateSigningRequest
 clustertrustbundles certificates.k8s.io/v1beta1 false ClusterTrustBundle

@@ -13,7 +13,7 @@
  *                          v
  *                       [runtimeLooks] --> runtimeState       housekeeping: leftovers on disk, once all sources are seen
  *
- *     Parts beside the flow: runtimeClasses and services (objects of the cluster), logRotation, gauges, nodePressure,
+ *     Parts beside the flow: runtimeClasses and services (objects of the cluster), imageGc, logRotation, gauges, nodePressure,
  *     hostAddresses, podCidr, nodeCgroups, clusterNode (registration, lease, node status).
  */
 import { concat, EMPTY, map, merge, type Observable, Subject, switchMap, takeUntil, tap } from "rxjs";
@@ -24,6 +24,7 @@ import { clusterNode } from "./pipelines/cluster/clusterNode.ts";
 import { runtimeClasses, services } from "./pipelines/cluster/knownObjects.ts";
 import { drained } from "./pipelines/drain.ts";
 import { housekeeping } from "./pipelines/housekeeping.ts";
+import { createImageGc } from "./pipelines/images/imageGc.ts";
 import { logRotation } from "./pipelines/logRotation.ts";
 import { hostAddresses } from "./pipelines/node/watchHostAddresses.ts";
 import { nodeCgroups } from "./pipelines/node/nodeCgroups.ts";
@@ -78,6 +79,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   const allSourcesSeen = (): boolean => areSourcesSeen(config, state);
   const { list: parts, owner, run } = createParts(state, queues);
   const pods = createPodServices(ports, config, state, owner("podServices", "idRanges", "volumes"));
+  const imageGc = createImageGc({ ready$: registrySettled(state) }, ports, config, state);
   const stats = createNodeStats(ports, config, state);
 
   run("recorder", { reads: ["events"] }, ({ events }) => ports.recordEvents(events.values$));
@@ -108,6 +110,9 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   run("housekeeping", { reads: ["registry", "listing", "runtimeStatuses"], writes: ["orphans"] }, (use) =>
     housekeeping({ ready$: registrySettled(use) }, ports, config, use, pods),
   );
+  run("imageGc", { reads: ["registry"], writes: ["events"] }, (use) =>
+    imageGc.events$.pipe(tap((event) => use.events.push(event))),
+  );
   run("logRotation", { reads: ["runtimeStatuses"] }, (use) => logRotation(ports, config.logRotation, use));
   run("nodeGauges", { reads: ["runtimeStatuses", "registry", "podStatuses", "apiPodObjects", "volumes"] }, (use) =>
     nodeGauges(ports, use),
@@ -120,7 +125,9 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     nodeCgroups(ports, config, use).pipe(tap((event) => use.events.push(event))),
   );
   run("clusterNode", CLUSTER_PLACES, (use) =>
-    clusterNode(pods.images, ports, config, use).pipe(tap((event) => use.events.push(event))),
+    clusterNode({ imagesChanged$: merge(pods.images.pulled$, imageGc.removed$) }, ports, config, use).pipe(
+      tap((event) => use.events.push(event)),
+    ),
   );
   return {
     run$: merge(...parts.map(({ run$ }) => run$)),

@@ -32,7 +32,7 @@ const HEEDED = words(`
 const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
   [
     "as upstream, it is locked",
-    `CustomCPUCFSQuotaPeriod ExecProbeTimeout ImageVolume InPlacePodVerticalScaling KubeletCgroupDriverFromCRI
+    `CustomCPUCFSQuotaPeriod ExecProbeTimeout ImageMaximumGCAge ImageVolume InPlacePodVerticalScaling KubeletCgroupDriverFromCRI
      KubeletFineGrainedAuthz KubeletPSI NodeLogQuery PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
      PodObservedGenerationTracking ProcMountType RecursiveReadOnlyMounts RelaxedDNSSearchValidation
      RelaxedEnvironmentVariableValidation SidecarContainers SupplementalGroupsPolicy UserNamespacesSupport`,
@@ -67,7 +67,7 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
     `KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPodResourcesListUseActivePods PodsAPI`,
   ],
   ["pods get no swap yet", "NodeSwap"],
-  ["images are not collected yet", "ImageMaximumGCAge KubeletSeparateDiskGC"],
+  ["containers are not collected apart from their file system yet", "KubeletSeparateDiskGC"],
   ["there is no graceful node shutdown yet", "GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority"],
   ["nothing is traced yet", "KubeletTracing"],
   ["health is not reported to the systemd watchdog yet", "SystemdWatchdog"],

@@ -51,6 +51,7 @@ export async function devKubeletOptions(
       failSwapOn: false,
       podLogsDir: path.join(root, "logs", "pods"),
       evictionHard: {},
+      imageGCHighThresholdPercent: 100,
       port: ANY_PORT,
     };
     return { ...invocation.options, config: { ...config, ...own } };

@@ -4,6 +4,7 @@ import path from "node:path";
 import { crashLoopPolicy, DEFAULT_IMAGE_PULL_POLICY } from "../core/backoff.ts";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import { evictionThresholds } from "../core/eviction/thresholds.ts";
+import type { ImageGcPolicy } from "../core/image/imageGc.ts";
 import type { ImageVerification } from "../core/image/pullVerification.ts";
 import type { KubeletConfig, KubeletDirectories, LogRotation } from "../core/kubeletConfig.ts";
 import { initialLabels } from "../core/node/initialNode.ts";
@@ -52,6 +53,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
       burst: config.registryBurst,
       backoff: DEFAULT_IMAGE_PULL_POLICY,
     },
+    imageGc: imageGcOf(config),
     logRotation: logRotationOf(config),
     limitsLocalStorage: config.localStorageCapacityIsolation,
     evictionThresholds: evictionThresholds(config),
@@ -112,6 +114,12 @@ function imageVerificationOf({ config, featureGates }: KubeletOptions): KubeletC
   const policy = config.imagePullCredentialsVerificationPolicy as ImageVerification["policy"];
   if (policy !== "NeverVerifyAllowlistedImages") return { policy };
   return { policy, allowlist: config.preloadedImagesVerificationAllowlist };
+}
+
+function imageGcOf(config: KubeletOptions["config"]): ImageGcPolicy | undefined {
+  const { imageGCHighThresholdPercent: highPercent, imageMaximumGCAge: maxAgeMs } = config;
+  if (highPercent === 100 && maxAgeMs === 0) return undefined;
+  return { highPercent, maxAgeMs, lowPercent: config.imageGCLowThresholdPercent, minAgeMs: config.imageMinimumGCAge };
 }
 
 function logRotationOf(config: KubeletOptions["config"]): LogRotation | undefined {

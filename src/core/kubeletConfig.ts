@@ -4,6 +4,7 @@ import type { ResizableParts } from "./allocation/podAllocation.ts";
 import type { Threshold } from "./eviction/thresholds.ts";
 import type { CredentialProvider } from "./image/credentialProviderConfig.ts";
 import type { DockerFilePlaces } from "./image/dockerConfig.ts";
+import type { ImageGcPolicy } from "./image/imageGc.ts";
 import type { ImageVerification } from "./image/pullVerification.ts";
 import type { NodeSettings } from "./node/nodeSettings.ts";
 import type { PodFieldGates } from "./pod/gatedFields.ts";
@@ -75,6 +76,8 @@ export interface KubeletConfig {
   readonly podsPerCore: number;
   readonly containerBackoff: BackoffPolicy;
   readonly imagePull: ImagePullConfig;
+  /** undefined: images are never removed. */
+  readonly imageGc: ImageGcPolicy | undefined;
   /** undefined: logs are never rotated. */
   readonly logRotation: LogRotation | undefined;
   /** Whether local storage limits of pods are enforced. */

@@ -59,6 +59,7 @@ export const POD_FIELDS = {
   ),
   imageMinimumGCAge: field("duration", minutes(2), "Minimum age of an unused image before it is removed", {
     flag: "minimum-image-ttl-duration",
+    effective: true,
     rule: notNegativeDuration,
   }),
   imageMaximumGCAge: field(
@@ -66,15 +67,18 @@ export const POD_FIELDS = {
     undefined,
     "Age after which an unused image is removed in any case; 0 means never",
     {
+      effective: true,
       rule: notNegativeDuration,
     },
   ),
   imageGCHighThresholdPercent: field("int32?", 85, "Disk usage in percent that starts image garbage collection", {
     flag: "image-gc-high-threshold",
+    effective: true,
     rule: range(0, 100),
   }),
   imageGCLowThresholdPercent: field("int32?", 80, "Disk usage in percent at which image garbage collection stops", {
     flag: "image-gc-low-threshold",
+    effective: true,
     rule: range(0, 100),
   }),
   podLogsDir: field("string", "/var/log/pods", "Directory of container logs", { effective: true }),

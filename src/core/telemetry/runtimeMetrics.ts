@@ -60,6 +60,11 @@ export const runtimeMetrics = {
     help: "Times the runtime's event stream was opened.",
     labels: [],
   },
+  kubelet_image_garbage_collected_total: {
+    type: "counter",
+    help: "Images removed, by the reason: age, or space on the disk.",
+    labels: ["reason"],
+  },
   kubelet_image_manager_ensure_image_requests_total: {
     type: "counter",
     help: "Image checks before container starts, with the result and whether a pull was required.",

@@ -8,7 +8,7 @@ import { podWriter, type PodWriterState } from "./podWriter.ts";
 
 /** Runs all parts while subscribed. Emits events of the node; errors only on a broken invariant. */
 export function clusterNode(
-  inputs: { readonly pulled$: Observable<unknown> },
+  inputs: { readonly imagesChanged$: Observable<unknown> },
   ports: KubeletPorts,
   config: KubeletConfig,
   state: PodWriterState & OwnNodeState,

@@ -1,5 +1,5 @@
 /**
- * The images of the node: listed at the start, after each pull, and every five minutes. Owner of the images cell.
+ * The images of the node: listed at the start, after each pull and removal, and every five minutes. Owner of the images cell.
  * Bound: one listing at a time. Upstream: the image cache of pkg/kubelet/images.
  */
 import { auditTime, catchError, EMPTY, ignoreElements, merge, type Observable, of, tap } from "rxjs";
@@ -13,17 +13,17 @@ import type { Cell } from "../../state/cell.ts";
 
 /** Upstream's period of image garbage collection. */
 const PERIOD_MS = 300_000;
-/** Pulls that end within this time share one listing. */
+/** Pulls and removals within this time share one listing. */
 const SETTLE_MS = 1_000;
 
 /** Keeps the cell current while subscribed; a failed listing leaves it unchanged. */
 export function nodeImages(
-  inputs: { readonly pulled$: Observable<unknown> },
+  inputs: { readonly imagesChanged$: Observable<unknown> },
   { images, clock, telemetry }: Pick<KubeletPorts, "images" | "clock" | "telemetry">,
   cell: Cell<readonly NodeImage[] | undefined>,
 ): Observable<never> {
   const due$ = pollAfter(clock, PERIOD_MS, () => of(undefined));
-  return merge(due$, inputs.pulled$.pipe(auditTime(SETTLE_MS, clock.scheduler))).pipe(
+  return merge(due$, inputs.imagesChanged$.pipe(auditTime(SETTLE_MS, clock.scheduler))).pipe(
     conflateMap(() =>
       images.listImages({ filter: undefined }).pipe(
         catchError((thrown: unknown) => {

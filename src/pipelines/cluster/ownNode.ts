@@ -24,7 +24,7 @@ const MS_PER_SECOND = 1_000;
 
 /** Runs while subscribed; emits events of the node. Never errors or completes. */
 export function ownNode(
-  inputs: { readonly pulled$: Observable<unknown> },
+  inputs: { readonly imagesChanged$: Observable<unknown> },
   { api, cluster }: { readonly api: ApiLanes; readonly cluster: ClusterObjects },
   ports: Omit<KubeletPorts, "api" | "cluster">,
   config: KubeletConfig,

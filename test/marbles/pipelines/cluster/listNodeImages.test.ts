@@ -22,8 +22,12 @@ function imagesOf(m: Marbles) {
         return of({ images: world.listed.map(image) });
       }),
   };
-  const run = (pulled$: Parameters<typeof nodeImages>[0]["pulled$"]) =>
-    nodeImages({ pulled$ }, { images, clock: m.clock, telemetry } as unknown as Parameters<typeof nodeImages>[1], cell);
+  const run = (imagesChanged$: Parameters<typeof nodeImages>[0]["imagesChanged$"]) =>
+    nodeImages(
+      { imagesChanged$ },
+      { images, clock: m.clock, telemetry } as unknown as Parameters<typeof nodeImages>[1],
+      cell,
+    );
   return { world, run };
 }
 

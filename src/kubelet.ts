@@ -110,9 +110,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   run("housekeeping", { reads: ["registry", "listing", "runtimeStatuses"], writes: ["orphans"] }, (use) =>
     housekeeping({ ready$: registrySettled(use) }, ports, config, use, pods),
   );
-  run("imageGc", { reads: ["registry"], writes: ["events"] }, (use) =>
-    imageGc.events$.pipe(tap((event) => use.events.push(event))),
-  );
+  run("imageGc", { reads: ["registry"], writes: ["events"] }, (use) => imageGc.events$.pipe(pushedTo(use.events)));
   run("logRotation", { reads: ["runtimeStatuses"] }, (use) => logRotation(ports, config.logRotation, use));
   run("nodeGauges", { reads: ["runtimeStatuses", "registry", "podStatuses", "apiPodObjects", "volumes"] }, (use) =>
     nodeGauges(ports, use),
@@ -122,11 +120,11 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   run("hostAddresses", { writes: ["addresses"] }, (use) => hostAddresses(ports, config, use.addresses));
   run("podCidr", { reads: ["node"] }, (use) => podCidr(ports, config, use.node));
   run("nodeCgroups", { reads: ["registry"], writes: ["events"] }, (use) =>
-    nodeCgroups(ports, config, use).pipe(tap((event) => use.events.push(event))),
+    nodeCgroups(ports, config, use).pipe(pushedTo(use.events)),
   );
   run("clusterNode", CLUSTER_PLACES, (use) =>
     clusterNode({ imagesChanged$: merge(pods.images.pulled$, imageGc.removed$) }, ports, config, use).pipe(
-      tap((event) => use.events.push(event)),
+      pushedTo(use.events),
     ),
   );
   return {
@@ -147,6 +145,9 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     },
   };
 }
+
+/** Passes values on to a queue as well. */
+const pushedTo = <T>(queue: { push(value: T): void }) => tap<T>((value) => queue.push(value));
 
 /** The registry knows the allocations of earlier kubelets before it admits a pod. */
 const restoredAllocations = (ports: KubeletPorts, config: KubeletConfig): Observable<RegistryInput> =>

@@ -80,6 +80,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   const { list: parts, owner, run } = createParts(state, queues);
   const pods = createPodServices(ports, config, state, owner("podServices", "idRanges", "volumes"));
   const imageGc = createImageGc({ ready$: registrySettled(state) }, ports, config, state);
+  const imagesChanged$ = merge(pods.images.pulled$, imageGc.removed$);
   const stats = createNodeStats(ports, config, state);
 
   run("recorder", { reads: ["events"] }, ({ events }) => ports.recordEvents(events.values$));
@@ -110,7 +111,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   run("housekeeping", { reads: ["registry", "listing", "runtimeStatuses"], writes: ["orphans"] }, (use) =>
     housekeeping({ ready$: registrySettled(use) }, ports, config, use, pods),
   );
-  run("imageGc", { reads: ["registry"], writes: ["events"] }, (use) => imageGc.events$.pipe(pushedTo(use.events)));
+  run("imageGc", NODE_PLACES, (use) => imageGc.events$.pipe(into(use.events)));
   run("logRotation", { reads: ["runtimeStatuses"] }, (use) => logRotation(ports, config.logRotation, use));
   run("nodeGauges", { reads: ["runtimeStatuses", "registry", "podStatuses", "apiPodObjects", "volumes"] }, (use) =>
     nodeGauges(ports, use),
@@ -119,13 +120,9 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   run("nodePressure", { writes: ["pressures"] }, (use) => nodePressure(ports, config, use.pressures));
   run("hostAddresses", { writes: ["addresses"] }, (use) => hostAddresses(ports, config, use.addresses));
   run("podCidr", { reads: ["node"] }, (use) => podCidr(ports, config, use.node));
-  run("nodeCgroups", { reads: ["registry"], writes: ["events"] }, (use) =>
-    nodeCgroups(ports, config, use).pipe(pushedTo(use.events)),
-  );
+  run("nodeCgroups", NODE_PLACES, (use) => nodeCgroups(ports, config, use).pipe(into(use.events)));
   run("clusterNode", CLUSTER_PLACES, (use) =>
-    clusterNode({ imagesChanged$: merge(pods.images.pulled$, imageGc.removed$) }, ports, config, use).pipe(
-      pushedTo(use.events),
-    ),
+    clusterNode({ imagesChanged$ }, ports, config, use).pipe(into(use.events)),
   );
   return {
     run$: merge(...parts.map(({ run$ }) => run$)),
@@ -147,7 +144,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
 }
 
 /** Passes values on to a queue as well. */
-const pushedTo = <T>(queue: { push(value: T): void }) => tap<T>((value) => queue.push(value));
+const into = <T>(queue: { push(value: T): void }) => tap<T>((value) => queue.push(value));
 
 /** The registry knows the allocations of earlier kubelets before it admits a pod. */
 const restoredAllocations = (ports: KubeletPorts, config: KubeletConfig): Observable<RegistryInput> =>
@@ -164,6 +161,7 @@ const POD_PLACES = {
   reads: ["listing", "runtimeState", "node", "pressures", "sourcesSeen", "registryInputs"],
   writes: ["registry", "timelines", "podStatuses", "registryInputs", "inspections", "events"],
 } as const;
+const NODE_PLACES = { reads: ["registry"], writes: ["events"] } as const;
 const CLUSTER_PLACES = {
   reads: [
     "registry",

@@ -37,7 +37,6 @@ import type { PodRecord } from "../../core/pod/podRegistryTypes.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeView } from "../../state/nodeState.ts";
-import { FIGURE_DEADLINE_MS } from "../stats/measuredFigure.ts";
 
 export type ImageGcPorts = Pick<KubeletPorts, "clock" | "files" | "hostUsage" | "images" | "runtime" | "telemetry">;
 export type ImageGcConfig = Pick<KubeletConfig, "imageGc" | "directories" | "nodeName">;
@@ -131,10 +130,12 @@ function removeImage(
   });
 }
 
+const MEASURE_DEADLINE_MS = 10_000;
+
 /** Measures the file system that holds the images. */
 function measure({ images, hostUsage }: ImageGcPorts) {
   return images
-    .imageFsInfo({}, { deadlineMs: FIGURE_DEADLINE_MS })
+    .imageFsInfo({}, { deadlineMs: MEASURE_DEADLINE_MS })
     .pipe(switchMap(({ imageFilesystems: [found] }) => hostUsage.fileSystem(found?.fsId?.mountpoint ?? "")));
 }
 

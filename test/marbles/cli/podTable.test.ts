@@ -130,7 +130,7 @@ describe("podTable in a pipe", () => {
   );
 
   it(
-    "has no escape sequences, whatever a pod says",
+    "removes escape sequences from texts of a pod",
     marbles(({ hot, clock, expectObservable }) => {
       const evil = pod("web", { phase: "Failed", reason: "\u001b[2Jx\ny" });
       const output$ = podTable({

@@ -15,7 +15,7 @@ describe("stopRequests", () => {
     })();
   });
 
-  it("gives five seconds", () => {
+  it("allows five seconds", () => {
     expect(UNREAD_GRACE_MS).toBe(5_000);
   });
 });

@@ -22,7 +22,7 @@ describe("aborted", () => {
   );
 
   it(
-    "says nothing after unsubscribe",
+    "emits nothing after unsubscribe",
     marbles(({ at, expectObservable }) => {
       const stop = new AbortController();
       at(4, () => stop.abort());
@@ -53,7 +53,7 @@ describe("aborted", () => {
   });
 
   it(
-    "stops a stream whose end it is, also one subscribed too late",
+    "stops a stream at the abort, also one subscribed after it",
     marbles(({ hot, at, expectObservable }) => {
       const stop = new AbortController();
       at(3, () => stop.abort());

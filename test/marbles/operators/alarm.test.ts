@@ -38,7 +38,7 @@ describe("Alarm", () => {
   );
 
   it(
-    "forgets the time it was to ring when it is set anew, earlier or later",
+    "replaces its time when it is set again, earlier or later",
     marbles((m) => {
       const { alarm, rang } = ringing(m);
       alarm.set(10);
@@ -63,7 +63,7 @@ describe("Alarm", () => {
     }),
   );
 
-  it("goes a long way in hops, and keeps one action for all its times", () => {
+  it("waits for a far time in steps, with one scheduled action for all times", () => {
     const scheduler = createHeapScheduler();
     const schedule = vi.spyOn(scheduler, "schedule");
     const clock = createSimClock(scheduler);

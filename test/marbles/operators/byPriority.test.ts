@@ -50,7 +50,7 @@ describe("byPriority", () => {
     concat(timer(ms, clock.scheduler).pipe(ignoreElements()), outcome === undefined ? EMPTY : of(outcome));
 
   it(
-    "begins in the turn in which it is told, and lets the most urgent of the waiting go first",
+    "starts in the same turn, the most urgent waiting key first",
     marbles((m) => {
       const { begun, depths } = run(m, "ACB----", () => says(m.clock, 4));
       expect(begun).toEqual(["0 a", "4 b", "8 c"]);
@@ -59,7 +59,7 @@ describe("byPriority", () => {
   );
 
   it(
-    "works on as many keys as it may, and on one key once more when that is told meanwhile",
+    "works on up to its limit of keys, and once more on a key that changes meanwhile",
     marbles((m) => {
       const { begun } = run(m, "aaBbC---", () => says(m.clock, 5), 2);
       expect(begun).toEqual(["0 a", "2 b", "5 a", "7 b", "10 c"]);
@@ -67,7 +67,7 @@ describe("byPriority", () => {
   );
 
   it(
-    "looks again at once after an answer, later when it is told so, and not at all after nothing",
+    "repeats a key at once after an answer, later after a delay, and never after no work",
     marbles((m) => {
       const outcomes: readonly (WorkOutcome | undefined)[] = [{ kind: "answered" }, { kind: "later", afterMs: 5 }];
       const { begun } = run(m, "a", (_key, attempt) => says(m.clock, 1, outcomes[attempt - 1]));
@@ -76,7 +76,7 @@ describe("byPriority", () => {
   );
 
   it(
-    "waits twice as long after each failure of a key, and no longer when that is told anew; other keys do not wait",
+    "doubles the backoff after each failure of a key, and ends it when the key changes; other keys do not wait",
     marbles((m) => {
       const { begun } = run(m, "a--b---------------------a", (key, attempt) =>
         key === "a" && attempt < 6 ? of({ kind: "failed" }) : EMPTY,
@@ -86,7 +86,7 @@ describe("byPriority", () => {
   );
 
   it(
-    "tries one at a time and in turn while the other side is away, everything as soon as one is answered",
+    "tries one key at a time while the server is unreachable, and all keys after the first answer",
     marbles((m) => {
       const { begun } = run(
         m,
@@ -99,7 +99,7 @@ describe("byPriority", () => {
   );
 
   it(
-    "waits no longer once the other side is found to be there, and goes on one at a time until one is answered",
+    "stops waiting when the server is reachable, and tries one key at a time until the first answer",
     marbles((m) => {
       const away = (): Observable<WorkOutcome> => of({ kind: "away", pauseMs: 30 });
       const work: Work = () => (m.clock.monotonicMs() < 10 ? away() : says(m.clock, 1, { kind: "later", afterMs: 99 }));
@@ -109,7 +109,7 @@ describe("byPriority", () => {
   );
 
   it(
-    "chooses the key when its turn has come, and gives back a turn nothing was done with",
+    "chooses the key when it acquires a token, and returns an unused token",
     marbles((m) => {
       const turn = () => timer(4, m.clock.scheduler);
       const work = (key: string) => says(m.clock, 1, key === "b" ? undefined : { kind: "later", afterMs: 100 });
@@ -119,7 +119,7 @@ describe("byPriority", () => {
   );
 
   it(
-    "gives the other side the pause it asks for",
+    "waits for the pause that the server requests",
     marbles((m) => {
       const { begun } = run(m, "a", (_key, attempt) => (attempt === 1 ? of({ kind: "away", pauseMs: 20 }) : EMPTY));
       expect(begun).toEqual(["0 a", "20 a"]);

@@ -25,7 +25,7 @@ describe("eachOf", () => {
     }),
   );
 
-  it("projects a value that comes in between at once, and tells its items after the others; so with the end", () => {
+  it("projects a re-entrant value at once, and emits its items after the others, before the completion", () => {
     const source = new Subject<number>();
     const reported: unknown[] = [];
     source

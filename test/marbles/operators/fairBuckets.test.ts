@@ -10,7 +10,7 @@ const ask = (gate: TokenBucket, names: string) =>
 
 describe("fairBuckets", () => {
   it(
-    "gives groups that wait one token each in turn, whoever asked first",
+    "serves waiting groups one token each in round-robin order",
     marbles(({ clock, expectObservable }) => {
       const [first, second] = gates(tokenBucket({ qps: 500, burst: 1, clock }));
       expectObservable(merge(ask(first, "abc"), ask(second, "xy"))).toBe("a-x-b-y-(c|)");
@@ -18,7 +18,7 @@ describe("fairBuckets", () => {
   );
 
   it(
-    "gives a group that is alone the whole rate and burst",
+    "gives a single group the whole rate and burst",
     marbles(({ clock, expectObservable }) => {
       const [first] = gates(tokenBucket({ qps: 200, burst: 3, clock }));
       expectObservable(ask(first, "abcd")).toBe("(abc)(d|)");
@@ -26,7 +26,7 @@ describe("fairBuckets", () => {
   );
 
   it(
-    "takes no token for a waiter that left, and asks for none when nobody waits",
+    "takes no token for a waiter that unsubscribed, nor without waiters",
     marbles(({ clock, expectObservable, flush, scheduler }) => {
       const bucket = tokenBucket({ qps: 1, burst: 1, clock });
       const [first, second] = gates(bucket);

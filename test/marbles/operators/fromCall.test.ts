@@ -34,7 +34,7 @@ describe("fromCall", () => {
     ]);
   });
 
-  it("gives a rejection, and a throw before any promise, as a KubeletError", async () => {
+  it("turns a rejection, and a throw before any promise, into a KubeletError", async () => {
     const cause = new Error("broken");
     const unknown = { error: kubeletError("Unknown", "broken", { cause }) };
     expect(await heard(fromCall(() => Promise.reject(cause)))).toEqual([unknown]);
@@ -49,7 +49,7 @@ describe("fromCall", () => {
     expect(await heard(fromCall(() => Promise.reject(error)))).toEqual([{ error }]);
   });
 
-  it("leaves the signal of a call alone that has settled", async () => {
+  it("does not abort the signal of a settled call", async () => {
     const signals: AbortSignal[] = [];
     const call = (run: () => Promise<string>): Call<string> =>
       fromCall((signal) => {
@@ -61,7 +61,7 @@ describe("fromCall", () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
   });
 
-  it("aborts the signal on unsubscribe and ignores what the promise says then", async () => {
+  it("aborts the signal on unsubscribe and ignores the later result", async () => {
     const signals: AbortSignal[] = [];
     let settle: (value: string) => void = () => {};
     const answer = new Promise<string>((resolve) => (settle = resolve));

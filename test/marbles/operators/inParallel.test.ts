@@ -22,7 +22,7 @@ describe("inParallel", () => {
   );
 
   it(
-    "ends with the first error, thrown or told, and cancels the others",
+    "errors with the first error, thrown or emitted, and cancels the others",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const work = { a: cold("-------x|"), b: cold("--#") };
       expectObservable(inParallel(["a", "b"] as const, (name) => work[name])).toBe("--#");

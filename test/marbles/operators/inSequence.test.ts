@@ -5,7 +5,7 @@ import { marbles } from "../../support/marbles.ts";
 
 describe("inSequence", () => {
   it(
-    "begins an item when the one before has completed",
+    "starts an item when the previous one has completed",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const work = { a: cold("--x-y|"), b: cold("|"), c: cold("-z|") };
       expectObservable(inSequence(["a", "b", "c"] as const, (name) => work[name])).toBe("--x-y-z|");
@@ -23,7 +23,7 @@ describe("inSequence", () => {
   );
 
   it(
-    "ends with the first error, thrown or told; the rest never start",
+    "errors with the first error, thrown or emitted; the rest never start",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const work = { a: cold("-x#"), b: cold("-y|") };
       expectObservable(inSequence(["a", "b"] as const, (name) => work[name])).toBe("-x#");
@@ -48,7 +48,7 @@ describe("inSequence", () => {
     }),
   );
 
-  it("decides about an item only when its turn comes", () => {
+  it("projects an item only after the previous one completed", () => {
     const log: string[] = [];
     const first = new Subject<string>();
     inSequence(["a", "b"], (name) => {

@@ -39,7 +39,7 @@ describe("inSlices", () => {
   );
 
   it(
-    "ends the work when nobody waits for it any more",
+    "stops the work after the last unsubscription",
     marbles(({ clock, at, flush }) => {
       const log: string[] = [];
       const work = inSlices(() => countTo(1_000, log), 2, ticking(clock)).subscribe();
@@ -51,7 +51,7 @@ describe("inSlices", () => {
   );
 
   it(
-    "gives what the work throws as a KubeletError",
+    "turns an error of the work into a KubeletError",
     marbles(({ clock, expectObservable }) => {
       const broken = inSlices(
         function* (): Generator<undefined, string> {

@@ -5,7 +5,7 @@ import { marbles } from "../../support/marbles.ts";
 
 describe("keptFor", () => {
   it(
-    "runs once for all who ask meanwhile or soon after, then anew",
+    "shares one run with subscribers during and shortly after it, then runs again",
     marbles(({ hot, cold, clock, expectObservable, expectSubscriptions }) => {
       const runs = [cold("---(v|)"), cold("---(w|)")] as const;
       let begun = 0;
@@ -19,7 +19,7 @@ describe("keptFor", () => {
   );
 
   it(
-    "tells an error to all who wait, and does not keep it",
+    "passes an error to all subscribers, and does not keep it",
     marbles(({ cold, clock, expectObservable, flush }) => {
       let begun = 0;
       const kept$ = keptFor(5, clock, () => defer(() => (begun++ === 0 ? cold("--#") : cold("-(v|)"))));
@@ -32,7 +32,7 @@ describe("keptFor", () => {
   );
 
   it(
-    "cancels the run when nobody waits any more",
+    "cancels the run after the last unsubscription",
     marbles(({ cold, clock, expectObservable, expectSubscriptions }) => {
       const run = cold("------(v|)");
       const kept$ = keptFor(5, clock, () => run);

@@ -10,7 +10,7 @@ const values = { a: "a1", b: "b1", c: "a2", d: "a3", e: "b2" };
 
 describe("keyedWorkers", () => {
   it(
-    "gives every value to the worker of its key, in order, the first one included",
+    "passes every value to the worker of its key, in order, including the first one",
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const source = hot("-a-b-c-e--|", values);
       const result$ = source.pipe(
@@ -95,7 +95,7 @@ describe("keyedWorkers", () => {
     ]);
   });
 
-  it("hands over one value at a time when a worker's output feeds the source", () => {
+  it("passes on one value at a time when a worker's output feeds the source", () => {
     const source = new Subject<number>();
     const seen: string[] = [];
     const worker = (_key: number, v$: Observable<number>) =>

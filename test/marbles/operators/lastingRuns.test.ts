@@ -15,7 +15,7 @@ function started({ cold }: Marbles) {
 
 describe("runs that last", () => {
   it(
-    "are shared, and go on when nobody waits any more",
+    "are shared, and continue after the last unsubscription",
     marbles((m) => {
       const { runs, starts } = started(m);
       const later = (at: number, key: string) =>
@@ -31,7 +31,7 @@ describe("runs that last", () => {
   );
 
   it(
-    "fail for all who wait, and start anew",
+    "fail for all subscribers, and start again",
     marbles((m) => {
       const { runs, starts } = started(m);
       m.expectObservable(runs.run$, "20ms !").toBe("");
@@ -43,7 +43,7 @@ describe("runs that last", () => {
   );
 
   it(
-    "end with their owner, and without one with whoever waits",
+    "end with their owner, or without one with their subscriber",
     marbles((m) => {
       const { runs, starts } = started(m);
       m.expectObservable(runs.join("alone"), "--!").toBe("");

@@ -17,7 +17,7 @@ describe("longTimer", () => {
   );
 
   it(
-    "never asks the scheduler for more than it can do, and is exact over months",
+    "never exceeds the scheduler's longest delay, and is exact over months",
     marbles(({ clock, scheduler, at, expectObservable, flush }) => {
       const lookAt = [1, 30, 60, 90].map((day) => day * DAY_MS);
       const hops: number[] = [];
@@ -45,7 +45,7 @@ describe("longTimer", () => {
   );
 
   it(
-    "waits for ever when asked to",
+    "never fires for an infinite delay",
     marbles(({ clock, expectObservable }) => {
       expectObservable(longTimer(clock, Infinity), `${400 * DAY_MS}ms !`).toBe("-");
     }),

@@ -17,7 +17,7 @@ describe("pollAfter", () => {
   );
 
   it(
-    "waits a period first when asked not to start immediately",
+    "waits a period first without `immediately`",
     marbles(({ clock, expectObservable }) => {
       const stream$ = pollAfter(clock, 4, () => of("x"), { immediately: false });
       expectObservable(stream$, "-----------!").toBe("----x---x---");
@@ -25,7 +25,7 @@ describe("pollAfter", () => {
   );
 
   it(
-    "asks for the period before every wait",
+    "computes the period before every wait",
     marbles(({ clock, expectObservable }) => {
       const periods = [1, 3, 2];
       const stream$ = pollAfter(

@@ -30,7 +30,7 @@ describe("reconcile", () => {
   );
 
   it(
-    "wakes by itself after the run when it was told to, counted from the end of the run",
+    "wakes after the requested delay, counted from the end of the run",
     marbles(({ hot, clock, expectObservable }) => {
       const waits = [4, 2, undefined];
       const run = numberedRuns(clock, 2);
@@ -40,7 +40,7 @@ describe("reconcile", () => {
   );
 
   it(
-    "asks once for the wake-up after a run, also when the run ended at once",
+    "computes the wake-up once after a run, also after a synchronous run",
     marbles(({ hot, clock, expectObservable, flush }) => {
       const asked: number[] = [];
       const wakeAfterMs = () => {
@@ -55,7 +55,7 @@ describe("reconcile", () => {
   );
 
   it(
-    "asks anew for the wake-up after each run: a trigger replaces the pending one",
+    "computes the wake-up after each run: a trigger replaces the pending one",
     marbles(({ hot, clock, expectObservable }) => {
       const waits = [10, 10, undefined];
       const run = numberedRuns(clock, 1);

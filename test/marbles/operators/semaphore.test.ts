@@ -18,7 +18,7 @@ describe("createSemaphore", () => {
   );
 
   it(
-    "makes room when a call fails, and passes its error to its caller alone",
+    "releases the slot of a failed call, and passes the error to its caller only",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const gate = createSemaphore(1);
       const next = cold("-x|");
@@ -29,7 +29,7 @@ describe("createSemaphore", () => {
   );
 
   it(
-    "a caller that leaves gives up its place or its room",
+    "releases the slot or the place in the queue of a caller that unsubscribes",
     marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
       const gate = createSemaphore(1);
       const [a, b, c] = [cold("----------a|"), cold("-b|"), cold("-c|")];
@@ -44,7 +44,7 @@ describe("createSemaphore", () => {
     }),
   );
 
-  it("keeps nothing of callers that left while they waited", () => {
+  it("drops callers that unsubscribed while they waited", () => {
     const gate = createSemaphore(1);
     const holder = gate.run(NEVER).subscribe({});
     for (let n = 0; n < 1_000; n += 1) gate.run(NEVER).subscribe({}).unsubscribe();
@@ -83,7 +83,7 @@ describe("createSemaphore", () => {
     expect(seen).toEqual(Array.from({ length: 10_000 }, (_, n) => n));
   });
 
-  it("takes a call that is made from inside another one's end", () => {
+  it("accepts a re-entrant call from the end of another one", () => {
     const gate = createSemaphore(1);
     const seen: string[] = [];
     gate
@@ -93,7 +93,7 @@ describe("createSemaphore", () => {
   });
 
   it(
-    "a call that outlasts the patience makes room, once, and runs on",
+    "releases the slot of a call that outlasts the patience, once, and lets it run on",
     marbles(({ cold, clock, expectObservable, expectSubscriptions }) => {
       const gate = createSemaphore(1, { ms: 3, clock });
       const [slow, next, last] = [cold("------a|"), cold("------b|"), cold("-c|")];
@@ -106,7 +106,7 @@ describe("createSemaphore", () => {
   );
 
   it(
-    "is not taken before it is subscribed",
+    "takes no slot before the subscription",
     marbles(({ cold, expectObservable }) => {
       const gate = createSemaphore(1);
       const never = gate.run(cold("----------"));

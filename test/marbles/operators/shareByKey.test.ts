@@ -6,7 +6,7 @@ import { marbles } from "../../support/marbles.ts";
 
 describe("shareByKey", () => {
   it(
-    "shares one run among all who join before it settles, and forgets it then",
+    "shares one run among subscribers until it ends, then forgets it",
     marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
       const run = cold("----(v|)");
       const shared = shareByKey({ start: () => run });
@@ -42,7 +42,7 @@ describe("shareByKey", () => {
   );
 
   it(
-    "goes on while one waiter is left and is cancelled by the last to leave",
+    "continues while one subscriber is left and is cancelled with the last one",
     marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
       const run = cold("----------(v|)");
       const shared = shareByKey({ start: () => run });
@@ -55,7 +55,7 @@ describe("shareByKey", () => {
   );
 
   it(
-    "gives the value also to one who joins between it and the end of the run",
+    "replays the value to a subscriber that joins before the run completes",
     marbles(({ cold, expectObservable }) => {
       const shared = shareByKey({ start: () => cold("--v--|") });
       expectObservable(shared.join("k")).toBe("-----(v|)");
@@ -64,7 +64,7 @@ describe("shareByKey", () => {
   );
 
   it(
-    "fails for all waiters when the run fails, and starts anew for the next",
+    "fails for all subscribers when the run fails, and starts again for the next one",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const run = cold("--#");
       const shared = shareByKey({ start: () => run });
@@ -76,7 +76,7 @@ describe("shareByKey", () => {
   );
 
   it(
-    "starts a new run for one who joins from inside the answer",
+    "starts a new run for a subscriber that joins during the completion",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const run = cold("--(v|)");
       const shared = shareByKey({ start: () => run });

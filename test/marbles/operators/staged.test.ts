@@ -43,7 +43,7 @@ it(
   }),
 );
 
-it("without a watch, and for what ends at once, it is the source itself", () => {
+it("returns the source unchanged without a watch, and when it ends at once", () => {
   const source$ = new Observable<never>();
   expect(source$.pipe(staged(housekeeping))).toBe(source$);
   watched();

@@ -37,7 +37,7 @@ describe("supervise", () => {
   );
 
   it(
-    "starts the curve anew after a run that lasted",
+    "resets the backoff after a long run",
     marbles(({ cold, clock, expectObservable, flush }) => {
       const delays: number[] = [];
       const runs = [cold("#"), cold("#"), cold("20ms #"), cold("19ms #"), cold("---x")];
@@ -54,7 +54,7 @@ describe("supervise", () => {
   );
 
   it(
-    "tells health: the problem when gone, none at the first value or after a long quiet run",
+    "reports health: the problem after a failure, none at the first value or after a long quiet run",
     marbles(({ cold, clock, scheduler, expectObservable, flush }) => {
       const health: (readonly [number, unknown])[] = [];
       const runs = [cold("-#", undefined, away), cold("--x-|"), NEVER];

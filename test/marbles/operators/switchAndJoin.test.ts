@@ -97,7 +97,7 @@ describe("switchAndJoin", () => {
   );
 
   it(
-    "goes on at once when the aborted phase completes synchronously",
+    "continues at once when the aborted phase completes synchronously",
     marbles(({ hot, clock, expectObservable }) => {
       const obedient = (p: string, stop: AbortSignal) =>
         new Observable<string>((subscriber) => {
@@ -179,7 +179,7 @@ describe("switchAndJoin", () => {
   );
 
   it(
-    "takes a phase that arrives re-entrantly from inside the running one",
+    "accepts a re-entrant phase from the running one",
     marbles(({ clock }) => {
       const phases = new Subject<number>();
       const seen: number[] = [];

@@ -19,7 +19,7 @@ describe("switchOnNews", () => {
   );
 
   it(
-    "gives up what runs with the stream, and passes errors on",
+    "cancels the inner with the stream, and passes errors on",
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
       const run = cold("--1--1--1");
       expectObservable(hot("A-------").pipe(switchOnNews({ select, same, run: () => run })), "----!").toBe("--1--");
@@ -30,7 +30,7 @@ describe("switchOnNews", () => {
     }),
   );
 
-  it("gives up what brings the next one while it is being subscribed", () => {
+  it("cancels an inner that causes the next value during its subscription", () => {
     const source = new Subject<string>();
     const reported: string[] = [];
     const run = (news: string) => (news === "A" ? concat(of("a1", "a2"), NEVER) : of("b"));

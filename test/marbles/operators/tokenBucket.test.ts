@@ -14,7 +14,7 @@ describe("tokenBucket", () => {
   );
 
   it(
-    "fills up again while nobody asks, never beyond its depth",
+    "refills while it is unused, never beyond its depth",
     marbles(({ clock, hot, expectObservable }) => {
       const bucket = tokenBucket({ qps: 1000 / 4, burst: 2, clock });
       const asks = hot("(abc) 95ms (defg) 20ms |");
@@ -24,7 +24,7 @@ describe("tokenBucket", () => {
   );
 
   it(
-    "gives the place of a waiter that leaves to the next one",
+    "serves the next waiter in place of one that unsubscribed",
     marbles(({ clock, expectObservable, flush }) => {
       const bucket = tokenBucket({ qps: 250, burst: 1, clock });
       const ask = (name: string) => bucket.acquire().pipe(map(() => name));
@@ -72,7 +72,7 @@ describe("tokenBucket", () => {
   );
 
   it(
-    "serves one who asks from inside a grant after those who wait",
+    "serves a re-entrant request after the waiting ones",
     marbles(({ clock, expectObservable }) => {
       const bucket = tokenBucket({ qps: 500, burst: 1, clock });
       const ask = (name: string) => bucket.acquire().pipe(map(() => name));

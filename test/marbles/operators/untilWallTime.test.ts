@@ -5,14 +5,14 @@ import { marbles, TEST_EPOCH_MS } from "../../support/marbles.ts";
 
 describe("untilWallTime", () => {
   it(
-    "ends at the instant, however many looks that takes",
+    "ends at the instant, after any number of clock readings",
     marbles(({ clock, expectObservable }) => {
       expectObservable(untilWallTime(clock, epochMs(TEST_EPOCH_MS + 150_000))).toBe("150s (0|)", { 0: 0 });
     }),
   );
 
   it(
-    "ends in the next turn for an instant that is over",
+    "ends in the next turn for an instant in the past",
     marbles(({ clock, expectObservable }) => {
       expectObservable(untilWallTime(clock, epochMs(TEST_EPOCH_MS - 1))).toBe("(0|)", { 0: 0 });
     }),
@@ -31,7 +31,7 @@ describe("untilWallTime", () => {
   );
 
   it(
-    "looks once per millisecond at most, however little is left",
+    "reads the clock once per millisecond at most",
     marbles(({ clock, expectObservable, flush }) => {
       const at = TEST_EPOCH_MS + 0.001;
       let looks = 0;

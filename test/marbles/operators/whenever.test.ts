@@ -12,7 +12,7 @@ describe("whenever", () => {
       expectObservable(whenever(a, b)).toBe("x----(xx)--x---|", { x: undefined });
     }),
   );
-  it("counts what sources say while they are subscribed as its first emission", () => {
+  it("combines synchronous emissions of its sources into its first emission", () => {
     const cell = new BehaviorSubject(1);
     const seen: string[] = [];
     whenever(cell, cell, of(1, 2)).subscribe(() => seen.push("x"));

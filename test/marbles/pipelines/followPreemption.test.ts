@@ -49,7 +49,7 @@ function follow({ hot }: Marbles, diagram: string, values: Readonly<Record<strin
 
 describe("preemption", () => {
   it(
-    "tells the pod, and counts it by the missing resource once it has stopped in time",
+    "records an event of the pod, and counts it by the missing resource when it stopped in time",
     marbles((test) => {
       const { enter, output$, counted } = follow(test, "a", { a: victim(30) });
       test.at(44_999, () => {

@@ -70,7 +70,7 @@ function rotating(
 
 describe("logRotation", () => {
   it(
-    "moves a log away once it is large enough, and has the runtime open another",
+    "renames a log that is large enough, and makes the runtime reopen it",
     marbles((m) => {
       const node = rotating(m, { files: { "0.log": "012345678" }, untilMs: 25_000 });
       m.at(15_000, () => node.files.put(`${DIR}/0.log`, LARGE));
@@ -103,7 +103,7 @@ describe("logRotation", () => {
   );
 
   it(
-    "rotates on while a compression takes its time, and leaves out what was removed meanwhile",
+    "rotates during a slow compression, and skips logs that were removed meanwhile",
     marbles((m) => {
       const node = rotating(m, { files: { "0.log": LARGE }, compressionMs: 25_000, untilMs: 60_000 });
       for (const second of [5, 15, 25, 35, 45]) m.at(second * 1_000, () => node.files.put(`${DIR}/0.log`, LARGE));
@@ -165,7 +165,7 @@ describe("logRotation", () => {
   );
 
   it(
-    "asks for a log that is missing, and says so when none comes",
+    "reopens a missing log, and logs an error when none appears",
     marbles((m) => {
       const containers = [container("0.log"), container("1.log")];
       const node = rotating(m, {

@@ -54,7 +54,7 @@ function follow(snapshots$: MarbleSource<SourceSnapshot>, podFieldGates = ALL_GA
 
 describe("podConfig", () => {
   it(
-    "tells the differences, and once per source that it has reported",
+    "emits the differences, and once per source that it has reported",
     marbles(({ hot, expectObservable, flush }) => {
       const snapshots$ = hot("a-----b-----c", {
         a: snapshot(["x", "y"]),
@@ -75,7 +75,7 @@ describe("podConfig", () => {
   );
 
   it(
-    "does not see what a feature gate that is off takes from a pod",
+    "ignores fields that a disabled feature gate removes",
     marbles(({ hot, expectObservable }) => {
       const named = (...names: readonly string[]) => {
         const [pod] = snapshot(["x"]).pods;
@@ -134,7 +134,7 @@ describe("podConfig", () => {
   );
 
   it(
-    "gives warnings, and problems of no known pod, to log and metrics alone",
+    "reports warnings, and problems of unknown pods, only to log and metrics",
     marbles(({ hot, expectObservable, flush }) => {
       const problems = [problem("deprecated", { severity: "warning" }), problem("not YAML", { pod: undefined })];
       const { output$, telemetry, state } = follow(hot("a", { a: snapshot([], { problems }) }));
@@ -165,7 +165,7 @@ describe("podConfig", () => {
   );
 
   it(
-    "has updated the cells before it says so",
+    "updates the cells before it emits",
     marbles(({ hot, expectObservable, flush }) => {
       const { output$, state } = follow(hot("a", { a: snapshot(["x"], { problems: [problem("bad")] }) }));
       const known: unknown[] = [];

@@ -19,7 +19,7 @@ it(
 );
 
 it(
-  "tells the start of the first pod with a network once, without its image pulls",
+  "reports the start of the first pod with a network once, without its image pulls",
   marbles(({ clock, flush }) => {
     const telemetry = recordingTelemetry();
     const starts = createPodStarts({ clock, telemetry });

@@ -18,7 +18,7 @@ const outputs = {
 
 describe("podStatus", () => {
   it(
-    "keeps the newest status of each pod and tells only changes of meaning",
+    "keeps the newest status of each pod and emits only semantic changes",
     marbles(({ hot, expectObservable, expectSubscriptions, flush }) => {
       const { podStatuses } = createNodeState();
       const outputs$ = hot("-a-a-b-c-i-f-b-", outputs);
@@ -31,7 +31,7 @@ describe("podStatus", () => {
   );
 
   it(
-    "forgets a removed pod, and tells the same status anew if it comes back",
+    "forgets a removed pod, and emits the same status again if it returns",
     marbles(({ hot, expectObservable, flush }) => {
       const { podStatuses } = createNodeState();
       const sizes: number[] = [];
@@ -44,7 +44,7 @@ describe("podStatus", () => {
   );
 
   it(
-    "has the new status in the cell before it tells of it",
+    "updates the cell before it emits the status",
     marbles(({ hot, expectObservable }) => {
       const { podStatuses } = createNodeState();
       const told$ = podStatus({ outputs$: hot("-a-b", outputs) }, podStatuses).pipe(

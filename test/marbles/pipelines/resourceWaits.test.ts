@@ -64,7 +64,7 @@ const SAID = {
 
 describe("resourceWaits", () => {
   it(
-    "are told once, in an event and in the status, with the pods waited for and the end of the wait",
+    "reports a wait once, in an event and in the status, with the awaited pods and the deadline",
     marbles((test) => {
       const { outputs$ } = run(test, "(gn)-(m)", INPUTS);
       const told$ = outputs$.pipe(
@@ -101,7 +101,7 @@ describe("resourceWaits", () => {
   );
 
   it(
-    "end when the pod has stopped, and are counted",
+    "ends the wait when the pod has stopped, and observes its duration",
     marbles((test) => {
       const { output$, telemetry } = run(test, "(gn) 2996ms s", INPUTS);
       test.expectObservable(output$, "200s !").toBe("(ep)", SAID);
@@ -111,7 +111,7 @@ describe("resourceWaits", () => {
   );
 
   it(
-    "end when nobody waits any more, and begin anew with what is left of the time",
+    "ends without waiting pods, and restarts with the remaining time",
     marbles((test) => {
       const { output$ } = run(test, "(gn) 996ms x 58999ms n", INPUTS);
       test.expectObservable(output$, "200s !").toBe("(ep) 59996ms (ep) 29996ms (Ea)", SAID);

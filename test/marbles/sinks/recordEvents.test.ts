@@ -131,7 +131,7 @@ describe("recordEvents", () => {
   );
 
   it(
-    "keeps to the rate over all objects and counts what it dropped",
+    "limits the rate over all objects and counts dropped events",
     marbles(({ hot, clock, expectObservable, flush }) => {
       const telemetry = recordingTelemetry();
       const values = Object.fromEntries([..."abcdef"].map((name) => [name, event(name, "Started", name)]));
@@ -164,7 +164,7 @@ describe("recordEvents", () => {
   );
 
   it(
-    "remembers at most its bound of keys: the least recently used one counts anew",
+    "keeps a bounded number of keys: the least recently used one is counted from the start",
     marbles(({ hot, clock, expectObservable, flush }) => {
       const telemetry = recordingTelemetry();
       const values = Object.fromEntries([..."abc"].map((name) => [name, event(name, "Started", name)]));

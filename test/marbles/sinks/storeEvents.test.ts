@@ -61,7 +61,7 @@ describe("storeEvents", () => {
   );
 
   it(
-    "creates one of a series that the server has forgotten",
+    "creates an event of a series that the server has deleted",
     marbles((m) => {
       const { store, asked } = storing(m, ["-#", "-(x|)"], GONE);
       m.expectObservable(store(m.hot("A|", EVENTS))).toBe("--|");
@@ -81,7 +81,7 @@ describe("storeEvents", () => {
   );
 
   it(
-    "gives an event up after twelve tries, and says so",
+    "drops an event after twelve attempts, and logs it",
     marbles((m) => {
       const { store, asked, telemetry } = storing(m, ["#"]);
       m.expectObservable(store(m.hot("a", EVENTS)), "200s !").toBe("");
@@ -95,7 +95,7 @@ describe("storeEvents", () => {
   );
 
   it(
-    "drops what the server refuses at once, and goes on",
+    "drops an event that the server rejects, and continues",
     marbles((m) => {
       const { store, asked, telemetry } = storing(m, ["#", "(x|)"], apiError({ code: 422 }));
       m.expectObservable(store(m.hot("(ab)|", EVENTS))).toBe("----|");

@@ -48,7 +48,7 @@ function source({ cold, clock }: Marbles, watches: readonly string[]) {
 
 describe("apiPodSource", () => {
   it(
-    "says nothing before the server has told all pods of the node once, and then every change",
+    "emits nothing before the initial list of pods, and then every change",
     marbles((helpers) => {
       const { snapshots$, asked } = source(helpers, ["a-b-e-d-"]);
       helpers.expectObservable(snapshots$, "- 7ms !").toBe("----x-y-", { x: "a b", y: "b" });
@@ -57,7 +57,7 @@ describe("apiPodSource", () => {
     }),
   );
   it(
-    "keeps its pods while the server is away, and tells that as health alone",
+    "keeps its pods while the server is unreachable, and reports that as health only",
     marbles((helpers) => {
       const { snapshots$, health } = source(helpers, ["ae-#", "-n-d-"]);
       helpers.expectObservable(snapshots$, "- 810ms !").toBe("-x 804ms y", { x: "a", y: "" });
@@ -75,7 +75,7 @@ describe("apiPodSource", () => {
     }),
   );
   it(
-    "wants nothing when the server has nothing for the node: that is an answer too",
+    "emits an empty snapshot when the server has no pods for the node",
     marbles((helpers) => {
       const { snapshots$ } = source(helpers, ["e-"]);
       helpers.expectObservable(snapshots$, "-!").toBe("x-", { x: "" });

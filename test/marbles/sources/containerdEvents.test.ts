@@ -57,7 +57,7 @@ describe("hintOf", () => {
 
 describe("containerdEvents", () => {
   it(
-    "asks for container topics of CRI's namespace and passes hints on as they come",
+    "subscribes to container topics of CRI's namespace and passes hints on at once",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const requests: SubscribeRequest[] = [];
       const events = cold<Envelope>("s-x-e-d-", { s: start, x: exit("exec-1"), e: exit("c1"), d: deleted });

@@ -66,7 +66,7 @@ const refused = <T>(error: unknown): Observable<T> => throwError(() => error);
 
 describe("eventedPleg", () => {
   it(
-    "counts a stream as open with its first event, and tells each event as a hint about pod and container",
+    "counts a stream as open at its first event, and emits each event as a hint about pod and container",
     marbles((m) => {
       const stream = m.cold(" ---e------f---------g-----", events);
       const expected = "       o--(sh)---i---------j-----";
@@ -84,7 +84,7 @@ describe("eventedPleg", () => {
   );
 
   it(
-    "opens a lost stream again after 200 ms, and tells of the loss once however often that fails",
+    "reopens a lost stream after 200 ms, and reports the loss once over repeated failures",
     marbles((m) => {
       const broken = m.cold<ContainerEventResponse>("--e----#", events, AWAY);
       const closed = m.cold<ContainerEventResponse>("#", {}, AWAY);
@@ -107,7 +107,7 @@ describe("eventedPleg", () => {
   );
 
   it(
-    "reads containerd's own events where CRI has none, and says that an exit may not show yet",
+    "reads containerd's events when CRI has none, and reports that an exit may not show yet",
     marbles((m) => {
       const stream = m.cold(" ---a------b", {
         a: { kind: "start", containerId: containerId("c2"), timestamp: SENT_AT },
@@ -119,7 +119,7 @@ describe("eventedPleg", () => {
   );
 
   it(
-    "asks CRI first again when containerd's events are lost: the runtime may have been upgraded",
+    "tries CRI first when containerd's events are lost: the runtime may have been upgraded",
     marbles((m) => {
       const broken = m.cold(
         "-----#",
@@ -133,7 +133,7 @@ describe("eventedPleg", () => {
   );
 
   it(
-    "has no stream where neither is known, asks again after a minute and tells it once",
+    "has no stream when neither is supported, retries after a minute and reports it once",
     marbles((m) => {
       const asked = m.cold<ContainerEventResponse>("#", {}, UNIMPLEMENTED);
       const stream = m.cold("e", events);
@@ -159,7 +159,7 @@ describe("eventedPleg", () => {
   );
 
   it(
-    "tells of a stream that opens again after a loss as streaming again",
+    "reports a stream that reopens after a loss as streaming",
     marbles((m) => {
       const flapping = m.cold<ContainerEventResponse>("--e-------#", events, AWAY);
       const result$ = plegOver(m, [flapping]);

@@ -59,7 +59,7 @@ const withA = (directory: VirtualManifests) => directory.write("a.yaml", podYaml
 describe("filePodSource", () => {
   it("emits an empty directory at once", rule({}, "e", { e: "" }));
   it(
-    "tells of a missing path as no pods, with a warning",
+    "reports a missing path as no pods, with a warning",
     rule(
       {},
       "e",
@@ -68,7 +68,7 @@ describe("filePodSource", () => {
     ),
   );
   it(
-    "takes new, changed and renamed files in the frame of the hint",
+    "reads new, changed and renamed files in the frame of the hint",
     rule(
       {
         5: (m) => m.write("a.yaml", podYaml("a", "app:2")),
@@ -80,7 +80,7 @@ describe("filePodSource", () => {
     ),
   );
   it(
-    "says nothing when a file changed without meaning something else",
+    "emits nothing for a file change without semantic difference",
     rule(
       { 5: (m) => m.hint(), 9: (m) => m.write("a.yaml", `# comment\n${podYaml("a", "app:1")}`) },
       "x",
@@ -89,7 +89,7 @@ describe("filePodSource", () => {
     ),
   );
   it(
-    "lets a file that is gone be replaced within 20 ms, then gives up its pods",
+    "waits 20 ms for the replacement of a removed file, then removes its pods",
     rule(
       {
         5: (m) => m.remove("a.yaml"),
@@ -133,7 +133,7 @@ describe("filePodSource", () => {
     ),
   );
   it(
-    "starts the wait anew with each half of a file, but not beyond 2 s",
+    "restarts the wait with each partial write, up to 2 s",
     rule(
       Object.fromEntries(
         Array.from({ length: 30 }, (_, index) => [
@@ -156,7 +156,7 @@ describe("filePodSource", () => {
     ),
   );
   it(
-    "takes the good documents of a file and keeps the last good pod of the bad one",
+    "uses the valid documents of a file and keeps the last good pod of the invalid one",
     rule(
       { 5: (m) => m.write("a.yaml", `${podYaml("a", "app:2")}---\n${podYaml("b", '""')}`) },
       "x 204ms y",
@@ -207,7 +207,7 @@ describe("filePodSource", () => {
     ),
   );
   it(
-    "finds by its audit what no hint told",
+    "finds changes without hints by its resync",
     rule(
       { 5: (m) => m.write("a.yaml", podYaml("a", "app:2"), { hint: false }) },
       "x 19999ms y",
@@ -216,7 +216,7 @@ describe("filePodSource", () => {
     ),
   );
   it(
-    "finds by its audit an edit that left size and times of the file as they were",
+    "finds an edit that keeps size and times of the file by its resync",
     rule(
       { 5: (m) => m.write("a.yaml", podYaml("a", "app:2"), { hint: false, version: "same" }) },
       "x 19999ms y",
@@ -225,11 +225,11 @@ describe("filePodSource", () => {
     ),
   );
   it(
-    "reads a file that does not change twice, however often it looks",
+    "reads an unchanged file twice at most, over all listings",
     rule({}, "x", { x: "a@app:1" }, { before: withA, end: "100001ms !", counts: { lists: 6, reads: 2, watches: 1 } }),
   );
   it(
-    "keeps the pods of a file that cannot be read any more, and reads it again at every look",
+    "keeps the pods of a file that became unreadable, and reads it again at every listing",
     rule(
       {
         5: (m) => {
@@ -259,7 +259,7 @@ describe("filePodSource", () => {
     ),
   );
   it(
-    "is not ready, but says why, while the place cannot be listed at all",
+    "is not ready, and reports the error, while the path cannot be listed",
     rule(
       { 5: (m) => m.list$(undefined) },
       "x 19999ms y",
@@ -274,7 +274,7 @@ describe("filePodSource", () => {
     ),
   );
   it(
-    "keeps every pod while the place does not answer, and says so",
+    "keeps every pod while the path does not respond, and reports it",
     rule(
       {
         5: (m) => {
@@ -288,7 +288,7 @@ describe("filePodSource", () => {
     ),
   );
   it(
-    "says that the watch broke, looks again at once and by audit, and watches anew after an audit period",
+    "reports a broken watch, lists again at once and by resync, and restarts the watch after a resync period",
     rule(
       {
         5: (m) => m.loseWatch("no more watches"),
@@ -307,7 +307,7 @@ describe("filePodSource", () => {
 
 describe("a file that was removed and created again between two listings", () => {
   it(
-    "ends its pod and begins it, and nobody else's",
+    "ends and restarts only its own pod",
     marbles((helpers) => {
       const directory = virtualManifests();
       withA(directory);
@@ -336,7 +336,7 @@ describe("a file that was removed and created again between two listings", () =>
 
 describe("the end of the source", () => {
   it(
-    "cancels the look under way and closes the watch",
+    "cancels the running listing and closes the watch",
     marbles((helpers) => {
       const changes$ = helpers.hot("--x-----");
       const listing$ = helpers.cold<ManifestListing>("----x");
@@ -347,7 +347,7 @@ describe("the end of the source", () => {
     }),
   );
   it(
-    "looks once more for all hints that came during a look",
+    "lists once more for all hints during a listing",
     marbles((helpers) => {
       const changes$ = helpers.hot("-x-xx-------");
       const listing$ = helpers.cold<ManifestListing>("-----(x|)", { x: { kind: "missing" } });

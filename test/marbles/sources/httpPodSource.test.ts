@@ -61,13 +61,13 @@ const LIST = answer(
 
 describe("httpPodSource", () => {
   it(
-    "asks at once and again a period after each answer",
+    "requests the page at once and a period after each response",
     rule([A1, A2], "x---------y", { x: "a@app:1", y: "a@app:2" }),
   );
   it("reads a PodList", rule([LIST], "x", { x: "a@i | b@i" }));
-  it("says nothing when the same content comes again", rule([A1, A1, A1], "x", { x: "a@app:1" }));
+  it("emits nothing for the same content", rule([A1, A1, A1], "x", { x: "a@app:1" }));
   it(
-    "asks conditionally, and takes 304 as no news",
+    "sends conditional requests, and treats 304 as unchanged",
     rule(
       [
         answer(podYaml("a", "app:1"), { etag: '"1"', lastModified: "Thu, 01 Jan 2026 00:00:00 GMT" }),
@@ -88,7 +88,7 @@ describe("httpPodSource", () => {
     ),
   );
   it(
-    "keeps the last good pods through failures, tells of each once, and of the end of it",
+    "keeps the last good pods through failures, and reports each failure and the recovery once",
     rule([A1, status(500), status(500), refused, A1], "x---------y 19ms z---------x", {
       x: "a@app:1",
       y: "a@app:1 | answered with status 500",
@@ -96,7 +96,7 @@ describe("httpPodSource", () => {
     }),
   );
   it(
-    "is not ready, but says why, until the first answer",
+    "is not ready, and reports the error, until the first response",
     rule([refused, status(404), A1], "x---------y---------z", {
       x: "not ready | no answer: ECONNREFUSED",
       y: "not ready | answered with status 404",
@@ -104,7 +104,7 @@ describe("httpPodSource", () => {
     }),
   );
   it(
-    "takes an empty body for no pods, as upstream, and complains",
+    "treats an empty body as no pods, as upstream, with a warning",
     rule([A1, answer(""), A1], "x---------y---------x", { x: "a@app:1", y: "zero-length data received" }),
   );
   it(
@@ -130,14 +130,14 @@ describe("httpPodSource", () => {
     }),
   );
   it(
-    "gives a request that hangs its time, then asks again after a period",
+    "cancels a request that hangs at its deadline, then repeats it after a period",
     rule([NEVER, A1], "50ms x---------y", {
       x: "not ready | no answer within 50 ms",
       y: "a@app:1",
     }),
   );
   it(
-    "cancels the request under way when it is no longer wanted",
+    "cancels the pending request on unsubscribe",
     marbles(({ clock, cold, expectObservable, expectSubscriptions }) => {
       const request = cold<ManifestResponse>("----------------x");
       const options = {
@@ -153,7 +153,7 @@ describe("httpPodSource", () => {
     }),
   );
   it(
-    "never has two requests at once, however slow the answers",
+    "never has two requests at once, also with slow responses",
     marbles(({ clock, scheduler, expectObservable, flush }) => {
       let open = 0;
       let most = 0;

@@ -100,7 +100,7 @@ const rule = (
 
 describe("reflect: the state and its changes", () => {
   it(
-    "tells the streamed state at its end, and every change after it, over one request",
+    "emits the streamed state at its end, and every later change, over one request",
     rule({ watches: ["a-be-m-d-n--"] }, "- 11ms !", "---x-y-z----", { x: "a1 b2", y: "a3 b2", z: "b2" }, [
       `0 watch ${STREAM}`,
     ]),
@@ -116,7 +116,7 @@ describe("reflect: the state and its changes", () => {
     ),
   );
   it(
-    "falls back to a list when the server has not told the whole state in a minute",
+    "falls back to a list when the server has not streamed the whole state within a minute",
     rule({ watches: ["a--", "--m-"], lists: [of([pod("a", "1")])] }, "- 60003ms !", "60s x-y", { x: "a1", y: "a3" }, [
       `0 watch ${STREAM}`,
       '60000 list {"resourceVersion":"0","limit":500}',
@@ -134,14 +134,14 @@ describe("reflect: the end of a watch", () => {
     ]),
   );
   it(
-    "asks for five to ten minutes, drawn anew each time, and ends a watch that the server does not end",
+    "requests random timeouts of five to ten minutes, and ends a watch that the server does not end",
     rule({ watches: [`e${" 100s n".repeat(10)}`], random: 0.5 }, "- 480001ms !", "x", { x: "" }, [
       `0 watch ${STREAM.replace("300", "450")}`,
       `480000 watch ${watchAt("9", 450)}`,
     ]),
   );
   it(
-    "takes a watch without event or bookmark for broken after 150 s, and says so",
+    "treats a watch without event or bookmark as broken after 150 s, and reports it",
     rule(
       { watches: ["ae", "--m-"] },
       "- 150805ms !",
@@ -151,7 +151,7 @@ describe("reflect: the end of a watch", () => {
     ),
   );
   it(
-    "starts over with a new state when its version is no longer known: what has gone is gone",
+    "lists again when its version has expired, and drops deleted objects",
     rule({ watches: ["abe--x", "be-"] }, "- 810ms !", "--x--y 800ms z", { x: "a1 b2", y: "a1 b2 !Expired", z: "b2" }, [
       `0 watch ${STREAM}`,
       `805 watch ${streamAt("2")}`,
@@ -161,7 +161,7 @@ describe("reflect: the end of a watch", () => {
 
 describe("reflect: a server in trouble", () => {
   it(
-    "waits 0.8, 1.6, 3.2 ... at most 30 s between tries, and tells the first problem once",
+    "waits 0.8, 1.6, 3.2 ... at most 30 s between attempts, and reports the first problem once",
     rule({ watches: ["#"] }, "- 80s !", "x", { x: "unknown !Unavailable" }, [
       `0 watch ${STREAM}`,
       ...[800, 2_400, 5_600, 12_000, 24_800, 50_400].map((atMs) => `${atMs} watch ${STREAM}`),
@@ -195,7 +195,7 @@ describe("reflect: a server in trouble", () => {
     ),
   );
   it(
-    "waits as long as the server asks for, a minute at most",
+    "waits as long as the server requests, a minute at most",
     marbles((helpers) => {
       const busy = { ...BROKEN, code: "TooManyRequests", retryAfterMs: 7_000 } as const;
       const lists = [throwError(() => busy), throwError(() => ({ ...busy, retryAfterMs: 3_600_000 })), of([])];

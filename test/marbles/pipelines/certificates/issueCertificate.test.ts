@@ -78,7 +78,7 @@ describe("issueCertificate", () => {
   );
 
   it(
-    "gives up after 15 minutes without a verdict",
+    "fails after 15 minutes without a verdict",
     marbles((m) => {
       const { api } = server(m, "p");
       const message = "certificate request was not signed: timed out waiting for the condition";

@@ -203,7 +203,7 @@ describe("a heartbeat without a response", () => {
   it.each([
     ["the period of status updates", 10_000, 10_000],
     ["the duration of the lease, when that is shorter", 60_000, 40_000],
-  ])("is given up after %s", (_title, statusUpdatePeriodMs, afterMs) => {
+  ])("is cancelled after %s", (_title, statusUpdatePeriodMs, afterMs) => {
     const scheduler = createHeapScheduler();
     const asked: number[] = [];
     const server = createSimApiServer({

@@ -53,7 +53,7 @@ function plugins(m: Marbles, providers: readonly CredentialProvider[] = [PROVIDE
 
 describe("credential plugins", () => {
   it(
-    "are run once for all who ask at a time, and not again while the answer is kept",
+    "run once for concurrent requests, and not again while the response is cached",
     marbles((m) => {
       const world = plugins(m);
       m.expectObservable(world.at(0)).toBe("10ms (a|)", { a: "ecr-1" });
@@ -125,7 +125,7 @@ describe("credential plugins", () => {
   );
 
   it(
-    "that hang are given up after a minute",
+    "are cancelled after a minute",
     marbles((m) => {
       const world = plugins(m);
       world.answer = "hangs";

@@ -147,7 +147,7 @@ describe("createImagePulls: policies", () => {
   );
 
   it(
-    "says ImageInspectError when the runtime cannot tell whether it has the image",
+    "fails with ImageInspectError when the runtime cannot report whether it has the image",
     marbles((m) => {
       const world = node(m, {});
       world.statusFails = true;
@@ -174,7 +174,7 @@ describe("createImagePulls: policies", () => {
 
 describe("createImagePulls: sharing", () => {
   it(
-    "one pull serves all who wait for the image, late comers too, and is asked for with the first one's sandbox",
+    "shares one pull among all requests for the image, with the first one's sandbox",
     marbles((m) => {
       const pull = m.cold("------(x|)");
       const world = node(m, { [APP]: pull });
@@ -187,7 +187,7 @@ describe("createImagePulls: sharing", () => {
   );
 
   it(
-    "who leaves does not disturb the others; the last one to leave cancels the pull at once",
+    "cancels the pull only with the last request",
     marbles((m) => {
       const pull = m.cold("----------(x|)");
       const world = node(m, { [APP]: pull });
@@ -198,7 +198,7 @@ describe("createImagePulls: sharing", () => {
   );
 
   it(
-    "who leaves while the pull waits for its turn takes that turn from nobody",
+    "does not take the turn of another request when a waiting one is cancelled",
     marbles((m) => {
       const pulls = { [APP]: m.cold("-----(x|)"), [API]: m.cold("--(x|)") };
       const world = node(m, { ...pulls, "gone:1": m.cold("-----(x|)") });
@@ -210,7 +210,7 @@ describe("createImagePulls: sharing", () => {
   );
 
   it(
-    "a failed pull fails for all who waited, each with a backoff of its own",
+    "fails for all waiting requests, each with a backoff of its own",
     marbles((m) => {
       const world = node(m, { [APP]: m.cold("---#", {}, kubeletError("Unavailable", "registry is down")) });
       const values = { ...steps, e: "ErrImagePull until 10003" };
@@ -220,7 +220,7 @@ describe("createImagePulls: sharing", () => {
   );
 
   it(
-    "a pull after a shared one names the sandbox of who asks for it then",
+    "passes the sandbox of the current request after a shared pull",
     marbles((m) => {
       const world = node(m, { [APP]: m.cold("-(x|)") });
       const again$ = merge(
@@ -237,7 +237,7 @@ describe("createImagePulls: sharing", () => {
 
 describe("createImagePulls: pace", () => {
   it(
-    "tells the time of the pull apart from the time that includes waiting",
+    "reports the time of the pull without and with the wait",
     marbles((m) => {
       const world = node(m, { "a:1": m.cold("2s (x|)"), "b:1": m.cold("3s (x|)") });
       const said: string[] = [];
@@ -263,7 +263,7 @@ describe("createImagePulls: pace", () => {
   );
 
   it(
-    "waits for a pull that hangs for ten minutes, then goes on beside it",
+    "waits ten minutes for a pull that hangs, then continues beside it",
     marbles((m) => {
       const world = node(m, { ...three(m), "hangs:1": m.cold("20m (x|)") });
       m.expectObservable(ends(world, ["hangs:1", "a:1", "b:1"]).pipe(ignoreElements())).toBe("20m |");
@@ -283,7 +283,7 @@ describe("createImagePulls: pace", () => {
   );
 
   it(
-    "asks registries no more often than qps, after a burst",
+    "limits pulls to qps, after a burst",
     marbles((m) => {
       const world = node(m, three(m), { maxParallel: Number.POSITIVE_INFINITY, qps: 5, burst: 1 });
       m.expectObservable(ends(world, ["a:1", "b:1", "c:1"]).pipe(ignoreElements())).toBe("402ms |");
@@ -324,7 +324,7 @@ describe("createImagePulls: backoff", () => {
   );
 
   it(
-    "does not pull before its time, and says until when it waits",
+    "does not pull during the backoff, and reports its end",
     marbles((m) => {
       const world = node(m, {});
       expect(tries(m, world, [0, 4, 9])).toEqual([
@@ -381,7 +381,7 @@ describe("createImagePulls: backoff", () => {
   );
 
   it(
-    "tries one credential after the other, and tells of those that fail only when all do",
+    "tries one credential after the other, and reports failures only when all fail",
     marbles((m) => {
       const known = node(m, {
         "a:1 as first": throwError(() => kubeletError("PermissionDenied", "no")),
@@ -398,7 +398,7 @@ describe("createImagePulls: backoff", () => {
   );
 
   it(
-    "tells what every credential failed with, each text once",
+    "reports the failure of every credential, each text once",
     marbles((m) => {
       const refusing = (text: string) => throwError(() => kubeletError("PermissionDenied", text));
       const known = node(m, { "a:1 as x": refusing("no"), "a:1 as y": refusing("never") });
@@ -412,7 +412,7 @@ describe("createImagePulls: backoff", () => {
   );
 
   it(
-    "does not share a pull with who has other credentials",
+    "does not share a pull between different credentials",
     marbles((m) => {
       const known = node(m, { "a:1": m.cold("-----(x|)") }, { maxParallel: 2 });
       m.expectObservable(known.ensure("a:1")).toBe("p----(de|)", { p: "Pulling", d: "Pulled", e: "id of a:1" });
@@ -425,7 +425,7 @@ describe("createImagePulls: backoff", () => {
   );
 
   it(
-    "pulls without the pull secrets that are missing, and says which",
+    "pulls without missing pull secrets, and names them",
     marbles((m) => {
       const known = node(m, { "a:1": m.cold("(x|)") });
       known.missing = ["one", "two"];

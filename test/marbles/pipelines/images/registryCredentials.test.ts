@@ -81,7 +81,7 @@ describe("credentials of a pull", () => {
   );
 
   it(
-    "are not looked for when the image has no name",
+    "are not read for an image without a name",
     marbles((m) => {
       const { usersOf, reads } = node(m, {});
       m.expectObservable(usersOf("No Name")).toBe("(u|)", { u: expect.stringContaining("No Name") });

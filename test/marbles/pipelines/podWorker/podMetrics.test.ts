@@ -39,7 +39,7 @@ describe("metrics of a pod worker", () => {
   );
 
   it(
-    "have no duration of a sync that had nothing to do",
+    "have no duration of a sync without actions",
     marbles((m) => {
       const { context, telemetry } = worker(m);
       observeIdleSync(context);
@@ -107,7 +107,7 @@ describe("exits of containers", () => {
   );
 
   it(
-    "before the first look are history",
+    "before the first inspection are not counted",
     marbles((m) => {
       const { context, telemetry } = worker(m);
       const before = container("1", "main");

@@ -54,7 +54,7 @@ function rounds(context: PodContext, more: Partial<PodRound<string>> = {}) {
 
 describe("podRound: when it may decide", () => {
   it(
-    "does the same again before its time only when the state of the runtime has become another",
+    "repeats a round before its time only when the state of the runtime has changed",
     marbles((m) => {
       const { context, runtimeState, inspectNow } = pod(m);
       const { run, acts } = rounds(context);
@@ -70,7 +70,7 @@ describe("podRound: when it may decide", () => {
   );
 
   it(
-    "asks for a look when the runtime has something of the pod that was not inspected",
+    "requests an inspection when the runtime has uninspected parts of the pod",
     marbles((m) => {
       const { context, world } = pod(m);
       const { run, said, acts } = rounds(context);
@@ -82,7 +82,7 @@ describe("podRound: when it may decide", () => {
   );
 
   it(
-    "waits for the look that was asked for after an effect, and asks for one after an effect that was cut off",
+    "waits for the inspection requested after an effect, and requests one after a cancelled effect",
     marbles((m) => {
       const { context, inspectNow } = pod(m);
       const { run, said } = rounds(context);
@@ -103,7 +103,7 @@ describe("podRound: when it may decide", () => {
   );
 
   it(
-    "does not count a status from before an effect as seen, however late the effect's call completes",
+    "does not use an inspection that started before an effect, however late its call completes",
     marbles((m) => {
       const { context, inspectNow, memory } = pod(m);
       const { run, said } = rounds(context);
@@ -120,7 +120,7 @@ describe("podRound: when it may decide", () => {
 
 describe("podRound: doing the same again", () => {
   it(
-    "does not repeat what failed before its delay is over, and wakes for it",
+    "does not repeat a failed round before its delay ends, and wakes then",
     marbles((m) => {
       const { context } = pod(m);
       const { run, acts } = rounds(context);
@@ -173,7 +173,7 @@ describe("podRound: doing the same again", () => {
   );
 
   it(
-    "takes what was left undone for the same thing tried again, and no longer what was seen to be done",
+    "counts only the undone part as a retry of the round",
     marbles((m) => {
       const { context } = pod(m);
       const { run, acts } = rounds(context, { left: (plan) => (plan === "ab" ? "b" : undefined) });
@@ -191,7 +191,7 @@ describe("podRound: doing the same again", () => {
   );
 
   it(
-    "runs again when it is time, also before that delay is over",
+    "runs again at the wake-up, also before the delay ends",
     marbles((m) => {
       const { context, memory } = pod(m);
       const { run, acts } = rounds(context);
@@ -204,7 +204,7 @@ describe("podRound: doing the same again", () => {
   );
 
   it(
-    "wakes to try again without an error only when the runtime has to show the end",
+    "wakes to retry without an error only when an inspection must show the end",
     marbles((m) => {
       const one = pod(m);
       rounds(one.context).run();
@@ -215,7 +215,7 @@ describe("podRound: doing the same again", () => {
   );
 
   it(
-    "never wakes while it cannot decide: that ends with a look",
+    "never wakes while it waits for an inspection",
     marbles((m) => {
       const { context, inspectNow } = pod(m);
       rounds(context, { untilShown: true }).run();
@@ -236,7 +236,7 @@ describe("podRound: faults", () => {
     ["thrown", fault],
     ["thrown half-way", () => of<PodOutput>({ kind: "finished", uid: UID }).pipe(map(fault))],
   ] as const;
-  it.each(faults)("takes an error, %s, as a failure of this pod: logged, and tried again", (_how, act) => {
+  it.each(faults)("counts an error, %s, as a failure of the pod: logged and retried", (_how, act) => {
     marbles((m) => {
       const { context, telemetry } = pod(m);
       const { run, said } = rounds(context, { act });
@@ -283,7 +283,7 @@ describe("effect", () => {
   );
 
   it(
-    "demands a newer look as soon as the call has answered, or was cut off",
+    "requires a newer inspection after the call ended or was cancelled",
     marbles((m) => {
       const { context, memory } = pod(m);
       const required: number[] = [];

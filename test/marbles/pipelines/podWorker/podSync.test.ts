@@ -122,7 +122,7 @@ describe("syncPod: the steps", () => {
 
 describe("syncPod: failures", () => {
   const retried = ["RunPodSandbox", "CreateContainer"] as const;
-  it.each(retried)("tries a refused %s again after 10 to 15 s, not with every look", (rpc) => {
+  it.each(retried)("retries a rejected %s after 10 to 15 s, not with every inspection", (rpc) => {
     const { node, calls, looks, check } = podNode({ pods: [podOf()], intercept: failing(rpc) });
     node.runFor(120_000);
     const tries = calls.filter(({ what }) => what.startsWith(rpc));
@@ -148,7 +148,7 @@ describe("syncPod: failures", () => {
     check();
   });
 
-  it("tells once of a container that cannot be created, also beside one that was, and tries after a dead sandbox", () => {
+  it("reports a container that cannot be created once, also beside a created one, and retries after a dead sandbox", () => {
     const { node, calls, events, check } = podNode({
       pods: [podOf({ spec: { containers: [containerOf(), containerOf({ name: "broken" })] } })],
       intercept: (rpc, request) =>
@@ -197,7 +197,7 @@ describe("syncPod: failures", () => {
     check();
   });
 
-  it("a removal that fails does not make the pod turn in circles", () => {
+  it("does not loop when a removal fails", () => {
     const { node, calls, looks, check } = podNode({
       pods: [podOf()],
       programs: () => exitsWith(1, 100),
@@ -228,7 +228,7 @@ describe("syncPod: failures", () => {
     check();
   });
 
-  it("waits for the pod network, and goes on as soon as it is there", () => {
+  it("waits for the pod network, and continues when it is ready", () => {
     const { node, count, events, check } = podNode();
     node.runtime.setCondition("NetworkReady", "no CNI configuration");
     node.runFor(6_000);

@@ -49,7 +49,7 @@ describe("terminatePod", () => {
     check();
   });
 
-  it("asks again with the shorter time when the grace period shrinks", () => {
+  it("repeats the stop with the shorter time when the grace period shrinks", () => {
     const pod = grace(3_600);
     const { node, calls, takeCalls, check } = podNode({ pods: [pod], programs: () => ignoresTerm });
     node.runFor(1_000);
@@ -67,7 +67,7 @@ describe("terminatePod", () => {
     check();
   });
 
-  it("tells when a container that ignores the signal will be killed", () => {
+  it("reports when a container that ignores the signal will be killed", () => {
     const pod = grace(20);
     const { node, check } = podNode({ pods: [pod], programs: () => ignoresTerm });
     node.runFor(1_000);
@@ -83,7 +83,7 @@ describe("terminatePod", () => {
     check();
   });
 
-  it("does not ask again when a longer grace period is wished for", () => {
+  it("does not repeat the stop for a longer grace period", () => {
     const pod = grace(20);
     const { node, count, check } = podNode({ pods: [pod], programs: () => ignoresTerm });
     node.runFor(1_000);
@@ -122,7 +122,7 @@ describe("terminatePod", () => {
     check();
   });
 
-  it("gives up the wait for an image at once, and cancels the pull when nobody else waits for it", () => {
+  it("ends the wait for an image at once, and cancels the pull without other requests", () => {
     const pod = podOf({ spec: { containers: [containerOf({ image: "registry.example/huge:1" })] } });
     const { node, calls, takeCalls, check } = podNode({
       pods: [pod],
@@ -166,7 +166,7 @@ describe("terminatePod", () => {
     check();
   });
 
-  it("tries a refused removal from disk again, and says that the pod is gone only after it", () => {
+  it("retries a failed removal from disk, and reports the pod as removed only after it", () => {
     let broken = true;
     const { node, check } = podNode({
       pods: [podOf()],
@@ -183,7 +183,7 @@ describe("terminatePod", () => {
     check();
   });
 
-  it("goes on after the join deadline when a sync hangs, and says that the pod is gone only after the call's own", () => {
+  it("continues after the join deadline when a sync hangs, and reports the pod as removed only after the call's deadline", () => {
     const { node, takeCalls, check } = podNode({
       pods: [podOf()],
       intercept: (rpc) => (rpc === "CreateContainer" ? { kind: "hang" } : proceed),
@@ -283,7 +283,7 @@ describe("one pod after the other", () => {
     check();
   });
 
-  it("starts a pod of the same UID that comes back between two audits, without waiting for the second", () => {
+  it("starts a pod of the same UID that returns between two relists, without waiting for the second", () => {
     const { node, takeCalls, check } = podNode({ pods: [podOf()], config: { resyncPeriodMs: 3_600_000 } });
     // A kubelet that starts now lists the pod.
     node.runFor(1_000);
@@ -299,7 +299,7 @@ describe("one pod after the other", () => {
     check();
   });
 
-  it("replaces an incarnation that an audit listed within the time the calls take", () => {
+  it("replaces an incarnation that a relist found while the calls run", () => {
     const { node, takeCalls, check } = podNode({ pods: [podOf()], config: { resyncPeriodMs: 3_600_000 } });
     node.runFor(1_000);
     node.crashKubelet();

@@ -104,7 +104,7 @@ describe("podWorker: lives of the kubelet", () => {
     check();
   });
 
-  it("keeps what runs while not all sources have said what they want", () => {
+  it("keeps running pods until all sources have reported", () => {
     const { node, takeCalls, check } = podNode({
       pods: [podOf()],
       config: { sources: ["api", "http"] },
@@ -139,7 +139,7 @@ describe("podWorker: lives of the kubelet", () => {
 });
 
 describe("podWorker: admission and end", () => {
-  it("a refused pod fails with the reason, costs the runtime nothing, and goes when its source takes it back", () => {
+  it("fails a rejected pod without runtime calls, and removes it when its source does", () => {
     const { node, takeCalls, events, phase, check } = podNode({
       pods: [podOf({ spec: { nodeSelector: { disk: "none" } } })],
     });
@@ -152,7 +152,7 @@ describe("podWorker: admission and end", () => {
     check();
   });
 
-  it("a refused pod that is taken back and wanted again at once is judged again, and runs", () => {
+  it("admits a rejected pod again when its source removes and adds it", () => {
     const refused = podOf({ spec: { nodeSelector: { disk: "none" } } });
     const { node, phase } = podNode({ pods: [refused] });
     node.runFor(1_000);
@@ -163,7 +163,7 @@ describe("podWorker: admission and end", () => {
     expect([phase("uid-1"), node.running()]).toEqual(["Running", ["demo/plain/main#0"]]);
   });
 
-  it("a pod that has run to its end is stopped, kept for its status, and removed with its manifest", () => {
+  it("stops a completed pod, keeps its status, and removes it with its manifest", () => {
     const pod = podOf({ spec: { restartPolicy: "Never" } });
     const { node, takeCalls, phase, check } = podNode({ pods: [pod], programs: () => exitsWith(3, 100) });
     node.runFor(60_000);
@@ -188,7 +188,7 @@ describe("podWorker: admission and end", () => {
   });
 });
 
-describe("podWorker: no fault of the runtime makes it turn in circles", () => {
+describe("podWorker: no fault of the runtime causes a busy loop", () => {
   const RPCS: readonly CriRpc[] = [
     "RunPodSandbox",
     "StopPodSandbox",

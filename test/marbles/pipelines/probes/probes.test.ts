@@ -135,7 +135,7 @@ describe("readiness", () => {
   );
 
   it(
-    "is looked at as soon as a new container runs; that look may say yes, but a no does not count",
+    "is probed as soon as a new container runs; this probe may succeed, but its failure does not count",
     marbles(({ clock, expectObservable, flush }) => {
       const probes = { readiness: { periodSeconds: 1, failureThreshold: 1 } };
       const quick = sceneOf({ clock, probes, answers: { readiness: "s" }, isFresh: true });
@@ -163,7 +163,7 @@ describe("readiness", () => {
   );
 
   it(
-    "stays as it was known over a restart of the kubelet, until enough probes say otherwise",
+    "keeps its verdict over a restart of the kubelet, until enough probes contradict it",
     marbles(({ clock, expectObservable }) => {
       const known = { started: true, ready: true, live: true, containerId: containerId("c1") };
       const probes = { readiness: { periodSeconds: 1, failureThreshold: 2 } };
@@ -180,7 +180,7 @@ describe("readiness", () => {
   );
 
   it(
-    "is probed on while the pod is being stopped, and can turn false there",
+    "is probed while the pod terminates, and can turn false then",
     marbles(({ clock, expectObservable, at }) => {
       const scene = sceneOf({
         clock,
@@ -198,7 +198,7 @@ describe("liveness", () => {
   const probes = { liveness: { periodSeconds: 1, failureThreshold: 2 } };
 
   it(
-    "gives up after its failures in a row, then rests until there is a new instance",
+    "fails after consecutive failures, then pauses until the next instance",
     marbles(({ clock, expectObservable, at, flush }) => {
       const scene = sceneOf({ clock, probes, answers: { liveness: "sffs" } });
       at(5_500, () => scene.instance.set({ id: "c1", isRunning: false, startedMs: 0 }));
@@ -216,7 +216,7 @@ describe("liveness", () => {
   );
 
   it(
-    "is over once the pod is being stopped: what it last said is no cause for a kill any more",
+    "ends when the pod terminates: its last verdict no longer causes a kill",
     marbles(({ clock, expectObservable, at, flush }) => {
       const scene = sceneOf({ clock, probes, answers: { liveness: "ff" } });
       at(3_000, () => scene.command.set(scene.terminating));
@@ -227,7 +227,7 @@ describe("liveness", () => {
   );
 
   it(
-    "tells each failure as an event, with the probe's own output",
+    "records each failure as an event, with the probe's output",
     marbles(({ clock, expectObservable }) => {
       const scene = sceneOf({ clock, probes, answers: { liveness: "sff" } });
       const messages$ = scene.outputs$.pipe(
@@ -240,7 +240,7 @@ describe("liveness", () => {
 
 describe("startup", () => {
   it(
-    "holds the others back until it has passed, and is not asked again",
+    "delays the other probes until it has succeeded, and does not run again",
     marbles(({ clock, expectObservable, flush }) => {
       const every = { periodSeconds: 1, failureThreshold: 5 };
       const scene = sceneOf({
@@ -272,7 +272,7 @@ describe("startup", () => {
 
 describe("schedule", () => {
   it(
-    "keeps to its grid when an attempt takes long, and does not make up for what it missed",
+    "keeps its schedule when an attempt takes long, and skips missed attempts",
     marbles(({ clock, expectObservable, flush }) => {
       const probes = { liveness: { periodSeconds: 1, failureThreshold: 3 } };
       const scene = sceneOf({ clock, probes, answers: { liveness: "s" }, takesMs: 1_300 });

@@ -146,9 +146,9 @@ const hint = (uid: string | undefined, container?: string): RuntimeSignal => ({
   aheadOfStatus: false,
 });
 
-describe("runtimeStatus: looks", () => {
+describe("pleg: inspections", () => {
   it(
-    "inspects every pod at the first audit, and a pod for each hint about it",
+    "inspects every pod at the first relist, and a pod for each hint about it",
     marbles((m) => {
       const { fake, output$, state } = follow(m, m.hot("s---------h---------", { s: streaming, h: hint("a") }));
       fake.pods.set("a", [CONTAINER_RUNNING]).set("b", []);
@@ -183,7 +183,7 @@ describe("runtimeStatus: looks", () => {
   );
 
   it(
-    "knows the pod of a hint that names only a container, from the audit or from an inspection since",
+    "finds the pod of a hint that names only a container, from the relist or from a later inspection",
     marbles((m) => {
       const signals$ = m.hot("s---------h---------r---------i---------j", {
         s: streaming,
@@ -205,7 +205,7 @@ describe("runtimeStatus: looks", () => {
   );
 
   it(
-    "looks again at a pod when a hint about a container nobody knew came while it was being looked at",
+    "inspects a pod again when a hint about an unknown container arrived during its inspection",
     marbles((m) => {
       const signals$ = m.hot("s---------r----h----", { s: streaming, r: hint("n"), h: hint(undefined, "n-c0") });
       const { fake, output$ } = follow(m, signals$, { statusMs: 5 });
@@ -223,7 +223,7 @@ describe("runtimeStatus: looks", () => {
   );
 
   it(
-    "does not look again for a hint that was there before the look began, nor for strangers' containers",
+    "does not inspect again for a hint older than the inspection, nor for containers of unknown pods",
     marbles((m) => {
       const signals$ = m.hot("s------hi-r---------", {
         s: streaming,
@@ -259,7 +259,7 @@ describe("runtimeStatus: looks", () => {
   );
 
   it(
-    "asks a while after an announced exit and as long as it does not show yet, and at most once more",
+    "inspects again shortly after an announced exit that does not show yet, and at most once more",
     marbles((m) => {
       const exit = { ...hint(undefined, "a-c0"), aheadOfStatus: true };
       const { fake, output$ } = follow(m, m.hot("s---------x---------", { s: streaming, x: exit }));
@@ -291,7 +291,7 @@ describe("runtimeStatus: looks", () => {
   );
 
   it(
-    "looks at once when the container of an announced exit was not seen yet",
+    "inspects at once when the container of an announced exit is unknown",
     marbles((m) => {
       const exit = { ...hint("a", "a-c9"), aheadOfStatus: true };
       const { fake, output$ } = follow(m, m.hot("s---------x---------", { s: streaming, x: exit }));
@@ -307,7 +307,7 @@ describe("runtimeStatus: looks", () => {
   );
 });
 
-describe("runtimeStatus: failures and bounds", () => {
+describe("pleg: failures and bounds", () => {
   it(
     "repeats a failed inspection after a second, for as long as it fails",
     marbles((m) => {
@@ -347,7 +347,7 @@ describe("runtimeStatus: failures and bounds", () => {
   );
 
   it(
-    "runs no more inspections at once than allowed; the rest wait for their turn",
+    "limits concurrent inspections; the others wait",
     marbles((m) => {
       const { fake, output$ } = follow(m, m.hot("s---------", { s: streaming }), { latencyMs: 10 });
       const names = { a: "a", b: "b", c: "c", d: "d", e: "e" };
@@ -378,7 +378,7 @@ describe("runtimeStatus: failures and bounds", () => {
   });
 
   it(
-    "inspects other pods at once while one with many containers waits for its turn",
+    "inspects other pods at once while a pod with many containers waits",
     marbles((m) => {
       const { fake, output$, ask } = follow(m, m.hot("s---------", { s: streaming }));
       fake.pods.set("a", Array<cri.ContainerState>(500).fill(CONTAINER_RUNNING));
@@ -390,7 +390,7 @@ describe("runtimeStatus: failures and bounds", () => {
   );
 
   it(
-    "loses no pod of an audit when an inspection's outcome asks for another one at once",
+    "loses no pod of a relist when an inspection requests another one at once",
     marbles((m) => {
       const signals = new Subject<RuntimeSignal>();
       const { fake, output$ } = follow(m, signals, { latencyMs: 0 });
@@ -415,9 +415,9 @@ describe("runtimeStatus: failures and bounds", () => {
   );
 });
 
-describe("runtimeStatus: audits", () => {
+describe("pleg: relists", () => {
   it(
-    "finds what no hint told, and looks only at pods that changed",
+    "finds changes without hints, and inspects only changed pods",
     marbles((m) => {
       const { fake, output$ } = follow(m, m.hot("s", { s: streaming }));
       fake.pods.set("a", [CONTAINER_RUNNING]).set("b", [CONTAINER_RUNNING]);
@@ -440,7 +440,7 @@ describe("runtimeStatus: audits", () => {
     ["every second while the runtime has no stream", unsupported, ["0 all", "1000 all", "2000 all"]],
     ["every second while the stream is lost", lost, ["0 all", "1000 all", "2000 all"]],
   ] as const;
-  it.each(paces)("audits %s, counted from the end of the audit before", (_when, signal, expected) => {
+  it.each(paces)("relists %s, counted from the end of the previous relist", (_when, signal, expected) => {
     marbles((m) => {
       const { fake, output$ } = follow(m, m.hot("s", { s: signal }), { latencyMs: 0 });
       m.expectObservable(output$.pipe(switchMap(() => NEVER)), "61s !").toBe("");
@@ -450,7 +450,7 @@ describe("runtimeStatus: audits", () => {
   });
 
   it(
-    "audits at once when the stream is lost and again when it is open",
+    "relists at once when the stream is lost and again when it is open",
     marbles((m) => {
       const signals$ = m.hot("s----------l 199ms s", { s: streaming, l: lost });
       const { fake, output$ } = follow(m, signals$);
@@ -461,7 +461,7 @@ describe("runtimeStatus: audits", () => {
   );
 
   it(
-    "repeats a failed or hung audit soon, also while a stream is open: without a listing no pod starts",
+    "repeats a failed or hung relist soon, also while a stream is open: without a listing no pod starts",
     marbles((m) => {
       const { fake, output$, state } = follow(m, m.hot("s", { s: streaming }));
       fake.failing.add("all");
@@ -477,7 +477,7 @@ describe("runtimeStatus: audits", () => {
   );
 
   it(
-    "gives an audit up when the next signal comes, and takes over nothing of it",
+    "cancels a relist at the next signal, and uses nothing of it",
     marbles((m) => {
       const { fake, output$ } = follow(m, m.hot("s-l", { s: streaming, l: lost }), { latencyMs: 5 });
       fake.pods.set("a", []);
@@ -486,9 +486,9 @@ describe("runtimeStatus: audits", () => {
   );
 });
 
-describe("runtimeStatus: what is kept", () => {
+describe("pleg: retained statuses", () => {
   it(
-    "keeps an empty status of a pod with a record, and nothing of one without",
+    "keeps the empty status of a pod with a record, and removes it without one",
     marbles((m) => {
       const signals$ = m.hot("s---------h-i-------", { s: streaming, h: hint("wanted"), i: hint("stranger") });
       const { output$, state } = follow(m, signals$, { records: ["wanted"] });
@@ -499,7 +499,7 @@ describe("runtimeStatus: what is kept", () => {
   );
 
   it(
-    "forgets the empty status of a pod whose record went since, with the next audit",
+    "removes the empty status of a pod whose record was removed, at the next relist",
     marbles((m) => {
       const { output$, state, known, fake } = follow(m, m.hot("s---------h", { s: streaming, h: hint("a") }), {
         records: ["a"],
@@ -516,7 +516,7 @@ describe("runtimeStatus: what is kept", () => {
   );
 
   it(
-    "takes a pod that an inspection found gone out of the listing, without waiting for the next audit",
+    "removes a pod from the listing when an inspection finds it gone, before the next relist",
     marbles((m) => {
       const { output$, state, fake } = follow(m, m.hot("s---------h", { s: streaming, h: hint("a") }));
       fake.pods.set("a", [CONTAINER_RUNNING]).set("b", []);

@@ -79,9 +79,9 @@ const downSince = (ms: number): RuntimeState => ({ ...DOWN, downSince: monotonic
 
 const states = { r: READY, n: NO_NETWORK };
 
-describe("runtimeState", () => {
+describe("watchRuntimeState", () => {
   it(
-    "asks at once and then periodically, each second while it is not ready, tells only what changed, asks its name once",
+    "calls Status at once and periodically, each second while not ready, emits only changes, and calls Version once",
     marbles((m) => {
       const world = fake(m);
       const { output$, cell } = follow(m, world, m.hot("-"));
@@ -93,7 +93,7 @@ describe("runtimeState", () => {
   );
 
   it(
-    "asks at once when the event stream opened or broke",
+    "calls Status at once when the event stream opened or broke",
     marbles((m) => {
       const world = fake(m);
       const { output$ } = follow(m, world, m.hot("----------x---y", {}));
@@ -104,7 +104,7 @@ describe("runtimeState", () => {
   );
 
   it(
-    "is down while Status fails, keeps the name, and says why in upstream's words",
+    "is down while Status fails, keeps the name, and reports the error with upstream's text",
     marbles((m) => {
       const world = fake(m);
       const { output$, telemetry } = follow(m, world, m.hot("-"));
@@ -121,7 +121,7 @@ describe("runtimeState", () => {
   );
 
   it(
-    "never asks twice at once: an answer is never older than the one before",
+    "never has two calls at once: a response is never older than the previous one",
     marbles((m) => {
       const world = fake(m, 3_000);
       const { output$ } = follow(m, world, m.hot("1s x 99ms y 99ms z", {}));

@@ -13,7 +13,7 @@ const options = {
 };
 
 it(
-  "asks once for all who want to know at the same time, and cancels when the last has gone",
+  "sends one review for concurrent requests, and cancels it with the last one",
   marbles(({ cold, clock, expectObservable, expectSubscriptions, at }) => {
     const asked = cold("   ---(a|)");
     const never = cold("-");
@@ -79,7 +79,7 @@ it(
 );
 
 it(
-  "forgets no answer that lets somebody in for a refusal",
+  "never evicts an allowing response for a denial",
   marbles(({ cold, clock, flush }) => {
     const asked: string[] = [];
     const ask = answerCache<string, string>({
@@ -128,7 +128,7 @@ it(
 );
 
 it(
-  "sheds what it knows, and refuses those that wait; later questions are asked anew",
+  "sheds its entries, and rejects waiting requests; later requests are reviewed again",
   marbles(({ cold, clock, expectObservable, at, flush }) => {
     const sheddables: Sheddable[] = [];
     const shedding = { register: (sheddable: Sheddable) => (sheddables.push(sheddable), () => {}) };

@@ -28,7 +28,7 @@ const counted = (code: string, times: number) => [`apiserver_delegated_authz_req
 
 describe("a question about a user", () => {
   it(
-    "is asked again when the API server fails in itself, half a second later, then later still",
+    "is retried after half a second, doubling, when the API server has an internal error",
     marbles((m) => {
       const { answer$, counts } = review(m, ["-#", BROKEN], ["-#", BROKEN], ["-(y|)"]);
       m.expectObservable(answer$).toBe("- 500ms - 750ms - (y|)");
@@ -38,7 +38,7 @@ describe("a question about a user", () => {
   );
 
   it(
-    "is given up after five times",
+    "fails after five attempts",
     marbles((m) => {
       const { answer$, counts } = review(m, ["#", BROKEN]);
       m.expectObservable(answer$).toBe("4063ms #", {}, BROKEN);
@@ -60,7 +60,7 @@ describe("a question about a user", () => {
   });
 
   it(
-    "is dropped with who wanted to know, also between two tries",
+    "is cancelled with its subscriber, also between two attempts",
     marbles((m) => {
       const { answer$, counts } = review(m, ["-#", BROKEN]);
       m.expectObservable(answer$, "----!").toBe("");

@@ -4,7 +4,7 @@ import { createApiLanes } from "../../../../src/sinks/apiServer/apiLanes.ts";
 import { marbles } from "../../../support/marbles.ts";
 
 it(
-  "lets the requests about pods begin at the rate of kubeAPIQPS and kubeAPIBurst, and tells how long each waited",
+  "limits pod requests to kubeAPIQPS and kubeAPIBurst, and reports how long each waited",
   marbles(({ clock, expectObservable, flush }) => {
     const waits: string[] = [];
     const { lanes, close } = createApiLanes({

@@ -37,9 +37,9 @@ const rule = (
   });
 
 describe("noticeReturns", () => {
-  it("says nothing while the server is there", rule([["^", "pods", "answer"]], ""));
+  it("emits nothing while the server responds", rule([["^", "pods", "answer"]], ""));
   it(
-    "tells once that any lane is answered after any was not",
+    "emits once when any lane gets a response after a failure",
     rule(
       [
         ["^", "objects", "refused"],
@@ -51,7 +51,7 @@ describe("noticeReturns", () => {
     ),
   );
   it(
-    "takes a refusal for neither",
+    "ignores rejected requests",
     rule(
       [
         ["^", "objects", "conflict"],

@@ -35,7 +35,7 @@ const lines = (count: number) => Buffer.from('{"type":"ADDED","object":{}}\n'.re
 
 describe("watchEvents", () => {
   it(
-    "tells a hundred events a turn, and reads no more until all are told",
+    "emits a hundred events a turn, and reads no more until all are emitted",
     marbles(({ clock, at, flush }) => {
       const { transport, done, to } = scripted();
       let reported = 0;
@@ -57,7 +57,7 @@ describe("watchEvents", () => {
   );
 
   it(
-    "goes on reading at once when there is little",
+    "continues to read at once after few events",
     marbles(({ clock, at, expectObservable, flush }) => {
       const { transport, done, to } = scripted();
       const events$ = watchEvents(transport, { method: "GET", path: "/" }, {}, clock, () => {});

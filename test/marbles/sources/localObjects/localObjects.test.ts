@@ -51,7 +51,7 @@ const named = (items: readonly { readonly metadata?: { readonly name?: string } 
 
 describe("localObjects", () => {
   it(
-    "lists what is there when it is asked, and selects as an API server",
+    "lists the current objects, and selects as an API server",
     marbles(({ clock, expectObservable }) => {
       const { node, objects } = nodeOf(clock);
       node.pods = [web, job];
@@ -74,7 +74,7 @@ describe("localObjects", () => {
   );
 
   it(
-    "gives an object a new version only when it changed",
+    "changes the version of an object only when it changed",
     marbles(({ clock }) => {
       const { node, objects } = nodeOf(clock);
       const versions: unknown[] = [];
@@ -92,7 +92,7 @@ describe("localObjects", () => {
   );
 
   it(
-    "tells a watch what was missed since its version, then each change, in order",
+    "sends a watch the changes since its version, then each change, in order",
     marbles(({ clock, at, flush }) => {
       const changed$ = new Subject<void>();
       const { node, objects } = nodeOf(clock, changed$);
@@ -147,7 +147,7 @@ describe("localObjects", () => {
   );
 
   it(
-    "looks at nothing while nobody watches, and at the node now and then while somebody does",
+    "reads nothing without watches, and the node periodically with one",
     marbles(({ clock, at, flush }) => {
       const { node, objects } = nodeOf(clock);
       const looks: number[] = [];
@@ -163,7 +163,7 @@ describe("localObjects", () => {
   );
 
   it(
-    "says now and then that a quiet watch is alive, to whoever allows bookmarks",
+    "sends periodic bookmarks on a quiet watch that allows them",
     marbles(({ clock, expectObservable }) => {
       const { objects } = nodeOf(clock);
       const bookmarks$ = objects.watch("namespaces", {

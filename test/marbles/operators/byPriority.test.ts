@@ -145,11 +145,13 @@ describe("byPriority, as a stream", () => {
   it(
     "stops all work when it is unsubscribed",
     marbles(({ hot, cold, clock, expectObservable, expectSubscriptions }) => {
-      const work = cold<WorkOutcome>("------|");
+      const work = cold<WorkOutcome>("                       ------|");
+      const workSubs = "                                     -^-!";
       const source = hot<{ key: string; priority: number }>("-a----", { a: { key: "a", priority: 0 } });
+      const expected = "                                     ";
       const result$ = source.pipe(byPriority({ work: () => work, limit: 1, backoff: BACKOFF, clock, rng: fixedRng() }));
-      expectObservable(result$, "---!").toBe("");
-      expectSubscriptions(work).toBe("-^-!");
+      expectObservable(result$, "---!").toBe(expected);
+      expectSubscriptions(work).toBe(workSubs);
     }),
   );
 });

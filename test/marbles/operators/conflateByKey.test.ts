@@ -25,6 +25,7 @@ describe("conflateByKey", () => {
     marbles(({ hot, scheduler, expectObservable, flush }) => {
       const depths: number[] = [];
       const source = hot("-axbp-------|", values);
+      const expected = "  -----a---x---b---(p|)";
       const result$ = source.pipe(
         conflateByKey((value) => timer(4, scheduler).pipe(map(() => value)), {
           key,
@@ -33,7 +34,7 @@ describe("conflateByKey", () => {
         }),
       );
       // b waited from frame 2, a's second value from 3, c from 4.
-      expectObservable(result$).toBe("-----a---x---b---(p|)", values);
+      expectObservable(result$).toBe(expected, values);
       flush();
       expect(depths).toEqual([1, 0, 1, 2, 3, 2, 1, 0]);
     }),
@@ -42,13 +43,15 @@ describe("conflateByKey", () => {
   it(
     "a hung key delays no other key",
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
-      const hung = cold("--------------------");
+      const hung = cold(" --------------------");
+      const hungSubs = "  -^------!";
       const source = hot("-ax-y---", values);
+      const expected = "  ---x-y---";
       const result$ = source.pipe(
         conflateByKey((value) => (key(value) === "a" ? hung : cold("-r|").pipe(map(() => value))), options),
       );
-      expectObservable(result$, "--------!").toBe("---x-y---", values);
-      expectSubscriptions(hung).toBe("-^------!");
+      expectObservable(result$, "--------!").toBe(expected, values);
+      expectSubscriptions(hung).toBe(hungSubs);
     }),
   );
 

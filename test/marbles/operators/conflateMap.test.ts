@@ -29,7 +29,8 @@ describe("conflateMap", () => {
     marbles(({ hot, cold, expectObservable }) => {
       const source = hot("-ab|");
       const inner = cold("---x|");
-      expectObservable(source.pipe(conflateMap(() => inner))).toBe("----x---x|");
+      const expected = "  ----x---x|";
+      expectObservable(source.pipe(conflateMap(() => inner))).toBe(expected);
     }),
   );
 
@@ -38,8 +39,10 @@ describe("conflateMap", () => {
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
       const source = hot("-a--#");
       const inner = cold("x------|");
-      expectObservable(source.pipe(conflateMap(() => inner))).toBe("-x--#");
-      expectSubscriptions(inner).toBe("-^--!");
+      const innerSubs = " -^--!";
+      const expected = "  -x--#";
+      expectObservable(source.pipe(conflateMap(() => inner))).toBe(expected);
+      expectSubscriptions(inner).toBe(innerSubs);
     }),
   );
 
@@ -58,10 +61,13 @@ describe("conflateMap", () => {
     "stops source and inner on unsubscribe",
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
       const source = hot("-a-b---");
+      const sourceSubs = "^---!";
       const inner = cold("--------x");
-      expectObservable(source.pipe(conflateMap(() => inner)), "----!").toBe("-----");
-      expectSubscriptions(source).toBe("^---!");
-      expectSubscriptions(inner).toBe("-^--!");
+      const innerSubs = " -^--!";
+      const expected = "  -----";
+      expectObservable(source.pipe(conflateMap(() => inner)), "----!").toBe(expected);
+      expectSubscriptions(source).toBe(sourceSubs);
+      expectSubscriptions(inner).toBe(innerSubs);
     }),
   );
 
@@ -102,7 +108,8 @@ describe("conflateMap", () => {
     "keeps the newest of values arriving in one frame",
     marbles(({ hot, scheduler, expectObservable }) => {
       const source = hot("-(abcd)--|");
-      expectObservable(source.pipe(conflateMap((v) => timer(2, scheduler).pipe(map(() => v))))).toBe("---a-d---|");
+      const expected = "  ---a-d---|";
+      expectObservable(source.pipe(conflateMap((v) => timer(2, scheduler).pipe(map(() => v))))).toBe(expected);
     }),
   );
 });

@@ -21,8 +21,10 @@ describe("deadline", () => {
     "fails at the deadline, values or not, and stops the source",
     marbles(({ cold, clock, expectObservable, expectSubscriptions }) => {
       const source = cold("-a-b------");
-      expectObservable(source.pipe(deadline(5, clock))).toBe("-a-b-#", undefined, late);
-      expectSubscriptions(source).toBe("^----!");
+      const sourceSubs = " ^----!";
+      const expected = "   -a-b-#";
+      expectObservable(source.pipe(deadline(5, clock))).toBe(expected, undefined, late);
+      expectSubscriptions(source).toBe(sourceSubs);
     }),
   );
 

@@ -8,9 +8,11 @@ describe("eachOf", () => {
     "emits the items of each list in order, nothing of an empty one, and ends with its source",
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const source = hot("-a----b--c-|");
+      const sourceSubs = "^----------!";
+      const expected = "  -(xy)----z-|";
       const lists: Readonly<Record<string, readonly string[]>> = { a: ["x", "y"], b: [], c: ["z"] };
-      expectObservable(source.pipe(eachOf((value) => lists[value] ?? []))).toBe("-(xy)----z-|");
-      expectSubscriptions(source).toBe("^----------!");
+      expectObservable(source.pipe(eachOf((value) => lists[value] ?? []))).toBe(expected);
+      expectSubscriptions(source).toBe(sourceSubs);
     }),
   );
 

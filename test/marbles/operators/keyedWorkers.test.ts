@@ -13,11 +13,13 @@ describe("keyedWorkers", () => {
     "passes every value to the worker of its key, in order, including the first one",
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const source = hot("-a-b-c-e--|", values);
+      const sourceSubs = "^---------!";
+      const expected = "  -a-b-c-e--|";
       const result$ = source.pipe(
         keyedWorkers({ key: firstLetter, worker: (key, v$) => v$.pipe(map((v) => key + v)) }),
       );
-      expectObservable(result$).toBe("-a-b-c-e--|", { a: "aa1", b: "bb1", c: "aa2", e: "bb2" });
-      expectSubscriptions(source).toBe("^---------!");
+      expectObservable(result$).toBe(expected, { a: "aa1", b: "bb1", c: "aa2", e: "bb2" });
+      expectSubscriptions(source).toBe(sourceSubs);
     }),
   );
 
@@ -69,7 +71,8 @@ describe("keyedWorkers", () => {
       const pause$ = timer(4, scheduler).pipe(ignoreElements());
       const worker = (_key: string, v$: Observable<string>) => concat(pause$, v$.pipe(take(1)), pause$, v$);
       const result$ = hot("-a-c--d--------|", values).pipe(keyedWorkers({ key: firstLetter, worker }));
-      expectObservable(result$).toBe("-----a---(cd)--|", values);
+      const expected = "   -----a---(cd)--|";
+      expectObservable(result$).toBe(expected, values);
     }),
   );
 

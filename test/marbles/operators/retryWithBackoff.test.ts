@@ -35,10 +35,12 @@ it(
   "starts no attempt after its subscriber left during a delay",
   marbles(({ cold, clock, expectObservable, expectSubscriptions }) => {
     const failing = cold("-#");
+    const failingSubs = " ^!";
+    const expected = "    ----";
     expectObservable(
       failing.pipe(retryWithBackoff({ initialMs: 5, maxMs: 5 }, { clock, rng: fixedRng() }, () => undefined)),
       "---!",
-    ).toBe("----");
-    expectSubscriptions(failing).toBe("^!");
+    ).toBe(expected);
+    expectSubscriptions(failing).toBe(failingSubs);
   }),
 );

@@ -21,11 +21,13 @@ describe("switchAndJoin", () => {
     "aborts the running phase, lets its values flow, and starts the next when it completed",
     marbles(({ hot, clock, expectObservable, expectSubscriptions }) => {
       const phases = hot("-a----b------");
+      const phasesSubs = "^---------!";
+      const expected = "  -a-a-a---(Ab)";
       const result$ = phases.pipe(
         switchAndJoin({ run: (p, stop) => phaseWork(clock, p, stop, 3), joinDeadlineMs: 100, clock }),
       );
-      expectObservable(result$, "----------!").toBe("-a-a-a---(Ab)");
-      expectSubscriptions(phases).toBe("^---------!");
+      expectObservable(result$, "----------!").toBe(expected);
+      expectSubscriptions(phases).toBe(phasesSubs);
     }),
   );
 
@@ -58,7 +60,9 @@ describe("switchAndJoin", () => {
       const leaked: string[] = [];
       const phases = hot("-a-b-----|");
       const stuck = cold("------------------x");
-      const fine = cold("x|");
+      const stuckSubs = " -^-----!";
+      const fine = cold(" x|");
+      const expected = "  -------x-|";
       const result$ = phases.pipe(
         switchAndJoin({
           run: (p) => (p === "a" ? stuck : fine),
@@ -67,8 +71,8 @@ describe("switchAndJoin", () => {
           onLeak: (p) => leaked.push(p),
         }),
       );
-      expectObservable(result$).toBe("-------x-|");
-      expectSubscriptions(stuck).toBe("-^-----!");
+      expectObservable(result$).toBe(expected);
+      expectSubscriptions(stuck).toBe(stuckSubs);
       flush();
       expect(leaked).toEqual(["a"]);
     }),
@@ -105,7 +109,8 @@ describe("switchAndJoin", () => {
           stop.addEventListener("abort", () => subscriber.complete());
         });
       const result$ = hot("-a-b-c-").pipe(switchAndJoin({ run: obedient, joinDeadlineMs: 5, clock }));
-      expectObservable(result$, "-------!").toBe("-a-b-c--");
+      const expected = "   -a-b-c--";
+      expectObservable(result$, "-------!").toBe(expected);
     }),
   );
 

@@ -43,8 +43,9 @@ describe("mergePodConfig", () => {
     "a source counts as seen from its first snapshot on, also an empty one",
     marbles(({ hot, expectObservable }) => {
       const snapshots$ = hot("-a-b|", { a: snapshot("http"), b: snapshot("file") });
+      const expected = "      -a-b|";
       const result$ = mergePodConfig(snapshots$).pipe(map(({ seen }) => [...seen]));
-      expectObservable(result$).toBe("-a-b|", { a: ["http"], b: ["http", "file"] });
+      expectObservable(result$).toBe(expected, { a: ["http"], b: ["http", "file"] });
     }),
   );
 
@@ -52,10 +53,11 @@ describe("mergePodConfig", () => {
     "a source that is not ready is not seen by its snapshot, and removes nothing",
     marbles(({ hot, expectObservable }) => {
       const snapshots$ = hot("-a-b-a|", { a: notReady("file"), b: snapshot("file", "x") });
+      const expected = "      -a-b-c|";
       const result$ = mergePodConfig(snapshots$).pipe(
         map(({ updates, seen }) => ({ updates: updates.map(short), seen: [...seen] })),
       );
-      expectObservable(result$).toBe("-a-b-c|", {
+      expectObservable(result$).toBe(expected, {
         a: { updates: [], seen: [] },
         b: { updates: ["file ADD x"], seen: ["file"] },
         c: { updates: [], seen: ["file"] },

@@ -84,8 +84,9 @@ describe("podConfig", () => {
         return { ...snapshot([]), pods: [{ ...pod, spec: { ...pod.spec, hostnameOverride, hostname } }] };
       };
       const snapshots$ = hot("a-----b-----c", { a: named(), b: named("other"), c: named("other", "other") });
+      const expected = "      (as)--------c";
       const { output$ } = follow(snapshots$, { ...ALL_GATES, hostnameOverride: false });
-      expectObservable(output$, "16ms !").toBe("(as)--------c", { a: "ADD x", s: "seen", c: "UPDATE x" });
+      expectObservable(output$, "16ms !").toBe(expected, { a: "ADD x", s: "seen", c: "UPDATE x" });
     }),
   );
 
@@ -94,12 +95,13 @@ describe("podConfig", () => {
     marbles(({ hot, expectObservable, flush }) => {
       const unread = snapshot([], { ready: false, problems: [problem("cannot be read", { pod: undefined })] });
       const snapshots$ = hot("a-----b-----", { a: unread, b: snapshot(["x"]) });
+      const expected = "      ------(bs)";
       const { output$, state, telemetry } = follow(snapshots$);
       const seenBefore: number[] = [];
       expectObservable(
         output$.pipe(map((said) => (seenBefore.push(state.sourcesSeen.value.size), said))),
         "12ms !",
-      ).toBe("------(bs)", { b: "ADD x", s: "seen" });
+      ).toBe(expected, { b: "ADD x", s: "seen" });
       flush();
       expect([seenBefore, telemetry.lines.map(({ message }) => message)]).toEqual([[1, 1], ["Manifest problem"]]);
     }),

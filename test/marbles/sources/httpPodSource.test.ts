@@ -140,6 +140,8 @@ describe("httpPodSource", () => {
     "cancels the pending request on unsubscribe",
     marbles(({ clock, cold, expectObservable, expectSubscriptions }) => {
       const request = cold<ManifestResponse>("----------------x");
+      const requestSubs = "                   ^----!";
+      const expected = "                      ------";
       const options = {
         url: URL_TEXT,
         server: { get: () => request },
@@ -148,8 +150,8 @@ describe("httpPodSource", () => {
         clock,
         digest: testDigest,
       };
-      expectObservable(httpPodSource(options), "-----!").toBe("------");
-      expectSubscriptions(request).toBe("^----!");
+      expectObservable(httpPodSource(options), "-----!").toBe(expected);
+      expectSubscriptions(request).toBe(requestSubs);
     }),
   );
   it(

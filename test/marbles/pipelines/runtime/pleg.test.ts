@@ -170,13 +170,14 @@ describe("pleg: inspections", () => {
     "ends with a broken invariant when an inspection is not newer than the one before",
     marbles((m) => {
       const signals$ = m.hot("s---------h---", { s: streaming, h: hint("a") });
+      const expected = "      ------------(a|)";
       const { fake, output$ } = follow(m, signals$, { sequence: { next: () => 1 } });
       fake.pods.set("a", [CONTAINER_RUNNING]);
       const ended$ = output$.pipe(
         ignoreElements(),
         catchError((thrown: unknown) => of((thrown as Error).message)),
       );
-      m.expectObservable(ended$).toBe("------------(a|)", {
+      m.expectObservable(ended$).toBe(expected, {
         a: "an inspection of pod a is older than the one before",
       });
     }),
@@ -208,11 +209,12 @@ describe("pleg: inspections", () => {
     "inspects a pod again when a hint about an unknown container arrived during its inspection",
     marbles((m) => {
       const signals$ = m.hot("s---------r----h----", { s: streaming, r: hint("n"), h: hint(undefined, "n-c0") });
+      const expected = "      c-d--------------(ab)---e";
       const { fake, output$ } = follow(m, signals$, { statusMs: 5 });
       m.at(9, () => fake.pods.set("n", [CONTAINER_RUNNING]));
       // It ends after its status was read, and before anyone knows that it is of this pod.
       m.at(14, () => fake.pods.set("n", [CONTAINER_EXITED]));
-      m.expectObservable(output$, "50ms !").toBe("c-d--------------(ab)---e", {
+      m.expectObservable(output$, "50ms !").toBe(expected, {
         c: "streamChanged",
         d: "relisted",
         a: "n running",
@@ -247,8 +249,9 @@ describe("pleg: inspections", () => {
     "inspects a pod once more for all hints that came during an inspection of it",
     marbles((m) => {
       const signals$ = m.hot("s---------hhhhhh----", { s: streaming, h: hint("a") });
+      const expected = "      c-----d---------a-----a";
       const { fake, output$ } = follow(m, signals$, { latencyMs: 6 });
-      m.expectObservable(output$, "50ms !").toBe("c-----d---------a-----a", {
+      m.expectObservable(output$, "50ms !").toBe(expected, {
         c: "streamChanged",
         d: "relisted",
         a: "a",
@@ -334,9 +337,10 @@ describe("pleg: failures and bounds", () => {
     "one hung inspection ends at its deadline and delays no other pod meanwhile",
     marbles((m) => {
       const signals$ = m.hot("s---------hi---j----", { s: streaming, h: hint("hung"), i: hint("a"), j: hint("b") });
+      const expected = "      c-d----------a---b 1092ms f";
       const { fake, output$ } = follow(m, signals$);
       fake.hung.add("hung");
-      m.expectObservable(output$, "1500ms !").toBe("c-d----------a---b 1092ms f", {
+      m.expectObservable(output$, "1500ms !").toBe(expected, {
         c: "streamChanged",
         d: "relisted",
         a: "a",
@@ -453,8 +457,9 @@ describe("pleg: relists", () => {
     "relists at once when the stream is lost and again when it is open",
     marbles((m) => {
       const signals$ = m.hot("s----------l 199ms s", { s: streaming, l: lost });
+      const expected = "";
       const { fake, output$ } = follow(m, signals$);
-      m.expectObservable(output$.pipe(switchMap(() => NEVER)), "1s !").toBe("");
+      m.expectObservable(output$.pipe(switchMap(() => NEVER)), "1s !").toBe(expected);
       m.flush();
       expect(fake.looks).toEqual(["0 all", "11 all", "211 all"]);
     }),
@@ -491,8 +496,9 @@ describe("pleg: retained statuses", () => {
     "keeps the empty status of a pod with a record, and removes it without one",
     marbles((m) => {
       const signals$ = m.hot("s---------h-i-------", { s: streaming, h: hint("wanted"), i: hint("stranger") });
+      const expected = "";
       const { output$, state } = follow(m, signals$, { records: ["wanted"] });
-      m.expectObservable(output$.pipe(switchMap(() => NEVER)), "20ms !").toBe("");
+      m.expectObservable(output$.pipe(switchMap(() => NEVER)), "20ms !").toBe(expected);
       m.flush();
       expect(state.runtimeStatuses.values().map((status) => status.podUid)).toEqual(["wanted"]);
     }),

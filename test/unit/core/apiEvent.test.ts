@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { apiEvent, type CountedEvent, eventPatch, isExpectedRefusal, isRefused } from "../../../src/core/apiEvent.ts";
 import { apiError } from "../../../src/core/api/apiStatus.ts";
-import { kubeletError } from "../../../src/core/errors.ts";
+import { type ErrorCode, kubeletError } from "../../../src/core/errors.ts";
 import type { KubeletEvent } from "../../../src/core/events.ts";
 import { epochMs } from "../../../src/core/ids.ts";
 
@@ -89,4 +89,18 @@ describe("a response to an event", () => {
   ])("%s: final, expected", (_, error, expected) => {
     expect([isRefused(error), isExpectedRefusal(error)]).toEqual(expected);
   });
+});
+
+it.each<[ErrorCode, isFinal: boolean, isExpected: boolean]>([
+  ["InvalidArgument", true, false],
+  ["PermissionDenied", true, false],
+  ["NotFound", true, true],
+  ["AlreadyExists", true, true],
+  ["Conflict", true, false],
+  ["Unimplemented", true, false],
+  ["Unavailable", false, false],
+  ["Unknown", false, false],
+])("the error %s of the API server is final: %s, expected: %s", (code, isFinal, isExpected) => {
+  const error = kubeletError(code, "no");
+  expect([isRefused(error), isExpectedRefusal(error)]).toEqual([isFinal, isExpected]);
 });

@@ -9,6 +9,12 @@ describe("ioError", () => {
     ["ENOENT", "NotFound", true],
     ["EEXIST", "AlreadyExists", true],
     ["EACCES", "PermissionDenied", false],
+    ["EPERM", "PermissionDenied", false],
+    ["EDQUOT", "ResourceExhausted", true],
+    ["EMFILE", "ResourceExhausted", true],
+    ["ENFILE", "ResourceExhausted", true],
+    ["EINVAL", "InvalidArgument", false],
+    ["ABORT_ERR", "Cancelled", true],
     ["EROFS", "PermissionDenied", false],
     ["ENOSPC", "ResourceExhausted", true],
     ["EBUSY", "Io", true],
@@ -37,7 +43,13 @@ describe("ioError", () => {
 
 it.each([
   [thrown("EACCES"), "permission denied"],
+  [thrown("EPERM"), "permission denied"],
   [thrown("ENOENT"), "there is no such file or directory"],
+  [thrown("ENOTDIR"), "a part of its path is not a directory"],
+  [thrown("EISDIR"), "is a directory"],
+  [thrown("ELOOP"), "is a symbolic link that leads back to itself"],
+  [thrown("EROFS"), "the file system is read-only"],
+  [thrown("ENOSPC"), "the disk is full"],
   [thrown("EXDEV"), "EXDEV"],
   ["text", "text"],
 ])("pathFault explains why a path cannot be used: %s", (failure, words) => {

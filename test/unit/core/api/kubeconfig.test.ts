@@ -105,6 +105,21 @@ describe("decodeKubeconfig", () => {
     expect(value(document({}, user)).proof).toEqual(proof);
   });
 
+  it("passes the cluster and its extension to a plugin that asks for it", () => {
+    const cluster = {
+      ...{ server: "https://x", "tls-server-name": "y", "insecure-skip-tls-verify": false },
+      ...{ "certificate-authority-data": btoa("CA"), "proxy-url": "http://p" },
+    };
+    const extensions = [
+      { name: "other", extension: 1 },
+      { name: "client.authentication.k8s.io/exec", extension: { audience: "a" } },
+    ];
+    const user = exec({ provideClusterInfo: true, interactiveMode: "IfAvailable" });
+    const { proof } = value(document({ ...cluster, "disable-compression": true, extensions }, user));
+    const plugin = { args: [], env: {}, installHint: "", cluster: { ...cluster, config: { audience: "a" } } };
+    expect(proof).toMatchObject({ kind: "exec", plugin });
+  });
+
   it("uses HTTP for a server without a scheme, and no credentials for a context without a user", () => {
     const contexts = [{ name: "here", context: { cluster: "near" } }];
     const { server, proof } = value(document({ server: "localhost:8080" }, {}, { contexts, users: [] }));
@@ -204,6 +219,18 @@ describe("decodeKubeconfig", () => {
         `${USER}.exec.args: must be a list of strings`,
         `${USER}.exec.env[0].name: is required`,
       ],
+    ],
+    [
+      "a plugin that asks in an unknown way",
+      document({}, exec({ interactiveMode: "Sometimes" })),
+      [`${USER}.exec.interactiveMode: must be Never, IfAvailable, Always, got "Sometimes"`],
+    ],
+    ["arguments that are no list", document({}, exec({ args: "a" })), [`${USER}.exec.args: must be a list of strings`]],
+    ["variables that are no list", document({}, exec({ env: {} })), [`${USER}.exec.env: must be a list, got a map`]],
+    [
+      "a variable that is no map",
+      document({}, exec({ env: ["A"] })),
+      [`${USER}.exec.env[0]: must be a map, got "A"`, `${USER}.exec.env[0].name: is required`],
     ],
     [
       "a plugin of v1 that does not say how it asks",

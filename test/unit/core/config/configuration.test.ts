@@ -47,6 +47,59 @@ describe("decodeConfiguration", () => {
     });
   });
 
+  const INT32 = "must be between -2147483648 and 2147483647, got";
+  it.each<[object, string | undefined]>([
+    [{ maxPods: 2_147_483_647 }, undefined],
+    [{ maxPods: 2_147_483_648 }, `maxPods: ${INT32} 2147483648`],
+    [{ maxPods: -2_147_483_648 }, undefined],
+    [{ maxPods: -2_147_483_649 }, `maxPods: ${INT32} -2147483649`],
+    [{ maxPods: "1" }, 'maxPods: must be a whole number, got "1"'],
+    [{ tlsCurvePreferences: [1.5] }, "tlsCurvePreferences[0]: must be a whole number, got 1.5"],
+    [{ podPidsLimit: Number.MAX_SAFE_INTEGER }, undefined],
+    [{ podPidsLimit: 2 ** 53 }, expect.stringContaining("podPidsLimit: must be between") as string],
+    [{ logging: { verbosity: 4_294_967_295 } }, undefined],
+    [{ logging: { verbosity: 4_294_967_296 } }, "logging.verbosity: must be between 0 and 4294967295, got 4294967296"],
+    [{ logging: { verbosity: -1 } }, "logging.verbosity: must be between 0 and 4294967295, got -1"],
+    [{ memoryThrottlingFactor: "1" }, 'memoryThrottlingFactor: must be a number, got "1"'],
+    [{ enableServer: "yes" }, 'enableServer: must be true or false, got "yes"'],
+    [{ address: 1 }, "address: must be a string, got 1"],
+    [{ syncFrequency: 5 }, 'syncFrequency: must be a duration such as "1m30s", got 5; did you mean "5s"?'],
+    [{ syncFrequency: 0 }, 'syncFrequency: must be a duration such as "1m30s", got 0; did you mean "0s"?'],
+    [{ syncFrequency: -5 }, 'syncFrequency: must be a duration such as "1m30s", got -5'],
+    [{ syncFrequency: "5" }, 'syncFrequency: must be a duration such as "1m30s", got "5"'],
+    [{ featureGates: { A: "on" } }, 'featureGates.A: must be true or false, got "on"'],
+    [{ featureGates: [] }, "featureGates: must be a map, got a list"],
+    [{ clusterDNS: "a" }, 'clusterDNS: must be a list, got "a"'],
+    [{ authentication: 1 }, "authentication: must be a map, got 1"],
+    [{ registerWithTaints: [1] }, "registerWithTaints[0]: must be a map, got 1"],
+    [{ staticPodURLHeader: { a: "b" } }, 'staticPodURLHeader.a: must be a list, got "b"'],
+    [{ staticPodURLHeader: { a: [1] } }, "staticPodURLHeader.a[0]: must be a string, got 1"],
+    [{ evictionHard: { "memory.available": 5 } }, 'evictionHard["memory.available"]: must be a string, got 5'],
+  ])("of %j has the problem %j", (fields, problem) => {
+    const { problems } = decodeConfiguration({ ...HEADER, ...fields });
+    expect(problems.map(({ path, reason }) => `${formatFieldPath(path)}: ${reason}`)).toEqual(
+      problem === undefined ? [] : [problem],
+    );
+  });
+
+  it.each([
+    [[], "must be a map of fields, got a list"],
+    ["text", 'must be a map of fields, got "text"'],
+  ])("of %j is no configuration", (document, reason) => {
+    expect(decodeConfiguration(document)).toEqual({ config: {}, problems: [{ path: [], reason }] });
+  });
+
+  it("keeps null in a map of a patch only", () => {
+    const document = { ...HEADER, evictionHard: { "memory.available": null, "nodefs.available": "5%" } };
+    const whole = decodeConfiguration(document);
+    const patch = decodeConfiguration(document, "patch");
+    expect([whole.problems.length, patch.problems.length]).toEqual([1, 0]);
+    expect([whole.config, patch.config]).toEqual([
+      { evictionHard: { "nodefs.available": "5%" } },
+      { evictionHard: { "nodefs.available": "5%" } },
+    ]);
+  });
+
   it("reports every problem and keeps the other fields", () => {
     const document = {
       kind: "KubeletConfiguration",

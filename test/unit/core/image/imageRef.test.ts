@@ -3,6 +3,9 @@ import { kubeletError } from "../../../../src/core/errors.ts";
 import { parseImageRef } from "../../../../src/core/image/imageRef.ts";
 
 const SHA = `sha256:${"0123456789abcdef".repeat(4)}`;
+const SHA_384 = `sha384:${"0".repeat(96)}`;
+const SHA_512 = `sha512:${"0".repeat(128)}`;
+const LONG = "a".repeat(255);
 
 describe("parseImageRef", () => {
   it.each([
@@ -19,6 +22,10 @@ describe("parseImageRef", () => {
     [`busybox@${SHA}`, "docker.io", "library/busybox", undefined, SHA, `busybox@${SHA}`],
     [`busybox:1.37@${SHA}`, "docker.io", "library/busybox", "1.37", SHA, `busybox:1.37@${SHA}`],
     ["a__b/c-d.e_f:T_1.2-x", "docker.io", "a__b/c-d.e_f", "T_1.2-x", undefined, "a__b/c-d.e_f:T_1.2-x"],
+    [`r.test/${LONG}`, "r.test", LONG, "latest", undefined, `r.test/${LONG}:latest`],
+    [`a:${"t".repeat(128)}`, "docker.io", "library/a", "t".repeat(128), undefined, `a:${"t".repeat(128)}`],
+    [`a@${SHA_384}`, "docker.io", "library/a", undefined, SHA_384, `a@${SHA_384}`],
+    [`a@${SHA_512}`, "docker.io", "library/a", undefined, SHA_512, `a@${SHA_512}`],
     ["UPPER/app", "UPPER", "app", "latest", undefined, "UPPER/app:latest"],
   ])("%s", (text, domain, path, tag, digest, pullName) => {
     const canonical = `${domain}/${path}${tag === undefined ? "" : `:${tag}`}${digest === undefined ? "" : `@${digest}`}`;
@@ -40,6 +47,10 @@ describe("parseImageRef", () => {
     ["busybox@sha256:short", "invalid reference format"],
     [`busybox@${SHA.toUpperCase().replace("SHA256", "sha256")}`, "invalid checksum digest format"],
     [`busybox@${SHA}00`, "invalid checksum digest length"],
+    [`a@sha512:${"0".repeat(64)}`, "invalid checksum digest length"],
+    [`a@sha384:${"0".repeat(64)}`, "invalid checksum digest length"],
+    [`Busybox@${SHA}`, "invalid reference format: repository name (library/Busybox@sha256) must be lowercase"],
+    [`Busybox:1@${SHA}`, "invalid reference format: repository name (library/Busybox) must be lowercase"],
     [`busybox@md5:${"0".repeat(32)}`, "unsupported digest algorithm"],
     ["a//b", "invalid reference format"],
     ["-a/b", "invalid reference format"],

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { milliCpuToQuotaUs, milliCpuToShares } from "../../../../src/core/resources/cgroupMath.ts";
+import {
+  milliCpuToQuotaUs,
+  milliCpuToShares,
+  sharesToWeight,
+  weightToShares,
+} from "../../../../src/core/resources/cgroupMath.ts";
 
 describe("cgroupMath", () => {
   it.each([
@@ -22,4 +27,24 @@ describe("cgroupMath", () => {
   ])("%d thousandths per %d us give a quota of %d us", (milli, period, quota) => {
     expect(milliCpuToQuotaUs(milli, period)).toBe(quota);
   });
+});
+
+it.each([
+  [0, 1],
+  [2, 1],
+  [28, 1],
+  [29, 2],
+  [1024, 39],
+  [262_144, 10_000],
+])("%d shares are the weight %d", (shares, weight) => {
+  expect(sharesToWeight(shares)).toBe(weight);
+});
+
+it.each([
+  [1, 2],
+  [2, 28],
+  [100, 2_597],
+  [10_000, 262_144],
+])("the weight %d is %d shares", (weight, shares) => {
+  expect(weightToShares(weight)).toBe(shares);
 });

@@ -48,5 +48,13 @@ describe("podLimits", () => {
     const pod = podOf({ spec: { containers, overhead: { cpu: "1", memory: "1Gi" } } });
     expect(wire(podLimits(pod))).toEqual({ memory: "2Gi" });
     expect(wire(podLimits(pod, { excludeOverhead: true }))).toEqual({ memory: "1Gi" });
+    expect(wire(podLimits(pod, { excludeOverhead: false }))).toEqual({ memory: "2Gi" });
+  });
+
+  it("adds no overhead to a limit of zero, and prefers supported pod-level limits", () => {
+    const containers = [containerOf({ resources: { limits: { cpu: "0", memory: "1Gi" } } })];
+    const limits = { memory: "3Gi", "hugepages-2Mi": "4Mi", "example.com/gpu": "1" };
+    const pod = podOf({ spec: { containers, resources: { limits }, overhead: { cpu: "1" } } });
+    expect(wire(podLimits(pod))).toEqual({ cpu: "0", memory: "3Gi", "hugepages-2Mi": "4Mi" });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { journalArguments, readNodeLogQuery } from "../../../../src/core/server/nodeLogQuery.ts";
+import { journalArguments, readNodeLogQuery, serviceLogFiles } from "../../../../src/core/server/nodeLogQuery.ts";
 
 const read = (query: string, path = "") => readNodeLogQuery(new URLSearchParams(query), path);
 const faultOf = (query: string, path = ""): string => {
@@ -59,6 +59,20 @@ describe("a query of node logs", () => {
     ["query=a&sinceTime=now", '400 sinceTime: Invalid value: "now": invalid time format'],
     ["query=a&boot=x", '400 boot: Invalid value: "x": strconv.Atoi: parsing "x": invalid syntax'],
     ["tailLines=5", "406 query: Required value: cannot be empty with options"],
+    ["boot=0", "406 query: Required value: cannot be empty with options"],
+    ["pattern=x", "406 query: Required value: cannot be empty with options"],
+    ["sinceTime=2026-01-01T00:00:00Z", "406 query: Required value: cannot be empty with options"],
+    ["untilTime=2026-01-01T00:00:00Z", "406 query: Required value: cannot be empty with options"],
+    ["query=/a&boot=0", '406 query: Invalid value: ["/a"]: cannot specify file with options'],
+    ["query=/a&pattern=x", '406 query: Invalid value: ["/a"]: cannot specify file with options'],
+    ["query=/a&sinceTime=2026-01-01T00:00:00Z", '406 query: Invalid value: ["/a"]: cannot specify file with options'],
+    ["query=/a&untilTime=2026-01-01T00:00:00Z", '406 query: Invalid value: ["/a"]: cannot specify file with options'],
+    ["query=a&tailLines=-1", "406 tailLines: Invalid value: -1: must be between 0 and 100000, inclusive"],
+    [
+      "query=a&boot=1&pattern=%00",
+      '406 [boot: Invalid value: 1: must be less than 1, pattern: Invalid value: "\\u0000": invalid character]',
+    ],
+    ["query=a&untilTime=later", '400 untilTime: Invalid value: "later": invalid time format'],
     ["query=a;b", '406 query: Invalid value: "a;b": input contains unsupported characters'],
     ["query=a&query=/b", '406 query: Invalid value: "[/b], [a]": cannot specify a file and service'],
     ["query=/a&query=/b", '406 query: Invalid value: ["/a","/b"]: cannot specify more than one file'],
@@ -74,6 +88,18 @@ describe("a query of node logs", () => {
     ["query=a&pattern=%00", '406 pattern: Invalid value: "\\u0000": invalid character'],
   ])("%s is rejected", (query, wanted) => {
     expect(faultOf(query)).toBe(wanted);
+  });
+
+  it("needs no option for a journal", () => {
+    const found = read("query=kubelet@1");
+    const asked = found.kind === "query" && found.query.kind === "services" ? found.query : undefined;
+    expect(asked && journalArguments(asked.services, asked.options)).toEqual([
+      "--utc",
+      "--no-pager",
+      "--output=short-precise",
+      "--unit=kubelet@1",
+    ]);
+    expect(serviceLogFiles("crio")).toEqual(["crio", "crio.log", "crio/crio.log"]);
   });
 
   it("is accepted at the root only", () => {

@@ -50,6 +50,32 @@ describe("figures of a cgroup", () => {
     });
   });
 
+  it.each([
+    [String(2n ** 62n), 0],
+    [String(2n ** 62n - 1024n), 2 ** 62 - 1024],
+    ["0", 0],
+    ["max", 0],
+    ["many", undefined],
+  ])("a limit of %s", (text, limit) => {
+    const figures = figuresOfV1((_controller, file) =>
+      file === "memory.memsw.limit_in_bytes" ? `${text}\n` : undefined,
+    );
+    expect(figures.swapLimit).toBe(limit);
+  });
+
+  it.each([
+    ["100", "total_inactive_file 40", 60],
+    ["100", "total_inactive_file 101", 0],
+    ["100", "total_cache 1", 100],
+    [undefined, "total_inactive_file 40", undefined],
+  ])("a usage of %s with %j: a working set of %s", (usage, stat, workingSet) => {
+    const files: Readonly<Record<string, string | undefined>> = {
+      "memory.usage_in_bytes": usage,
+      "memory.stat": `${stat}\n\n broken\n`,
+    };
+    expect(figuresOfV1((_controller, file) => files[file]).workingSet).toBe(workingSet);
+  });
+
   it("on v1: a quota of -1 means none", () => {
     const figures = figuresOfV1((_controller, file) => (file === "cpu.cfs_quota_us" ? "-1\n" : undefined));
     expect(known(figures)).toEqual({});

@@ -12,6 +12,16 @@ describe("the file of a pod's user namespace", () => {
     expect(decodeUserNamespace(TEXT)).toEqual({ ok: true, value: { firstId: 131_072, length: 65_536 } });
   });
 
+  it.each([
+    [0, 2 ** 32 - 1],
+    [2 ** 32 - 1, 0],
+  ])("has IDs of 32 bits: %d, %d", (firstId, length) => {
+    expect(decodeUserNamespace(encodeUserNamespace({ firstId, length }))).toEqual({
+      ok: true,
+      value: { firstId, length },
+    });
+  });
+
   const NO_FILE = "invalid user namespace mappings file";
   const MORE = "invalid user namespace configuration: no more than one mapping allowed.";
   const DIFFERENT = "invalid user namespace configuration: GID and UID mappings should be identical.";
@@ -22,7 +32,13 @@ describe("the file of a pod's user namespace", () => {
     [{ uidMappings: [mapping] }, NO_FILE],
     [{ uidMappings: [{ ...mapping, hostId: "1" }], gidMappings: [mapping] }, NO_FILE],
     [{ uidMappings: [{ ...mapping, hostId: 2 ** 32 }], gidMappings: [mapping] }, NO_FILE],
+    [{ uidMappings: [{ ...mapping, hostId: -1 }], gidMappings: [mapping] }, NO_FILE],
+    [{ uidMappings: [mapping], gidMappings: [{ ...mapping, length: 0.5 }] }, NO_FILE],
+    [{ uidMappings: [mapping, 1], gidMappings: [mapping] }, NO_FILE],
+    [{ uidMappings: [mapping], gidMappings: {} }, NO_FILE],
     [{ uidMappings: [], gidMappings: [] }, MORE],
+    [{ uidMappings: [mapping], gidMappings: [mapping, mapping] }, DIFFERENT],
+    [{ uidMappings: [mapping], gidMappings: [{ ...mapping, length: 1 }] }, DIFFERENT],
     [{ uidMappings: [mapping, mapping], gidMappings: [mapping, mapping] }, MORE],
     [{ uidMappings: [mapping], gidMappings: [] }, DIFFERENT],
     [{ uidMappings: [mapping], gidMappings: [{ ...mapping, hostId: 0 }] }, DIFFERENT],

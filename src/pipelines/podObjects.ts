@@ -1,6 +1,7 @@
 /**
  * The ConfigMaps, Secrets and services that pods refer to. Pods from manifests read the objects of manifests, API
- * pods read those of the API server, and neither reads the other's. Upstream: configMapManager, secretManager.
+ * pods read those of the API server, and neither reads the other's. Upstream: configMapManager, secretManager. Bound:
+ * MAX_REFERENCES objects of an API pod; the others are unknown, which is an error where they are used.
  */
 import {
   combineLatest,
@@ -23,7 +24,9 @@ import {
   lookedUp,
 } from "../core/configObjects.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
-import { type ConfigReference, podReferences } from "../core/pod/podReferences.ts";
+import { type ConfigReference, excessReferences, MAX_REFERENCES, podReferences } from "../core/pod/podReferences.ts";
+import { perObject } from "../core/perObject.ts";
+import { kubeletError } from "../core/errors.ts";
 import { isStaticPod } from "../core/pod/criticalPod.ts";
 import { sameValue } from "../core/sameValue.ts";
 import { switchOnNews } from "../operators/switchOnNews.ts";
@@ -82,18 +85,37 @@ const keyed =
 const refsOf = ({ metadata: { namespace } }: Pod, references: readonly ConfigReference[]): readonly ConfigObjectRef[] =>
   references.map((reference) => ({ ...reference, namespace }));
 
+/** Returns the lookups of the objects beyond the limit of a pod: the error that names the object. */
+const excessLookups = perObject(
+  ({ metadata: { namespace, name }, spec }: Pod): ReadonlyMap<ManifestObjectKey, ConfigLookup> => {
+    const refused = (reference: ConfigReference): Keyed => {
+      const why = `pod ${namespace}/${name} refers to more than ${MAX_REFERENCES} ConfigMaps and Secrets`;
+      const error = kubeletError("InvalidArgument", `${reference.kind} "${reference.name}" is not read: ${why}`);
+      return [objectKey(reference.kind, namespace, reference.name), { kind: "unknown", error }];
+    };
+    return new Map(excessReferences(spec).map(refused));
+  },
+);
+
 /** All snapshots read one map, which changes in place: a copy for each arrival would take quadratic time. */
 const followAll = (cache: ObjectCache, pod: Pod): Observable<ConfigObjects> =>
   defer(() => {
-    const known = new Map<ManifestObjectKey, ConfigLookup>();
-    return merge(...refsOf(pod, podReferences(pod)).map((ref) => cache.follow(ref).pipe(map(keyed(ref))))).pipe(
+    const known = new Map(excessLookups(pod));
+    const followed = refsOf(pod, podReferences(pod).slice(0, MAX_REFERENCES));
+    return merge(...followed.map((ref) => cache.follow(ref).pipe(map(keyed(ref))))).pipe(
       map(([key, lookup]) => lookedUp(known.set(key, lookup), key)),
       startWith(lookedUp(known)),
     );
   });
 
-const readAll = (cache: ObjectCache, pod: Pod, references: readonly ConfigReference[]): Observable<ConfigObjects> =>
-  combineLatest(refsOf(pod, references).map((ref) => cache.get(ref).pipe(map(keyed(ref))))).pipe(
+function readAll(cache: ObjectCache, pod: Pod, references: readonly ConfigReference[]): Observable<ConfigObjects> {
+  const excess = excessLookups(pod);
+  const read = (ref: ConfigObjectRef): Observable<Keyed> => {
+    const refused = excess.get(objectKey(ref.kind, ref.namespace, ref.name));
+    return (refused === undefined ? cache.get(ref) : of(refused)).pipe(map(keyed(ref)));
+  };
+  return combineLatest(refsOf(pod, references).map(read)).pipe(
     defaultIfEmpty<readonly Keyed[], readonly Keyed[]>([]),
     map((lookups) => lookedUp(new Map(lookups))),
   );
+}

@@ -65,5 +65,16 @@ export const specReferences = perObject((spec: PodSpec): readonly ConfigReferenc
   return [...new Map(all.map((reference) => [`${reference.kind} ${reference.name}`, reference])).values()];
 });
 
+/**
+ * Limit for the ConfigMaps and Secrets of one API pod: each is a watch of its own on the API server. Differs from
+ * upstream, which follows any number.
+ */
+export const MAX_REFERENCES = 1_024;
+
+/** Returns the references of a spec beyond the limit, in the order of `specReferences`. */
+export const excessReferences = perObject((spec: PodSpec): readonly ConfigReference[] =>
+  specReferences(spec).slice(MAX_REFERENCES),
+);
+
 /** All references of a pod. */
 export const podReferences = ({ spec }: Pod): readonly ConfigReference[] => specReferences(spec);

@@ -3,7 +3,7 @@
  * credentials and their keys, in memory only. Bounds: one request and one set of credentials per projection. Upstream:
  * the IssuingManager of pkg/kubelet/podcertificate.
  */
-import { concat, defer, finalize, map, merge, NEVER, type Observable, of, switchMap } from "rxjs";
+import { concat, defer, finalize, map, merge, NEVER, type Observable, of, switchMap, tap } from "rxjs";
 import {
   certificateKey,
   type Credentials,
@@ -46,14 +46,10 @@ interface Entry {
 export function createPodCertificates(deps: PodCertificatesDeps): PodCertificates {
   const { clock } = deps;
   const entries = new Map<string, Entry>();
-  const count = createStateGauge(deps.metrics);
-  const reported = (news: CertificateNews): CertificateNews => {
-    count([...entries.values()], clock);
-    return news;
-  };
+  const count = createStateGauge(deps.metrics, clock);
   const set = (key: string, entry: Entry): void => {
     entries.set(key, entry);
-    count([...entries.values()], clock);
+    count(key, entry);
   };
   return {
     follow: (wish) =>
@@ -63,12 +59,14 @@ export function createPodCertificates(deps: PodCertificatesDeps): PodCertificate
         const decisions$ = concat(issueRepeatedly(wish, deps), NEVER);
         return decisions$.pipe(
           switchMap((credentials) => {
-            set(key, { wish, credentials });
-            return merge(of({ kind: "changed" } as const), warnings(wish, credentials, clock).pipe(map(reported)));
+            const entry = { wish, credentials };
+            set(key, entry);
+            const warnings$ = warnings(wish, credentials, clock).pipe(tap(() => count(key, entry)));
+            return merge(of({ kind: "changed" } as const), warnings$);
           }),
           finalize(() => {
             entries.delete(key);
-            count([...entries.values()], clock);
+            count(key, undefined);
           }),
         );
       }),
@@ -99,21 +97,35 @@ function warnings({ pod }: PodCertificateWish, decision: Decision, clock: Clock)
   );
 }
 
-/** Returns a function that sets the gauge of certificates by signer and state, and drops empty series. */
-function createStateGauge(metrics: Metrics) {
+interface StateLabel {
+  readonly signer_name: string;
+  readonly state: string;
+}
+
+/**
+ * Returns a function that counts one certificate in the gauge of certificates by signer and state, or no longer counts
+ * it when the entry is undefined; drops empty series.
+ */
+function createStateGauge(metrics: Metrics, clock: Clock) {
   const NAME = "kubelet_podcertificate_states";
-  let shown = new Map<string, { readonly signer_name: string; readonly state: string }>();
-  return (entries: readonly Entry[], clock: Clock): void => {
-    const counts = new Map<string, number>();
-    const labels = new Map<string, { readonly signer_name: string; readonly state: string }>();
-    for (const { wish, credentials } of entries) {
-      const label = { signer_name: wish.projection.signerName, state: credentialsState(credentials, clock.wallTime()) };
-      const key = `${label.signer_name} ${label.state}`;
-      labels.set(key, label);
-      counts.set(key, (counts.get(key) ?? 0) + 1);
-    }
-    for (const [key, label] of shown) if (!labels.has(key)) metrics.dropGauge(NAME, label);
-    for (const [key, label] of labels) metrics.gauge(NAME, counts.get(key) ?? 0, label);
-    shown = labels;
+  const labels = new Map<string, StateLabel>();
+  const counts = new Map<string, number>();
+  const add = (label: StateLabel, change: number): void => {
+    const series = `${label.signer_name} ${label.state}`;
+    const count = (counts.get(series) ?? 0) + change;
+    if (count > 0) counts.set(series, count);
+    else counts.delete(series);
+    if (count > 0) metrics.gauge(NAME, count, { ...label });
+    else metrics.dropGauge(NAME, { ...label });
+  };
+  return (key: string, entry: Entry | undefined): void => {
+    const before = labels.get(key);
+    if (before !== undefined) add(before, -1);
+    labels.delete(key);
+    if (entry === undefined) return;
+    const { wish, credentials } = entry;
+    const label = { signer_name: wish.projection.signerName, state: credentialsState(credentials, clock.wallTime()) };
+    labels.set(key, label);
+    add(label, 1);
   };
 }

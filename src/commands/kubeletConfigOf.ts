@@ -105,7 +105,7 @@ function gatedSettingsOf(featureGates: KubeletOptions["featureGates"]) {
       envFiles: isOn("EnvFiles"),
     },
     allowsPodLevelResources: isOn("PodLevelResources"),
-    tellsReadyToStart: isOn("PodReadyToStartContainersCondition"),
+    reportsReadyToStart: isOn("PodReadyToStartContainersCondition"),
   } satisfies Partial<KubeletConfig>;
 }
 

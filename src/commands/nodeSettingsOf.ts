@@ -32,7 +32,7 @@ export function nodeSettingsOf(
     attachDetachByController: config.enableControllerAttachDetach,
     hasEphemeralStorage: config.localStorageCapacityIsolation,
     kubeletVersion: `v${version}`,
-    tellsKubeProxyVersion: !isOn("DisableNodeKubeProxyVersion"),
+    reportsKubeProxyVersion: !isOn("DisableNodeKubeProxyVersion"),
     port: config.port,
     declaredFeatures: isOn("NodeDeclaredFeatures") ? DECLARED_FEATURES.filter(isOn) : undefined,
     maxImages: config.nodeStatusMaxImages,

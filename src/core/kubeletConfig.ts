@@ -125,7 +125,7 @@ export interface KubeletConfig {
   /** The gate PodLevelResources: when off, pods with pod-level resources are rejected. */
   readonly allowsPodLevelResources: boolean;
   /** The gate PodReadyToStartContainersCondition. */
-  readonly tellsReadyToStart: boolean;
+  readonly reportsReadyToStart: boolean;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
   /** The node's resolver file; empty: pods inherit no resolver settings. */

@@ -44,7 +44,7 @@ interface OpenStreams {
   readonly streams: CommandStreams;
   readonly error: Writable;
   /** Whether the result is sent as a Status object instead of plain text. */
-  readonly tellsStatus: boolean;
+  readonly reportsStatus: boolean;
   close(): void;
 }
 
@@ -63,10 +63,10 @@ const WEB_SOCKET_PROTOCOLS = [
 export async function serveCommand(upgrade: StreamUpgrade, wanted: WantedStreams, run: RunCommand): Promise<void> {
   const open = isWebSocketUpgrade(upgrade) ? overWebSocket(upgrade, wanted) : await overSpdy(upgrade, wanted);
   if (open === undefined) return;
-  const { streams, error, tellsStatus, close } = open;
+  const { streams, error, reportsStatus, close } = open;
   const end = await run(streams);
   const outputs = [streams.stdout, streams.stderr].filter((stream) => stream !== undefined);
-  const text = tellsStatus ? JSON.stringify(statusOf(end)) : end.kind === "done" ? "" : statusOf(end).message;
+  const text = reportsStatus ? JSON.stringify(statusOf(end)) : end.kind === "done" ? "" : statusOf(end).message;
   await Promise.all(outputs.map((stream) => ended(stream)));
   await ended(error, text);
   close();
@@ -139,7 +139,7 @@ function overWebSocket(upgrade: StreamUpgrade, wanted: WantedStreams): OpenStrea
       gone,
     },
     error,
-    tellsStatus: /^v[45]/.test(protocol),
+    reportsStatus: /^v[45]/.test(protocol),
     close: () => peer.close(),
   };
 }
@@ -177,7 +177,7 @@ async function overSpdy(upgrade: StreamUpgrade, wanted: WantedStreams): Promise<
       gone,
     },
     error,
-    tellsStatus: accepted === "v4.channel.k8s.io",
+    reportsStatus: accepted === "v4.channel.k8s.io",
     close: () => connection.close(),
   };
 }

@@ -40,6 +40,6 @@ export function resourceWaitStatus(pod: Pod, message: string, now: EpochMs, node
     now,
     node,
     // No resources are allocated yet.
-    tellsPodResources: false,
+    reportsPodResources: false,
   });
 }

@@ -25,7 +25,7 @@ export interface ConditionsInput {
   readonly now: EpochMs;
   readonly resize?: ResizeState | undefined;
   /** Whether to include the condition PodReadyToStartContainers. Default true. */
-  readonly tellsReadyToStart?: boolean | undefined;
+  readonly reportsReadyToStart?: boolean | undefined;
 }
 
 /** Resize state of the pod. Conditions exist only for a resize that is pending or in progress. */
@@ -207,7 +207,7 @@ export function podConditions(input: ConditionsInput): readonly PodCondition[] {
   const others = foreignConditions(input);
   const hasSandbox = !sandboxChange(input.pod, input.runtime).changed;
   const verdicts: readonly (readonly [string, Verdict])[] = [
-    ...(input.tellsReadyToStart === false
+    ...(input.reportsReadyToStart === false
       ? []
       : [["PodReadyToStartContainers", { status: hasSandbox ? "True" : "False" }] as const]),
     ["Initialized", initialized(input)],

@@ -49,9 +49,9 @@ export interface PodStatusInput {
   /** The pod with the resources in force; defaults to the granted size. */
   readonly actual?: Pod;
   /** Whether to report pod-level resources; false when they cannot be resized. Default true. */
-  readonly tellsPodResources?: boolean;
+  readonly reportsPodResources?: boolean;
   /** Whether to include the condition PodReadyToStartContainers. Default true. */
-  readonly tellsReadyToStart?: boolean;
+  readonly reportsReadyToStart?: boolean;
   /** Instances stopped in order to restart their containers; default none. */
   readonly startingAgain?: ReadonlySet<ContainerId>;
 }
@@ -137,7 +137,7 @@ export function generatePodStatus(input: PodStatusInput): PodStatus {
     previous: before,
     now,
     resize: input.resize,
-    tellsReadyToStart: input.tellsReadyToStart,
+    reportsReadyToStart: input.reportsReadyToStart,
   });
   const { generation } = pod.metadata;
   // The object of a static pod is never updated with its status.
@@ -153,6 +153,6 @@ export function generatePodStatus(input: PodStatusInput): PodStatus {
     containerStatuses: regular,
     qosClass: podQosClass(pod),
     ...(ephemeral.length === 0 ? {} : { ephemeralContainerStatuses: ephemeral }),
-    ...(input.tellsPodResources === false ? {} : podStatusResources(pod, input.actual ?? pod, isKnownToRun)),
+    ...(input.reportsPodResources === false ? {} : podStatusResources(pod, input.actual ?? pod, isKnownToRun)),
   };
 }

@@ -35,7 +35,7 @@ import type { NodeView } from "../../state/nodeState.ts";
 
 /** ImageGCPeriod of upstream. */
 const PERIOD_MS = 300_000;
-/** Room for forty thousand images. */
+/** Enough for forty thousand images. */
 const MAX_STATE_BYTES = 4 * 1024 * 1024;
 const STATE_MODE = 0o600;
 

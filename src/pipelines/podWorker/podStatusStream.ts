@@ -99,8 +99,8 @@ function statusOutputs(context: PodContext, command: PodCommand): readonly PodOu
       memory.allocation.resizing.value === undefined
         ? command.pod
         : atActualSize(command.pod, runtime, memory.allocation.sizes),
-    tellsPodResources: config.resizableParts.podLevel,
-    tellsReadyToStart: config.tellsReadyToStart,
+    reportsPodResources: config.resizableParts.podLevel,
+    reportsReadyToStart: config.reportsReadyToStart,
     override: memory.reported.override ?? (isLost ? SANDBOX_LOST : undefined),
     ...(command.phase === "sync" && isStartingAgain(context) ? { startingAgain: memory.rounds.replacing } : {}),
   });

@@ -92,14 +92,14 @@ describe("the settings of a node", () => {
 
   it("tell the version of the proxy only where the gate DisableNodeKubeProxyVersion is off", async () => {
     const reported = [await node([]), await node([], "featureGates: { DisableNodeKubeProxyVersion: false }\n")];
-    expect(reported.map(({ tellsKubeProxyVersion }) => tellsKubeProxyVersion)).toEqual([false, true]);
+    expect(reported.map(({ reportsKubeProxyVersion }) => reportsKubeProxyVersion)).toEqual([false, true]);
   });
 
   it("pass on to pods what the gates of their fields say", async () => {
     const of = async (gates: string) => {
       const config = await configOf([], `featureGates: { ${gates} }\n`);
       const { stopSignals, envFiles } = config.podFieldGates;
-      return [stopSignals, envFiles, config.allowsPodLevelResources, config.tellsReadyToStart];
+      return [stopSignals, envFiles, config.allowsPodLevelResources, config.reportsReadyToStart];
     };
     const off = "EnvFiles: false, PodReadyToStartContainersCondition: false, ContainerStopSignals: true";
     const noPodLevel = "PodLevelResources: false, InPlacePodLevelResourcesVerticalScaling: false";

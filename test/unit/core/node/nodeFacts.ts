@@ -13,7 +13,7 @@ export const SETTINGS: NodeSettings = {
   attachDetachByController: true,
   hasEphemeralStorage: true,
   kubeletVersion: "v1.2.3",
-  tellsKubeProxyVersion: false,
+  reportsKubeProxyVersion: false,
   port: 10250,
   declaredFeatures: undefined,
   maxImages: 50,

@@ -115,7 +115,7 @@ describe("whole statuses", () => {
     const { conditions: reported } = statusOf({
       runtime: runtime([instance("web")]),
       previous,
-      tellsReadyToStart: false,
+      reportsReadyToStart: false,
     });
     expect(reported).toEqual(conditions().slice(1));
   });

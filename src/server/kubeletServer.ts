@@ -119,7 +119,7 @@ export function kubeletApp(options: KubeletAppOptions): Hono {
   addTimelineRoute(app, queries);
   addVolumesRoutes(app, queries);
   addRetryRoute(app, options.commands, queries);
-  if (localApi !== undefined) addLocalApi(app, { ...localApi, clock, process: options.process });
+  if (localApi !== undefined) addLocalApi(app, { ...localApi, clock, stats: options.stats, process: options.process });
   if (handlers.enableDebuggingHandlers) addDebuggingRoutes(app, options);
   else addDisabledRoutes(app);
   return app;

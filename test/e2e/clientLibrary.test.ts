@@ -14,7 +14,10 @@ import {
   KubeConfig,
   Log,
   makeInformer,
+  Metrics,
   PortForward,
+  topNodes,
+  topPods,
   type V1Pod,
   type V1Status,
   Watch,
@@ -70,6 +73,22 @@ describe("the JavaScript client against rxlet dev", () => {
     const write = core.deleteNamespacedPod({ namespace: NAMESPACE, name: "web-laptop" });
     await expect(write).rejects.toMatchObject({ code: 405 });
     await expect(write).rejects.toThrow(`this node runs the manifests of ${dev.manifests}`);
+  });
+
+  it("reads the usage of the node and of pods", async () => {
+    const metrics = new Metrics(config);
+    const quantities = { cpu: expect.stringMatching(/^\d+[num]?$/), memory: expect.stringMatching(/^\d+[KMG]i$/) };
+    const nodes = await metrics.getNodeMetrics();
+    expect(nodes.items).toMatchObject([{ metadata: { name: "laptop" }, usage: quantities }]);
+    const containers = [{ name: "main", usage: quantities }];
+    for (const namespace of [NAMESPACE, undefined]) {
+      const { items } = await metrics.getPodMetrics(namespace);
+      expect(items).toMatchObject(["ticker-laptop", "web-laptop"].map((name) => ({ metadata: { name }, containers })));
+    }
+    expect((await metrics.getPodMetrics("none")).items).toEqual([]);
+    expect((await topNodes(core)).map(({ Node }) => Node.metadata?.name)).toEqual(["laptop"]);
+    const usage = await topPods(core, metrics, NAMESPACE);
+    expect(usage.map(({ Memory }) => Number(Memory.CurrentUsage) > 0)).toEqual([true, true]);
   });
 
   it("watches a pod that is added and removed", async () => {

@@ -69,6 +69,12 @@ describe.skipIf(mustSkip(TITLE, MISSING))(TITLE, () => {
     await ended(watch);
   });
 
+  it("shows the usage of the node and of pods", async () => {
+    expect((await dev.kubectl(["top", "node", "--no-headers"])).out).toMatch(/^laptop +\d+m +\d+% +\d+Mi +\d+%/);
+    const { out } = await dev.kubectl(["top", "pod", "--containers", "--no-headers"]);
+    expect(out).toMatch(/^(default +)?ticker-laptop +main +\d+m +\d+Mi *$/m);
+  });
+
   it("waits for conditions", async () => {
     const { out, code } = await dev.kubectl(["wait", "--for=condition=Ready", "pod/web-laptop", "--timeout=20s"]);
     expect([out, code]).toEqual(["pod/web-laptop condition met\n", 0]);

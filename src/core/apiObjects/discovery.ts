@@ -4,8 +4,17 @@ import { API_RESOURCES, type ApiResourceName } from "../api/apiResources.ts";
 /** The versions of the core group. */
 export const API_VERSIONS = { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] } as const;
 
-/** The API groups besides the core group: none. */
-export const API_GROUPS = { kind: "APIGroupList", apiVersion: "v1", groups: [] } as const;
+const METRICS_VERSION = { groupVersion: "metrics.k8s.io/v1beta1", version: "v1beta1" } as const;
+
+/** The group of the resource metrics API. */
+export const METRICS_GROUP = {
+  name: "metrics.k8s.io",
+  versions: [METRICS_VERSION],
+  preferredVersion: METRICS_VERSION,
+} as const;
+
+/** The API groups besides the core group. */
+export const API_GROUPS = { kind: "APIGroupList", apiVersion: "v1", groups: [METRICS_GROUP] } as const;
 
 const SHORT_NAMES: Readonly<Partial<Record<ApiResourceName, readonly string[]>>> = {
   pods: ["po"],

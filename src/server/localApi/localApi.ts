@@ -20,8 +20,10 @@ import { type ApiObject, typeOf, untyped } from "../../core/apiObjects/storedObj
 import { tableOf, type TableWish, tableWish } from "../../core/apiObjects/tables/table.ts";
 import type { ApiWatchEvent } from "../../ports/apiServer.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { NodeStats } from "../../ports/nodeStats.ts";
 import type { ObjectReader } from "../../ports/objectReader.ts";
 import { isHttp2 } from "../lastAnswer.ts";
+import { addMetricsApi } from "./metricsApi.ts";
 import { addPodSubresources, isPodStreamUrl } from "./podSubresources.ts";
 import { failureAnswer, failureStatus, statusAnswer } from "./statusAnswer.ts";
 import { watchAnswer } from "./watchAnswer.ts";
@@ -34,7 +36,8 @@ export interface LocalApiOptions {
 }
 
 type Options = LocalApiOptions & {
-  readonly clock: Pick<Clock, "wallTime">;
+  readonly clock: Pick<Clock, "wallTime" | "scheduler">;
+  readonly stats: Pick<NodeStats, "cpuAndMemory">;
   readonly process: { readonly version: string; readonly platform: string };
 };
 
@@ -60,6 +63,7 @@ export function addLocalApi(app: Hono, options: Options): void {
   app.get("/openapi/v3", (context) => context.json(OPENAPI_INDEX));
   app.get("/openapi/v3/api/v1", (context) => context.json(openApiDocument(process.version)));
   addPodSubresources(app, objects);
+  addMetricsApi(app, options);
   app.get("/api/v1/*", async (context) => {
     try {
       return await read(context, options);

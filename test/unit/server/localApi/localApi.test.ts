@@ -85,6 +85,8 @@ describe("discovery", () => {
     ["/api", "APIVersions"],
     ["/apis", "APIGroupList"],
     ["/api/v1", "APIResourceList"],
+    ["/apis/metrics.k8s.io", "APIGroup"],
+    ["/apis/metrics.k8s.io/v1beta1", "APIResourceList"],
   ])("%s", async (path, kind) => {
     expect(await node().get(path)).toMatchObject({ code: 200, body: { kind } });
   });
@@ -154,6 +156,14 @@ describe("reading", () => {
   it.each([
     [`${POD_PATH}/nope`, 404, "NotFound", 'pods "nope" not found'],
     [`${POD_PATH}/web/nothing`, 404, "NotFound", "the server could not find the requested resource"],
+    ["/apis/metrics.k8s.io/v1beta1/nodes/nope", 404, "NotFound", 'nodes "nope" not found'],
+    ["/apis/metrics.k8s.io/v1beta1/namespaces/demo/pods/nope", 404, "NotFound", 'pods "nope" not found'],
+    // A pod that is not running has no usage.
+    [
+      "/apis/metrics.k8s.io/v1beta1/namespaces/demo/pods/two",
+      ...([404, "NotFound", 'pods.metrics.k8s.io "demo/two" not found'] as const),
+    ],
+    ["/apis/metrics.k8s.io/v1beta1/pods?labelSelector=%28", 400, "BadRequest", expect.any(String)],
     ["/api/v1/secrets", 404, "NotFound", "the server could not find the requested resource"],
     ["/api/v1/pods?limit=many", 400, "BadRequest", 'limit: must be a number, got "many"'],
     ["/api/v1/pods?fieldSelector=x%3Dy", 400, "BadRequest", "field label not supported: x"],

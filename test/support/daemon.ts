@@ -224,6 +224,7 @@ function configuration(
     failCgroupV1: false,
     // Tests may run on a disk that others fill.
     evictionHard: { "memory.available": "100Mi" },
+    imageGCHighThresholdPercent: 100,
     logging: { format: "json" },
     ...cgroups,
     ...config,

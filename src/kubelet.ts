@@ -14,7 +14,7 @@
  *                       [runtimeLooks] --> runtimeState       housekeeping: leftovers on disk, once all sources are seen
  *
  *     Parts beside the flow: runtimeClasses and services (objects of the cluster), imageGc, logRotation, gauges, nodePressure,
- *     hostAddresses, podCidr, nodeCgroups, clusterNode (registration, lease, node status).
+ *     oomWatcher, hostAddresses, podCidr, nodeCgroups, clusterNode (registration, lease, node status).
  */
 import { concat, EMPTY, map, merge, type Observable, Subject, switchMap, takeUntil, tap } from "rxjs";
 import type { Node } from "./core/api.ts";
@@ -28,6 +28,7 @@ import { createImageGc } from "./pipelines/images/imageGc.ts";
 import { logRotation } from "./pipelines/logRotation.ts";
 import { hostAddresses } from "./pipelines/node/watchHostAddresses.ts";
 import { nodeCgroups } from "./pipelines/node/nodeCgroups.ts";
+import { oomWatcher } from "./pipelines/node/oomWatcher.ts";
 import { nodePressure } from "./pipelines/node/watchNodePressure.ts";
 import { podCidr } from "./pipelines/node/podCidr.ts";
 import { podCommands } from "./pipelines/podCommands.ts";
@@ -121,6 +122,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   run("hostAddresses", { writes: ["addresses"] }, (use) => hostAddresses(ports, config, use.addresses));
   run("podCidr", { reads: ["node"] }, (use) => podCidr(ports, config, use.node));
   run("nodeCgroups", NODE_PLACES, (use) => nodeCgroups(ports, config, use).pipe(into(use.events)));
+  run("oomWatcher", { writes: ["events"] }, (use) => oomWatcher(ports, config).pipe(into(use.events)));
   run("clusterNode", CLUSTER_PLACES, (use) =>
     clusterNode({ imagesChanged$ }, ports, config, use).pipe(into(use.events)),
   );

@@ -71,6 +71,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     memoryManagerPolicy: config.memoryManagerPolicy,
     cpuCfsQuota: config.cpuCFSQuota,
     cpuCfsPeriodUs: config.cpuCFSQuotaPeriod * 1_000,
+    singleProcessOomKill: config.singleProcessOOMKill ?? false,
     seccompDefault: config.seccompDefault,
     allowedUnsafeSysctls: config.allowedUnsafeSysctls,
     idPool: idPoolOf(machine.subordinateIds, config.userNamespaces?.idsPerPod ?? DEFAULT_IDS_PER_POD, config.maxPods),

@@ -20,6 +20,7 @@ import { createVolumeFiles } from "../sinks/volumeFiles/volumeFiles.ts";
 import { createCgroupUsage } from "../sources/cgroupUsage.ts";
 import { clusterSources } from "../sources/clusterSources.ts";
 import { createHostUsage } from "../sources/hostUsage.ts";
+import { kernelLog } from "../sources/kernelLog.ts";
 import { createObjectCache } from "../sources/objectCache.ts";
 import { createProjections } from "../sources/projectionSources.ts";
 import { systemClock } from "../sources/systemClock.ts";
@@ -71,6 +72,7 @@ export function realPorts(
     cgroups,
     machine,
     hostUsage: createHostUsage("", machineOptions(options).nodeName),
+    kernelLog: machine.operatingSystem === "linux" ? kernelLog(clock) : undefined,
     cgroupUsage: machine.cgroupVersion === undefined ? undefined : createCgroupUsage(clock),
     snapshots$: podSources(options, kubeletConfig.nodeName, cluster?.pods$, { clock, rng, telemetry }),
     runtimeSignals$: runtimeSignals(config.featureGates, client, { clock, rng, telemetry }),

@@ -116,6 +116,8 @@ export interface KubeletConfig {
   readonly memoryManagerPolicy: string;
   readonly cpuCfsQuota: boolean;
   readonly cpuCfsPeriodUs: number;
+  /** False: the kernel kills all processes of a container that runs out of memory (cgroup v2 only). */
+  readonly singleProcessOomKill: boolean;
   readonly seccompDefault: boolean;
   /** Unsafe sysctls that pods may set in addition to the safe ones; a trailing `*` matches any suffix. */
   readonly allowedUnsafeSysctls: readonly string[];

@@ -1,6 +1,7 @@
 /** The machine: facts read once at startup, and its usage, read repeatedly. */
 import type { Observable } from "rxjs";
 import type { MachineAddresses } from "../core/node/nodeFacts.ts";
+import type { KernelMessage } from "../core/oom/kernelRecord.ts";
 import type { HostPressure } from "../core/stats/nodeStats.ts";
 import type { InterfaceCounters } from "../core/stats/procText.ts";
 import type { IdRange } from "../core/userns/idRanges.ts";
@@ -119,16 +120,8 @@ export interface HostUsage {
   addresses(): Call<MachineAddresses>;
 }
 
-/** A record of the kernel log. */
-export interface KernelMessage {
-  /** 0 (emergency) to 7 (debug). */
-  readonly level: number;
-  /** Increases by one per record from boot. */
-  readonly sequence: number;
-  /** Microseconds since boot. */
-  readonly uptimeUs: number;
-  readonly text: string;
-}
-
-/** The kernel log from its oldest record on. Never completes; errors with a KubeletError when it cannot be read. */
+/**
+ * The records of the kernel log from now on, in order; `sequence` has a gap where records were lost. Never completes;
+ * errors with a KubeletError when the log cannot be read.
+ */
 export type KernelLog = Observable<KernelMessage>;

@@ -8,7 +8,7 @@ import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import type { ApiLanes } from "./apiServer.ts";
 import type { ClusterObjects } from "./clusterObjects.ts";
-import type { HostUsage, Machine } from "./host.ts";
+import type { HostUsage, KernelLog, Machine } from "./host.ts";
 import type { Cgroups } from "./cgroup.ts";
 import type { CgroupUsage } from "./cgroupUsage.ts";
 import type { Clock } from "./clock.ts";
@@ -77,6 +77,8 @@ export interface KubeletPorts {
   readonly cgroups: Cgroups | undefined;
   readonly machine: Machine;
   readonly hostUsage: HostUsage;
+  /** undefined on systems without one. */
+  readonly kernelLog?: KernelLog | undefined;
   /** undefined on systems without cgroups. */
   readonly cgroupUsage: CgroupUsage | undefined;
   /** Supervised: neither errors nor completes. */

@@ -54,7 +54,7 @@ export interface SimKubeletOptions {
   readonly ports: Pick<
     KubeletPorts,
     | ("clock" | "api" | "runtime" | "images" | "files" | "logFiles" | "volumeFiles" | "mounts" | "cgroups")
-    | ("machine" | "hostUsage")
+    | ("machine" | "hostUsage" | "kernelLog")
   >;
   readonly prng: Prng;
   /** Configurations of the pod sources other than an API server; subscribed once per life. */

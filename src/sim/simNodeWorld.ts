@@ -170,6 +170,7 @@ function simPorts(
       return host.machine;
     },
     hostUsage: host.usage,
+    kernelLog: host.kernelLog.messages$,
     files: seenFiles(host.files, config, see),
     volumeFiles: host.volumeFiles,
     logFiles: createSimLogFiles({ clock, files: host.files }),

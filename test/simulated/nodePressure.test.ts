@@ -76,6 +76,19 @@ describe("a node that runs short of", () => {
     expect(events("NodeHasInsufficientMemory")).toBe(1);
   });
 
+  it("memory altogether has an event for each process that the kernel killed, and none for one at a limit of its own", () => {
+    const { node, place, events } = cluster({
+      programs: ({ sandbox }) => ({
+        usage: { cpuMilli: 0, memoryBytes: sandbox.metadata?.name === "hog" ? 40 * GIB : 200 * MIB, tasks: 1 },
+      }),
+    });
+    const containers = [containerOf({ resources: { limits: { memory: "100Mi" } } })];
+    place("limited", { restartPolicy: "Never", containers });
+    expect([node.host.kernelLog.records.length, events("SystemOOM")]).toEqual([3, 0]);
+    place("hog", { restartPolicy: "Never", ...requesting });
+    expect([node.host.kernelLog.records.length, events("SystemOOM")]).toEqual([6, 1]);
+  });
+
   it("disk admits only critical pods", () => {
     const { node, place, reported, became } = cluster();
     node.host.disk.fill("/", "somebody", { bytes: 90 * GIB });

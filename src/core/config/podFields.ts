@@ -157,7 +157,9 @@ export const POD_FIELDS = {
     flag: "allowed-unsafe-sysctls",
     effective: true,
   }),
-  singleProcessOOMKill: field("bool?", undefined, "Kill one process, not the whole container, when memory runs out"),
+  singleProcessOOMKill: field("bool?", undefined, "Kill one process, not the whole container, when memory runs out", {
+    effective: true,
+  }),
   crashLoopBackOff: field("object", undefined, "Backoff between restarts of a crashing container"),
   "crashLoopBackOff.maxContainerRestartPeriod": field("duration?", minutes(5), "Longest backoff, 1s to 5m", {
     rule: { kind: "durationRange", minMs: seconds(1), maxMs: minutes(5) },

@@ -14,6 +14,7 @@ export interface NodeContext
     | "cgroupDriver"
     | "cpuCfsQuota"
     | "cpuCfsPeriodUs"
+    | "singleProcessOomKill"
     | "memoryQos"
     | "seccompDefault"
   > {
@@ -24,8 +25,6 @@ export interface NodeContext
   readonly cgroupVersion: 1 | 2;
   /** Whether cgroups can limit swap. */
   readonly swapControllerAvailable: boolean;
-  /** False: the kernel kills all processes of a container that runs out of memory (cgroup v2 only). */
-  readonly singleProcessOomKill: boolean;
   /** The node's memory in bytes. */
   readonly memoryBytes: bigint;
   /** Huge page sizes in cgroup notation, smallest first: `2MB`, `1GB`. */

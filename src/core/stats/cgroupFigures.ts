@@ -110,7 +110,13 @@ export function figuresOfV1(read: ReadV1): CgroupFigures {
   };
 }
 
-/** Returns the figures on v2. */
+/**
+ * Returns the figures on v2. A kill by the OOM killer counts in the cgroup of the process alone, as on v1; Linux before
+ * 5.2 counts it in all cgroups above, too.
+ *
+ * Differs from upstream: the kernel counts, so the figure survives a restart of the kubelet and does not need the kernel
+ * log. cadvisor counts the kills that it read from the log; a kill of all processes of a container counts once there.
+ */
 export function figuresOfV2(read: ReadV2): CgroupFigures {
   const cpu = keyed(read("cpu.stat"));
   const memory = keyed(read("memory.stat"));
@@ -141,7 +147,7 @@ export function figuresOfV2(read: ReadV2): CgroupFigures {
     activeFile: memory.get("active_file"),
     inactiveFile: memory.get("inactive_file"),
     memoryFailures: events.get("max"),
-    oomKills: events.get("oom_kill"),
+    oomKills: keyed(read("memory.events.local") ?? read("memory.events")).get("oom_kill"),
     memoryLimit: limit(read("memory.max")),
     memoryReservation: limit(read("memory.min")),
     swapLimit: limit(read("memory.swap.max")),

@@ -42,7 +42,6 @@ export const nodeContext = (
   },
   cgroupVersion: machine.cgroupVersion ?? 2,
   swapControllerAvailable: machine.swapControllerAvailable,
-  singleProcessOomKill: false,
   memoryBytes: machine.memoryBytes,
   hugepageSizes: machine.hugepages.map(({ unit }) => unit),
   selinuxEnabled: machine.selinuxEnabled,

@@ -1,7 +1,8 @@
 /** The kernel log of a simulated machine. Owns its ring buffer. Bound: `maxRecords`, the oldest is overwritten. */
-import { concat, defer, from, Observable, Subject } from "rxjs";
+import { Subject } from "rxjs";
 import type { Clock } from "../../ports/clock.ts";
-import type { KernelLog, KernelMessage } from "../../ports/host.ts";
+import type { KernelMessage } from "../../core/oom/kernelRecord.ts";
+import type { KernelLog } from "../../ports/host.ts";
 
 export interface SimKernelLog {
   readonly messages$: KernelLog;
@@ -22,7 +23,7 @@ export function createSimKernelLog(clock: Clock, maxRecords = 1_000): SimKernelL
   let sequence = 0;
   let bootedAtMs: number = clock.monotonicMs();
   return {
-    messages$: defer(() => concat(from([...records]), new Observable<KernelMessage>((s) => live.subscribe(s)))),
+    messages$: live.asObservable(),
     get records() {
       return records;
     },

@@ -52,3 +52,13 @@ it("throttles memory by what the machine has less the reservations, enforced or 
   const { memoryQos } = kubeletConfigOf(await optionsOf([], file), machine, "1.2.3");
   expect(memoryQos?.nodeBytes).toBe(Number(machine.memoryBytes) - 1024 ** 3);
 });
+
+it("kills all processes of a container out of memory unless the configuration says otherwise", async () => {
+  const machine = { ...simMachine(), hostname: "n", cgroupVersion: 2 as const };
+  const configured = async (file: string) => kubeletConfigOf(await optionsOf([], file), machine, "1.2.3");
+  expect([
+    (await configured("")).singleProcessOomKill,
+    (await configured("singleProcessOOMKill: false\n")).singleProcessOomKill,
+    (await configured("singleProcessOOMKill: true\n")).singleProcessOomKill,
+  ]).toEqual([false, false, true]);
+});

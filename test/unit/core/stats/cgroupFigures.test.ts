@@ -110,6 +110,13 @@ describe("figures of a cgroup", () => {
       cpuPeriodUs: 100_000,
     });
   });
+
+  it("count kills of the cgroup itself where the kernel does, those of all below it elsewhere", () => {
+    const files: Record<string, string> = { "memory.events": "max 1\noom_kill 3\n" };
+    expect(figuresOfV2((file) => files[file]).oomKills).toBe(3);
+    files["memory.events.local"] = "max 1\noom_kill 2\n";
+    expect(figuresOfV2((file) => files[file]).oomKills).toBe(2);
+  });
 });
 
 describe("disks", () => {

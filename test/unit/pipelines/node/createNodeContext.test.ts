@@ -92,6 +92,8 @@ describe("facts of a node", () => {
     expect(
       [1, 2, undefined].map((cgroupVersion) => contextOf({ cgroupVersion } as Partial<Machine>).cgroupVersion),
     ).toEqual([1, 2, 2]);
+    const single = { ...simKubeletConfig(simMachine()), singleProcessOomKill: true };
+    expect(nodeContext(single, simMachine(), cells, true).singleProcessOomKill).toBe(true);
     const context = contextOf({ selinuxEnabled: true, swapControllerAvailable: true });
     expect([context.isStandalone, context.selinuxEnabled, context.swapControllerAvailable, context.nodeIps]).toEqual([
       true,

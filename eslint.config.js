@@ -42,6 +42,11 @@ const shareReplayForm = {
   message: "shareReplay only as { bufferSize: 1, refCount: true }.",
 };
 
+const recursiveMkdir = {
+  selector:
+    ":matches(CallExpression[callee.name=/^mkdir/], CallExpression[callee.property.name=/^mkdir/]) Property[key.name='recursive']",
+  message: "Use makeDirectories: Node's recursive mkdir never returns for a new name in /proc.",
+};
 const madeExpression = {
   selector: "NewExpression[callee.name='RegExp']",
   message: "An expression made of text can backtrack: match wildcards with src/core/glob.ts, or compare the text.",
@@ -117,6 +122,7 @@ export default tseslint.config(
         shareReplayForm,
         handledFailure,
         madeExpression,
+        recursiveMkdir,
         { selector: "ExportDefaultDeclaration", message: "No default exports." },
       ],
     },
@@ -133,7 +139,15 @@ export default tseslint.config(
     ],
     rules: {
       "no-restricted-imports": restrictedImports(),
-      "no-restricted-syntax": ["error", schedulerRule, numericRetry, shareReplayForm, handledFailure, madeExpression],
+      "no-restricted-syntax": [
+        "error",
+        schedulerRule,
+        numericRetry,
+        shareReplayForm,
+        handledFailure,
+        madeExpression,
+        recursiveMkdir,
+      ],
     },
   },
   {
@@ -155,7 +169,7 @@ export default tseslint.config(
     rules: {
       "regexp/no-super-linear-backtracking": "off",
       "regexp/no-super-linear-move": "off",
-      "no-restricted-syntax": ["error", schedulerRule, numericRetry, shareReplayForm, handledFailure],
+      "no-restricted-syntax": ["error", schedulerRule, numericRetry, shareReplayForm, handledFailure, recursiveMkdir],
     },
   },
   { files: ["src/cli/**", "bench/**", "scripts/**", "test/sim/scenarios/**"], rules: { "no-console": "off" } },

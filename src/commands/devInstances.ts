@@ -3,7 +3,7 @@
  * credentials, below a directory that only this user can access. Bound: MAX_INSTANCES are read.
  */
 import { createHash } from "node:crypto";
-import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdtemp, readdir, readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import os from "node:os";
 import path from "node:path";
@@ -16,6 +16,7 @@ import {
 } from "../core/dev/devInstance.ts";
 import { kubeletError } from "../core/errors.ts";
 import { errnoOf, ioError } from "../core/ioError.ts";
+import { makeDirectories } from "../fileSystem/makeDirectories.ts";
 
 /** Contents by file name, in addition to the record. */
 export type DevFiles = Readonly<Record<string, string>>;
@@ -58,7 +59,7 @@ async function isPrivate(directory: string): Promise<boolean> {
  */
 export async function announceDev(record: DevRecord, files: DevFiles): Promise<AnnouncedDev> {
   const shared = await sharedDirectory();
-  await mkdir(shared, { recursive: true, mode: PRIVATE_DIRECTORY }).catch((thrown: unknown) => {
+  await makeDirectories(shared, PRIVATE_DIRECTORY).catch((thrown: unknown) => {
     throw ioError("make", shared, thrown);
   });
   if (!(await isPrivate(shared))) {
@@ -85,7 +86,7 @@ export async function announceDev(record: DevRecord, files: DevFiles): Promise<A
 
 /** Writes the files into a directory that only this user can access; creates a missing directory. */
 export async function writePrivateFiles(directory: string, files: DevFiles): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+  await makeDirectories(directory, PRIVATE_DIRECTORY);
   for (const [name, text] of Object.entries(files)) {
     await writeFile(path.join(directory, name), text, { mode: PRIVATE_FILE });
   }

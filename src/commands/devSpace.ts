@@ -3,7 +3,7 @@
  * configuration.
  */
 import { createWriteStream, type WriteStream } from "node:fs";
-import { mkdir, mkdtemp, readdir, realpath, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, realpath, rm, stat } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,7 @@ import type { DevBanner } from "../cli/devBanner.ts";
 import type { DevOptions } from "../cli/subCommands.ts";
 import { kubeconfigOf } from "../core/dev/devInstance.ts";
 import { kubeletError, toKubeletError } from "../core/errors.ts";
-import { pathFault } from "../core/ioError.ts";
+import { errnoOf, pathFault } from "../core/ioError.ts";
 import { isIgnoredName } from "../core/pod/manifest/manifestFiles.ts";
 import { formatInstant } from "../core/time/civilTime.ts";
 import { systemClock } from "../sources/systemClock.ts";
@@ -24,6 +24,7 @@ import { LOOPBACK, usablePort } from "./devPorts.ts";
 import { type DevRuntime, startDevRuntime } from "./devRuntime.ts";
 import { programWords } from "./programWords.ts";
 import { removeOwnTree } from "./removeOwnTree.ts";
+import { makeDirectories } from "../fileSystem/makeDirectories.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../examples/first-pods", import.meta.url));
 /** Host names of the authenticated server. */
@@ -69,8 +70,9 @@ export async function openDevSpace(dev: DevOptions, onRestart: (how: string) => 
     );
   }
   const root = path.resolve(dev.rootDir);
-  await mkdir(root, { recursive: true, mode: 0o700 }).catch((thrown: unknown) => {
-    throw kubeletError("Io", `--root-dir: ${root}: ${pathFault(thrown)}`, { cause: thrown });
+  await makeDirectories(root, 0o700).catch((thrown: unknown) => {
+    const why = errnoOf(thrown) === "EEXIST" ? "it is not a directory" : pathFault(thrown);
+    throw kubeletError("Io", `--root-dir: ${root}: ${why}`, { cause: thrown });
   });
   return openSpaceIn({ dev, manifests, isEmpty, root, isTemporary: false, onRestart });
 }

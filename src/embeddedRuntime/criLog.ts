@@ -7,6 +7,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { messageOf } from "./rpcFault.ts";
 import { rfc3339Nano, wallClockNs } from "./wallClockNs.ts";
+import { makeDirectoriesSync } from "../fileSystem/makeDirectories.ts";
 
 export type LogStream = "stdout" | "stderr";
 
@@ -74,7 +75,7 @@ const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
 /** Opens a regular file only: a link could lead anywhere, and a FIFO would block the event loop. */
 function openForAppend(file: string): number | undefined {
   if (file === "") return undefined;
-  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 });
+  makeDirectoriesSync(path.dirname(file), 0o755);
   const fd = fs.openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o640);
   if (fs.fstatSync(fd).isFile()) return fd;
   fs.closeSync(fd);

@@ -12,6 +12,7 @@ import { killQuietly, processStart } from "./processTable.ts";
 import { readStateFile } from "./readStateFile.ts";
 import { RpcFault } from "./rpcFault.ts";
 import { killOnTerminal, onTerminal, withTerminalKind } from "./terminal.ts";
+import { makeDirectoriesSync } from "../fileSystem/makeDirectories.ts";
 
 /** Added to a signal number to form the exit code of a killed command. */
 const SIGNALLED = 128;
@@ -86,7 +87,7 @@ async function remember(containerDir: string, pid: number): Promise<() => void> 
   const file = path.join(containerDir, "execs", String(pid));
   const start = await processStart(pid);
   if (start === undefined) return () => {};
-  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  makeDirectoriesSync(path.dirname(file), 0o700);
   fs.writeFileSync(file, start);
   return () => fs.rmSync(file, { force: true });
 }

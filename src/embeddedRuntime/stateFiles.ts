@@ -10,6 +10,7 @@ import { ContainerConfig, LinuxContainerResources, PodSandboxConfig } from "../g
 import { readStateFile } from "./readStateFile.ts";
 import type { ContainerPhase, ContainerRecord, SandboxRecord } from "./records.ts";
 import { messageOf } from "./rpcFault.ts";
+import { makeDirectoriesSync } from "../fileSystem/makeDirectories.ts";
 
 type Kind = "sandboxes" | "containers";
 
@@ -41,7 +42,7 @@ const CONFIG = "config.pb";
 /** Opens the state directory; creates it with mode 0700 if missing. */
 export function openStateFiles(root: string): StateFiles {
   for (const dir of [root, path.join(root, "sandboxes"), path.join(root, "containers"), path.join(root, "aside")]) {
-    fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+    makeDirectoriesSync(dir, 0o700);
   }
   fs.chmodSync(root, 0o700);
   const dirOf = (kind: Kind, id: string): string => path.join(root, kind, id);

@@ -6,6 +6,7 @@ import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
 import { type Server, ServerCredentials } from "@grpc/grpc-js";
+import { makeDirectoriesSync } from "../fileSystem/makeDirectories.ts";
 
 /** The smallest limit of the supported systems (macOS), without the terminating zero. */
 const MAX_PATH_BYTES = 103;
@@ -20,7 +21,7 @@ export async function listenOnUnixSocket(server: Server, socketPath: string): Pr
   if (Math.max(Buffer.byteLength(place), temporaryLength) > MAX_PATH_BYTES) {
     throw new Error(`socket path ${place} is too long: at most ${MAX_PATH_BYTES} bytes are possible`);
   }
-  fs.mkdirSync(parent, { recursive: true, mode: 0o700 });
+  makeDirectoriesSync(parent, 0o700);
   await refuseUnlessFree(place);
   const dir = fs.mkdtempSync(path.join(parent, ".rx-"));
   try {

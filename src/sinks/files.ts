@@ -19,6 +19,7 @@ import { createRemoteFiles, type RemoteFiles } from "./remote/remoteFiles.ts";
 import { emptySmallTree, isRemoved } from "./trees/removeSmallTree.ts";
 import type { Trees } from "./trees/trees.ts";
 import type { TreeWorker } from "./trees/treeWorker.ts";
+import { makeDirectories } from "../fileSystem/makeDirectories.ts";
 
 const DIRECTORY_MODE = 0o750;
 const FILE_MODE = 0o644;
@@ -36,8 +37,7 @@ function fileCall<T>(action: string, path: string, run: (signal: AbortSignal) =>
 
 /** Creates a directory with exactly this mode, regardless of the umask; an existing directory keeps its mode. */
 async function makeDirectory(path: string, mode: number): Promise<void> {
-  const made = await fs.mkdir(path, { recursive: true, mode });
-  if (made !== undefined) await fs.chmod(path, mode);
+  if (await makeDirectories(path, mode)) await fs.chmod(path, mode);
 }
 
 async function writeInPlace(path: string, content: string, mode: number): Promise<void> {

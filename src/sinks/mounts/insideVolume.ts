@@ -13,6 +13,7 @@ import { nameIn, openBelow, openDirectory, openedAt } from "../../fileSystem/ins
 import { bind, orUndo, ownPlace, unmount } from "./bind.ts";
 import { readMountsAt } from "./mountTable.ts";
 import type { RunTool } from "./mountTools.ts";
+import { makeDirectories } from "../../fileSystem/makeDirectories.ts";
 
 const PARENT_MODE = 0o750;
 const FILE_MODE = 0o640;
@@ -65,7 +66,7 @@ async function clear(target: string, run: RunTool): Promise<void> {
 
 /** Creates the mount point with the kind of its source; a leftover of an earlier kubelet may have the other kind. */
 async function makeTarget(target: string, isDirectory: boolean): Promise<void> {
-  await fs.mkdir(dirname(target), { recursive: true, mode: PARENT_MODE });
+  await makeDirectories(dirname(target), PARENT_MODE);
   const found = await fs.lstat(target).catch((thrown: unknown) => {
     if (errnoOf(thrown) === "ENOENT") return undefined;
     throw thrown;

@@ -19,6 +19,7 @@ import { civilTime } from "../../core/time/civilTime.ts";
 import type { EpochMs } from "../../core/ids.ts";
 import { listDirectory, MAX_ENTRIES } from "../../fileSystem/listDirectory.ts";
 import type { VolumeFile } from "../../ports/volumeFiles.ts";
+import { makeDirectories } from "../../fileSystem/makeDirectories.ts";
 
 const DIRECTORY_MODE = 0o755;
 /** Entries read ahead. */
@@ -126,7 +127,7 @@ async function writeFiles(root: string, payload: Payload<VolumeFile>): Promise<v
   const made = new Set([root]);
   for (const [path, { content, mode, uid }] of payload) {
     const place = join(root, path);
-    if (!made.has(dirname(place))) await fs.mkdir(dirname(place), { recursive: true, mode: DIRECTORY_MODE });
+    if (!made.has(dirname(place))) await makeDirectories(dirname(place), DIRECTORY_MODE);
     made.add(dirname(place));
     await using file = await fs.open(place, "wx", mode);
     await file.writeFile(content);

@@ -70,7 +70,12 @@ module.exports = {
       "^src/fileSystem/",
     ]),
     only("server-reads-queries", "^src/server/", ["^src/core/", "^src/ports/", "^src/operators/", "^src/streaming/"]),
-    only("embedded-runtime-is-no-kubelet", "^src/embeddedRuntime/", ["^src/streaming/"], "a CRI server of its own"),
+    only(
+      "embedded-runtime-is-no-kubelet",
+      "^src/embeddedRuntime/",
+      ["^src/streaming/", "^src/fileSystem/"],
+      "a CRI server of its own",
+    ),
     only("streaming-is-protocols-alone", "^src/streaming/", [], "SPDY and WebSocket, of no side of the kubelet"),
     only("cli-sees-core", "^src/cli/", ["^src/core/"]),
     {

@@ -8,7 +8,7 @@ describe("unreachableRuntime", () => {
   it.each([
     ["ENOENT", "no such file"],
     ["ENOTDIR", "no such file"],
-    ["ECONNREFUSED", "connection refused"],
+    ["ECONNREFUSED", "connection refused: nothing listens there, or it is not a socket"],
     ["ENOTSOCK", "not a socket"],
     ["EAGAIN", "its queue of connections is full"],
     ["EIO", "EIO"],
@@ -21,6 +21,12 @@ describe("unreachableRuntime", () => {
   it.each(["EACCES", "EPERM"])("does not ask whether containerd runs for %s", (errno) => {
     expect(unreachableRuntime(ENDPOINT, said(`Error: connect ${errno} /run/x.sock`))).toBe(
       "the container runtime at unix:///run/x.sock cannot be used (permission denied): rxlet needs the right to connect, for example as root. See containerRuntimeEndpoint",
+    );
+  });
+
+  it.each(["Protocol error", "Error: Protocol error"])("names a server of another protocol: %s", (error) => {
+    expect(unreachableRuntime(ENDPOINT, said(`${error} (0x1)`))).toBe(
+      "the server at unix:///run/x.sock does not speak gRPC: is it the socket of a container runtime? See containerRuntimeEndpoint",
     );
   });
 

@@ -82,7 +82,7 @@ describe("simulateSeed", () => {
     });
     expect(spent).toEqual([
       { pods: 12, runs: 1 },
-      { pods: 3, runs: 9 },
+      { pods: 6, runs: 9 },
     ]);
   });
 

@@ -30,10 +30,12 @@ describe("discovery", () => {
     ]);
   });
 
-  it("has the core group only", () => {
+  it("has the core group and the resource metrics API", () => {
+    const version = { groupVersion: "metrics.k8s.io/v1beta1", version: "v1beta1" };
+    const metrics = { name: "metrics.k8s.io", versions: [version], preferredVersion: version };
     expect([API_VERSIONS, API_GROUPS]).toEqual([
       { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] },
-      { kind: "APIGroupList", apiVersion: "v1", groups: [] },
+      { kind: "APIGroupList", apiVersion: "v1", groups: [metrics] },
     ]);
   });
 

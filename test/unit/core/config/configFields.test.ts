@@ -68,7 +68,7 @@ describe("the field table", () => {
        nodeStatusMaxImages nodeStatusReportFrequency nodeStatusUpdateFrequency podCIDR podLogsDir podPidsLimit
        podsPerCore preloadedImagesVerificationAllowlist providerID readOnlyPort registerNode registerWithTaints registerWithTaints[].effect
        registerWithTaints[].key registerWithTaints[].value registryBurst registryPullQPS resolvConf
-       rotateCertificates runtimeRequestTimeout seccompDefault serializeImagePulls serverTLSBootstrap staticPodPath staticPodURL staticPodURLHeader
+       rotateCertificates runtimeRequestTimeout seccompDefault serializeImagePulls serverTLSBootstrap singleProcessOOMKill staticPodPath staticPodURL staticPodURLHeader
        localStorageCapacityIsolation syncFrequency systemReserved systemReservedCgroup userNamespaces.idsPerPod volumeStatsAggPeriod
        enableDebugFlagsHandler enableProfilingHandler enableSystemLogHandler enableSystemLogQuery
        authentication.anonymous.enabled authentication.webhook.cacheTTL authentication.webhook.enabled

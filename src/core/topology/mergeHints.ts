@@ -1,0 +1,119 @@
+/**
+ * The best common place of all resources of a container. Upstream tries every combination of a hint per resource, which
+ * is the product of their numbers; here sets of masks answer the same question, with the same result.
+ * Upstream: HintMerger of pkg/kubelet/cm/topologymanager/policy.go.
+ */
+import { allMasks, commonMasks, containedMasks, hasMask, type MaskSet, masksOfSize, smallestSize } from "./maskSet.ts";
+import { fullMask, type NumaMask } from "./numaMask.ts";
+import { perObject } from "../perObject.ts";
+import type { NumaHints, ResourceHints, TopologyHint } from "./topologyHint.ts";
+
+/** The NUMA nodes of the machine. */
+export interface NumaTopology {
+  /** Number of nodes. */
+  readonly nodes: number;
+  /** Distance of each node to each, as the kernel has it; undefined if masks are compared by their numbers alone. */
+  readonly distances: readonly (readonly number[])[] | undefined;
+}
+
+/** A merged hint: its mask has at least one node. */
+export interface MergedHint extends TopologyHint {
+  readonly mask: NumaMask;
+}
+
+/**
+ * Returns the common place of the resources. It is preferred if one mask is preferred by all; else it is the
+ * intersection of a mask per resource whose number of nodes is closest to what the most demanding resource needs. Among
+ * equals the narrowest wins, then the closest (with distances), then that of the lowest nodes. All nodes, not preferred,
+ * if nothing fits together.
+ */
+export function mergeHints(resources: readonly ResourceHints[], topology: NumaTopology): MergedHint {
+  const everywhere = fullMask(topology.nodes);
+  const placed = resources.filter((hints) => hints.kind === "numa");
+  const isSatisfiable = resources.every(({ kind }) => kind !== "nowhere");
+  if (placed.length === 0) return { mask: everywhere, isPreferred: isSatisfiable };
+  const preferred = isSatisfiable ? commonMasks(placed.map((hints) => hints.preferred)) : undefined;
+  const best = preferred && narrowest(preferred, topology);
+  if (best !== undefined) return { mask: best, isPreferred: true };
+  return { mask: bestIntersection(placed, topology) ?? everywhere, isPreferred: false };
+}
+
+/** Returns the best mask of the fewest nodes; undefined if there is none but the empty one. */
+function narrowest(set: MaskSet, topology: NumaTopology): NumaMask | undefined {
+  const size = smallestSize(set, topology.nodes);
+  if (size === undefined) return undefined;
+  for (const mask of inOrder(masksOfSize(set, size), topology)) return mask;
+  return undefined;
+}
+
+/** Returns the intersection that upstream's comparison ends with; undefined if none has a node. */
+function bestIntersection(placed: readonly NumaHints[], topology: NumaTopology): NumaMask | undefined {
+  const { nodes } = topology;
+  const contained = commonMasks(placed.map(({ possible }) => containedMasks(possible)));
+  const given = allMasks(placed.map(({ possible }) => possible));
+  if (contained === undefined || given === undefined) return undefined;
+  const needed = Math.max(...placed.map(({ possible }) => smallestSize(possible, nodes) ?? 0));
+  const below = Array.from({ length: needed }, (_, index) => needed - index);
+  const above = Array.from({ length: nodes - needed }, (_, index) => needed + 1 + index);
+  for (const size of [...below, ...above]) {
+    for (const mask of inOrder(masksOfSize(contained, size), topology)) {
+      // A mask that one resource gives and all others contain is an intersection; others need a search.
+      if (hasMask(given, mask) || isIntersection(mask, placed, fullMask(nodes))) return mask;
+    }
+  }
+  return undefined;
+}
+
+/** Yields masks of equal size: closest first, then lowest nodes first. They come in ascending order. */
+function* inOrder(masks: readonly NumaMask[], { distances }: NumaTopology): Generator<NumaMask> {
+  const [first, ...others] = masks;
+  if (first === undefined) return;
+  if (distances === undefined) return yield* masks;
+  const sums = distanceSums(distances);
+  const compare = (a: NumaMask, b: NumaMask): number => (sums[a] ?? 0) - (sums[b] ?? 0) || a - b;
+  // The first is nearly always the answer, and sorting thousands takes longer than the rest of the merge.
+  const best = others.reduce((found, mask) => (compare(mask, found) < 0 ? mask : found), first);
+  yield best;
+  yield* masks.filter((mask) => mask !== best).sort(compare);
+}
+
+/** Returns, per mask, the sum of the distances of all pairs of its nodes. Among masks of equal size it orders as averages do. */
+const distanceSums = perObject((distances: readonly (readonly number[])[]): Float64Array => {
+  const sums = new Float64Array(2 ** distances.length);
+  for (let mask = 1; mask < sums.length; mask += 1) {
+    const rest = mask & (mask - 1);
+    const lowest = 31 - Math.clz32(mask ^ rest);
+    let added = distances[lowest]?.[lowest] ?? 0;
+    for (let left = rest; left !== 0; left &= left - 1) {
+      const other = 31 - Math.clz32(left & -left);
+      added += (distances[lowest]?.[other] ?? 0) + (distances[other]?.[lowest] ?? 0);
+    }
+    sums[mask] = (sums[rest] ?? 0) + added;
+  }
+  return sums;
+});
+
+/**
+ * Whether a hint per resource exists whose intersection is exactly this mask. Each resource removes from the other nodes
+ * those that its hint lacks; at the end none may be left. Bound: a set of the subsets of the other nodes.
+ */
+function isIntersection(mask: NumaMask, placed: readonly NumaHints[], everywhere: NumaMask): boolean {
+  let left = new Set([everywhere & ~mask]);
+  for (const { possible } of placed) {
+    const kept = fewestExtraNodes(mask, possible, everywhere);
+    left = new Set([...left].flatMap((nodes) => kept.map((extra) => nodes & extra)));
+    if (left.has(0)) return true;
+  }
+  return false;
+}
+
+/** Returns the other nodes of each hint that contains the mask, without those that contain another one's. */
+function fewestExtraNodes(mask: NumaMask, possible: MaskSet, everywhere: NumaMask): readonly NumaMask[] {
+  const others = everywhere & ~mask;
+  const found: NumaMask[] = [];
+  // Ascending order visits each subset before what contains it.
+  for (let extra = 0; ; extra = (extra - others) & others) {
+    if (hasMask(possible, mask | extra) && !found.some((less) => (less & extra) === less)) found.push(extra);
+    if (extra === others) return found;
+  }
+}

@@ -39,13 +39,20 @@ const REASONS: readonly (readonly [page: string, start: string, reason: string])
   ["/metrics", "kubelet_topology_manager_", "no resource managers yet"],
   ["/metrics", "kubelet_graceful_shutdown_", "no graceful node shutdown yet"],
   ["/metrics", "", "not yet"],
-  ["/metrics/cadvisor", "container_cpu_load_", "upstream's is always 0: the kubelet has the load reader off"],
-  ["/metrics/cadvisor", "container_tasks_state", "upstream's is always 0: the kubelet has the load reader off"],
-  ["/metrics/cadvisor", "container_health_state", "belongs to Docker's health checks"],
-  ["/metrics/cadvisor", "machine_cpu_books", "exists on mainframes only"],
-  ["/metrics/cadvisor", "machine_cpu_drawers", "exists on mainframes only"],
-  ["/metrics/cadvisor", "machine_nvm_", "persistent memory is not detected"],
 ];
+
+/** Metrics of `/metrics/cadvisor` that are the same on every node, by the start of the name. */
+const CONSTANT: readonly (readonly [start: string, what: string])[] = [
+  ["container_cpu_load_", "0, as upstream's: the kubelet has the load reader off"],
+  ["container_tasks_state", "0, as upstream's: the kubelet has the load reader off"],
+  ["container_health_state", "-1, as upstream's: CRI runtimes have no health checks"],
+  ["machine_nvm_", "0, as upstream's: persistent memory is not detected"],
+];
+
+function presenceOf(name: string): string {
+  const constant = CONSTANT.find(([start]) => name.startsWith(start));
+  return constant === undefined ? "present" : `present; ${constant[1]}`;
+}
 
 /** Reads the metrics that a running upstream kubelet exposes: page, name, type, labels. */
 function upstreamMetrics(): readonly UpstreamMetric[] {
@@ -60,7 +67,7 @@ const sortedLabels = (labels: readonly string[]): string => [...labels].sort().j
 
 function stateOf(metric: UpstreamMetric, isFed: (name: string) => boolean): string {
   const { page, name, type, labels } = metric;
-  if (page === "/metrics/cadvisor") return CADVISOR_METRIC_NAMES.has(name) ? "present" : reasonFor(metric);
+  if (page === "/metrics/cadvisor") return CADVISOR_METRIC_NAMES.has(name) ? presenceOf(name) : reasonFor(metric);
   if (page === "/metrics/resource") return RESOURCE_METRIC_NAMES.includes(name) ? "present" : "not yet";
   const row: MetricRow | undefined = new Map<string, MetricRow>(Object.entries(metricTable)).get(name);
   if (row === undefined) return reasonFor(metric);

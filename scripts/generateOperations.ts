@@ -78,6 +78,12 @@ const flags = (specs: readonly FlagSpec[]): string =>
     specs.map(({ name, default: value, about }) => [code(`--${name}`), code(value), about]),
   );
 
+const idleFlags = (specs: readonly FlagSpec[]): string =>
+  table(
+    ["flag", "why it has no effect"],
+    specs.flatMap(({ name, idle }) => (idle === undefined ? [] : [[code(`--${name}`), idle]])),
+  );
+
 /** Without those that say which kubelet to ask. */
 const beyondTarget = (specs: readonly FlagSpec[]): readonly FlagSpec[] =>
   specs.filter((spec) => !TARGET_FLAGS.includes(spec));
@@ -114,6 +120,7 @@ const TABLES: ReadonlyMap<string, () => string> = new Map([
   ["gates", gates],
   ["commands", commands],
   ["own flags", () => flags(OWN_FLAGS.filter(({ group }) => group === "rxlet"))],
+  ["idle flags", () => idleFlags(OWN_FLAGS)],
   ["dev flags", () => flags(DEV_FLAGS)],
   ["explain flags", () => flags(EXPLAIN_FLAGS)],
   ["retry flags", () => flags(RETRY_FLAGS)],

@@ -13,23 +13,29 @@
  *                          v
  *                       [runtimeLooks] --> runtimeState       housekeeping: leftovers on disk, once all sources are seen
  *
- *     Parts beside the flow: runtimeClasses and services (objects of the cluster), imageGc, logRotation, gauges, nodePressure,
- *     oomWatcher, hostAddresses, podCidr, nodeCgroups, clusterNode (registration, lease, node status).
+ *     evictionManager --> [evictions] --> podLifecycle
+ *
+ *     Parts beside the flow: runtimeClasses and services (objects of the cluster), garbageCollection, logRotation, gauges,
+ *     oomWatcher, hostAddresses, podCidr, nodeCgroups, nodeProcesses, containerCpus, clusterNode (registration, lease, node status).
  */
-import { concat, EMPTY, map, merge, type Observable, Subject, switchMap, takeUntil, tap } from "rxjs";
+import { concat, map, merge, type Observable, Subject, switchMap, takeUntil, tap } from "rxjs";
 import type { Node } from "./core/api.ts";
 import type { KubeletConfig } from "./core/kubeletConfig.ts";
 import type { RegistryInput } from "./core/pod/podRegistry.ts";
 import { clusterNode } from "./pipelines/cluster/clusterNode.ts";
 import { runtimeClasses, services } from "./pipelines/cluster/knownObjects.ts";
 import { drained } from "./pipelines/drain.ts";
+import type { EvictionTools } from "./pipelines/eviction/evictionContext.ts";
+import { evictionManager } from "./pipelines/eviction/evictionManager.ts";
+import { pressureWakes } from "./pipelines/eviction/pressureWakes.ts";
+import { createGarbageCollection } from "./pipelines/garbageCollection.ts";
 import { housekeeping } from "./pipelines/housekeeping.ts";
-import { createImageGc } from "./pipelines/images/imageGc.ts";
 import { logRotation } from "./pipelines/logRotation.ts";
 import { hostAddresses } from "./pipelines/node/watchHostAddresses.ts";
+import { containerCpus } from "./pipelines/node/containerCpus.ts";
 import { nodeCgroups } from "./pipelines/node/nodeCgroups.ts";
+import { nodeProcesses } from "./pipelines/node/nodeProcesses.ts";
 import { oomWatcher } from "./pipelines/node/oomWatcher.ts";
-import { nodePressure } from "./pipelines/node/watchNodePressure.ts";
 import { podCidr } from "./pipelines/node/podCidr.ts";
 import { podCommands } from "./pipelines/podCommands.ts";
 import { podConfig } from "./pipelines/podConfig.ts";
@@ -38,20 +44,19 @@ import { podRecords } from "./pipelines/podRecords.ts";
 import { createPodServices } from "./pipelines/podServices.ts";
 import { restoreAllocations } from "./pipelines/podWorker/restoreAllocations.ts";
 import { createQueries } from "./pipelines/queries.ts";
-import { createQueues, routeConfigOutput, routePodOutput, routePlegOutput } from "./pipelines/queues.ts";
+import { createQueues, type Queues, routeConfigOutput, routePodOutput, routePlegOutput } from "./pipelines/queues.ts";
 import { runtimeState } from "./pipelines/runtime/watchRuntimeState.ts";
 import { pleg } from "./pipelines/runtime/pleg.ts";
 import { nodeGauges } from "./pipelines/stats/nodeGauges.ts";
 import { createNodeStats } from "./pipelines/stats/measureNodeStats.ts";
-import { storageEviction } from "./pipelines/stats/storageEviction.ts";
 import type { KubeletCommands } from "./ports/kubeletCommands.ts";
 import type { KubeletPorts } from "./ports/kubeletPorts.ts";
 import type { KubeletQueries } from "./ports/kubeletQueries.ts";
 import type { NodeStats } from "./ports/nodeStats.ts";
 import type { ReadonlyCell } from "./state/cell.ts";
 import { areSourcesSeen, podsChanged, registrySettled, runtimeKnown } from "./state/milestones.ts";
-import { createNodeState } from "./state/nodeState.ts";
-import { createParts, type Part } from "./state/parts.ts";
+import { createNodeState, type NodeState } from "./state/nodeState.ts";
+import { createParts, type Part, type Parts } from "./state/parts.ts";
 
 /** A kubelet that runs while `run$` is subscribed. */
 export interface Kubelet {
@@ -80,8 +85,8 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   const allSourcesSeen = (): boolean => areSourcesSeen(config, state);
   const { list: parts, owner, run } = createParts(state, queues);
   const pods = createPodServices(ports, config, state, owner("podServices", "idRanges", "volumes"));
-  const imageGc = createImageGc({ ready$: registrySettled(state) }, ports, config, state);
-  const imagesChanged$ = merge(pods.images.pulled$, imageGc.removed$);
+  const garbage = createGarbageCollection(ports, config, state);
+  const imagesChanged$ = merge(pods.images.pulled$, garbage.imagesRemoved$);
   const stats = createNodeStats(ports, config, state);
 
   run("recorder", { reads: ["events"] }, ({ events }) => ports.recordEvents(events.values$));
@@ -98,8 +103,8 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   );
   run("podLifecycle", POD_PLACES, (use) => {
     const registry$ = concat(restoredAllocations(ports, config), use.registryInputs.values$);
-    const evicted$ = config.limitsLocalStorage ? storageEviction(ports, stats, use) : EMPTY;
-    const work$ = concat(pods.load(), merge(podLifecycle({ registry$ }, pods, use), evicted$, pods.prune()));
+    const lifecycle$ = merge(podLifecycle({ registry$ }, pods, use), use.evictions.values$, pods.prune());
+    const work$ = concat(pods.load(), lifecycle$);
     const outputs$ = runtimeKnown(use).pipe(switchMap(() => work$));
     return podRecords({ outputs$: outputs$.pipe(tap((output) => routePodOutput(output, use))) }, ports, use);
   });
@@ -112,17 +117,14 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   run("housekeeping", { reads: ["registry", "listing", "runtimeStatuses"], writes: ["orphans"] }, (use) =>
     housekeeping({ ready$: registrySettled(use) }, ports, config, use, pods),
   );
-  run("imageGc", NODE_PLACES, (use) => imageGc.events$.pipe(into(use.events)));
+  run("garbageCollection", GARBAGE_PLACES, (use) => garbage.events$.pipe(into(use.events)));
   run("logRotation", { reads: ["runtimeStatuses"] }, (use) => logRotation(ports, config.logRotation, use));
   run("nodeGauges", { reads: ["runtimeStatuses", "registry", "podStatuses", "apiPodObjects", "volumes"] }, (use) =>
-    nodeGauges(ports, use),
+    nodeGauges(ports, config, use),
   );
   run("diskCounts", {}, () => stats.counting$);
-  run("nodePressure", { writes: ["pressures"] }, (use) => nodePressure(ports, config, use.pressures));
-  run("hostAddresses", { writes: ["addresses"] }, (use) => hostAddresses(ports, config, use.addresses));
-  run("podCidr", { reads: ["node"] }, (use) => podCidr(ports, config, use.node));
-  run("nodeCgroups", NODE_PLACES, (use) => nodeCgroups(ports, config, use).pipe(into(use.events)));
-  run("oomWatcher", { writes: ["events"] }, (use) => oomWatcher(ports, config).pipe(into(use.events)));
+  runEviction(run, ports, config, { stats, reclaim: garbage.reclaim });
+  runMachineWatches(run, ports, config);
   run("clusterNode", CLUSTER_PLACES, (use) =>
     clusterNode({ imagesChanged$ }, ports, config, use).pipe(into(use.events)),
   );
@@ -133,7 +135,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     podsChanged$: podsChanged(state),
     problemsChanged$: state.problems.changes$,
     stats,
-    queries: createQueries(ports, config, state, pods.images),
+    queries: createQueries(ports, config, state, { images: pods.images, stats, garbage }),
     commands: podCommands(state.registry, ports.clock, (update) =>
       queues.registryInputs.push({ kind: "update", update }),
     ),
@@ -143,6 +145,26 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
       return drained(state, ports.clock, deadlineMs);
     },
   };
+}
+
+type Run = Parts<NodeState, Queues>["run"];
+
+function runEviction(run: Run, ports: KubeletPorts, config: KubeletConfig, tools: EvictionTools): void {
+  run("evictionManager", EVICTION_PLACES, (use) =>
+    evictionManager(
+      { wake$: pressureWakes(ports, config, use.signalLooks) },
+      { ports, config, cells: use, tools },
+    ).pipe(into(use.evictions)),
+  );
+}
+
+function runMachineWatches(run: Run, ports: KubeletPorts, config: KubeletConfig): void {
+  run("hostAddresses", { writes: ["addresses"] }, (use) => hostAddresses(ports, config, use.addresses));
+  run("podCidr", { reads: ["node"] }, (use) => podCidr(ports, config, use.node));
+  run("nodeCgroups", NODE_PLACES, (use) => nodeCgroups(ports, config, use).pipe(into(use.events)));
+  run("nodeProcesses", {}, () => nodeProcesses(ports, config));
+  run("containerCpus", { reads: ["registry", "runtimeStatuses"] }, (use) => containerCpus(ports, config, use));
+  run("oomWatcher", { writes: ["events"] }, (use) => oomWatcher(ports, config).pipe(into(use.events)));
 }
 
 /** Passes values on to a queue as well. */
@@ -160,9 +182,11 @@ const PLEG_PLACES = {
   writes: ["listing", "relistedAt", "runtimeStatuses", "runtimeLooks", "inspections", "registryInputs"],
 } as const;
 const POD_PLACES = {
-  reads: ["listing", "runtimeState", "node", "pressures", "sourcesSeen", "registryInputs"],
+  reads: ["listing", "runtimeState", "node", "pressures", "sourcesSeen", "registryInputs", "evictions"],
   writes: ["registry", "timelines", "podStatuses", "registryInputs", "inspections", "events"],
 } as const;
+const EVICTION_PLACES = { reads: ["registry"], writes: ["pressures", "eviction", "signalLooks", "evictions"] } as const;
+const GARBAGE_PLACES = { reads: ["listing", "podStatuses", "registry", "runtimeState"], writes: ["events"] } as const;
 const NODE_PLACES = { reads: ["registry"], writes: ["events"] } as const;
 const CLUSTER_PLACES = {
   reads: [

@@ -34,7 +34,7 @@ const ended$ = merge(signals$, outputGone$);
 /** Commands that call a running node. */
 type NodeCall = Extract<
   SubInvocation,
-  { command: "explain" | "volumes" | "retry" | "get" | "logs" | "exec" | "attach" | "port-forward" }
+  { command: "explain" | "volumes" | "pressure" | "retry" | "get" | "logs" | "exec" | "attach" | "port-forward" }
 >;
 
 /** Each command loads its own modules alone: a daemon on a node carries neither the runtime nor the table of `dev`. */
@@ -92,6 +92,11 @@ async function callNode(invocation: NodeCall): Promise<void> {
     case "volumes": {
       const { volumes } = await import("./commands/volumes.ts");
       run(volumes(invocation, process.stdout));
+      break;
+    }
+    case "pressure": {
+      const { pressure } = await import("./commands/pressure.ts");
+      run(pressure(invocation, process.stdout));
       break;
     }
     case "retry": {

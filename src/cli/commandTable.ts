@@ -15,7 +15,7 @@ import {
   readPortForwardFlags,
 } from "./podCommandFlags.ts";
 import { readRetryFlags, RETRY_FLAGS } from "./retryFlags.ts";
-import { EXPLAIN_FLAGS, readExplainFlags, readVolumesFlags } from "./showFlags.ts";
+import { EXPLAIN_FLAGS, PRESSURE_FLAGS, readExplainFlags, readPressureFlags, readVolumesFlags } from "./showFlags.ts";
 import { readSimulateFlags, SIMULATE_FLAGS } from "./simulateFlags.ts";
 import { DEV_FLAGS, readDevFlags, readRuntimeFlags, readTemplateFlags, RUNTIME_FLAGS } from "./subCommands.ts";
 
@@ -153,6 +153,17 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
       flags: EXPLAIN_FLAGS,
     },
     readVolumesFlags,
+  ),
+  row(
+    "pressure",
+    {
+      args: "",
+      maxArgs: 0,
+      about: "Show the eviction signals of the node, and what it would free or evict first",
+      examples: ["rxlet pressure", "rxlet pressure -o json"],
+      flags: PRESSURE_FLAGS,
+    },
+    readPressureFlags,
   ),
   row(
     "retry",

@@ -41,7 +41,7 @@ export function bannerLines(banner: DevBanner, pod: string | undefined): readonl
       ? []
       : [
           `Logs       ${program} logs ${name} -f`,
-          "Commands   get pods, exec, attach, port-forward, explain, retry, volumes: the same way",
+          "Commands   get pods, exec, attach, port-forward, explain, retry, volumes, pressure: the same way",
           `kubectl    export KUBECONFIG=${kubeconfig}`,
         ]),
     ...(readOnly === undefined ? [] : [`API        ${readOnly}/pods${inUse}`, `Metrics    ${readOnly}/metrics`]),

@@ -11,7 +11,8 @@ function describe(spec: FlagSpec): string {
     ...(hasDefault ? [`default ${spec.default}`] : []),
     ...(replaced ? [`file: ${spec.field}`] : []),
     ...(spec.deprecated !== undefined && !replaced ? [`deprecated: ${spec.deprecated}`] : []),
-    ...(spec.effective || spec.group === "Deprecated" ? [] : ["not yet effective"]),
+    ...(spec.idle === undefined ? [] : [`without effect: ${spec.idle}`]),
+    ...(spec.effective || spec.idle !== undefined || spec.group === "Deprecated" ? [] : ["not yet effective"]),
   ];
   return facts.length === 0 ? spec.about : `${spec.about} (${facts.join("; ")})`;
 }

@@ -44,6 +44,8 @@ export interface FlagSpec {
   readonly field?: ConfigPath;
   /** Whether it has an effect in this version. */
   readonly effective: boolean;
+  /** Why it will never have an effect; undefined for a flag that has one, or that does not have it yet. */
+  readonly idle?: string;
 }
 
 /** Headings of the help, in their order. */

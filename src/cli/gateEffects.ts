@@ -17,13 +17,14 @@ const words = (text: string): readonly string[] => text.split(/\s+/).filter((nam
 
 const HEEDED = words(`
   AllAlpha AllBeta AllowDNSOnlyNodeCSR ClusterTrustBundleProjection ComponentFlagz ComponentStatusz ContainerCheckpoint
-  ContainerRestartRules ContainerStopSignals DisableNodeKubeProxyVersion EnvFiles EventedPLEG ExtendWebSocketsToKubelet
+  ContainerRestartRules ContainerStopSignals CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions
+  DisableCPUQuotaWithExclusiveCPUs DisableNodeKubeProxyVersion EnvFiles EventedPLEG ExtendWebSocketsToKubelet
   HostnameOverride InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScalingExclusiveCPUs
   InPlacePodVerticalScalingExclusiveMemory InPlacePodVerticalScalingInitContainers KubeletCrashLoopBackOffMax
-  KubeletEnsureSecretPulledImages KubeletServiceAccountTokenForCredentialProviders
+  KubeletEnsureSecretPulledImages KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders
   LocalStorageCapacityIsolationFSQuotaMonitoring LoggingAlphaOptions LoggingBetaOptions MemoryQoS NodeDeclaredFeatures
   PodAndContainerStatsFromCRI PodCertificateRequest PodLevelResources PodLogsQuerySplitStreams
-  PodReadyToStartContainersCondition PreventStaticPodAPIReferences ReduceDefaultCrashLoopBackOffDecay
+  PodReadyToStartContainersCondition PreventStaticPodAPIReferences QOSReserved ReduceDefaultCrashLoopBackOffDecay
   ReloadKubeletClientCAFile ReloadKubeletServerCertificateFile RestartAllContainersOnContainerExits
   RotateKubeletServerCertificate WatchListClient
 `);
@@ -32,10 +33,11 @@ const HEEDED = words(`
 const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
   [
     "as upstream, it is locked",
-    `CustomCPUCFSQuotaPeriod ExecProbeTimeout ImageMaximumGCAge ImageVolume InPlacePodVerticalScaling KubeletCgroupDriverFromCRI
-     KubeletFineGrainedAuthz KubeletPSI NodeLogQuery PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
+    `CPUManagerPolicyOptions CustomCPUCFSQuotaPeriod ExecProbeTimeout ImageMaximumGCAge ImageVolume InPlacePodVerticalScaling KubeletCgroupDriverFromCRI
+     KubeletFineGrainedAuthz KubeletPSI NodeLogQuery NodeSwap PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
      PodObservedGenerationTracking ProcMountType RecursiveReadOnlyMounts RelaxedDNSSearchValidation
-     RelaxedEnvironmentVariableValidation SidecarContainers SupplementalGroupsPolicy UserNamespacesSupport`,
+     RelaxedEnvironmentVariableValidation SidecarContainers SupplementalGroupsPolicy TopologyManagerPolicyOptions
+     UserNamespacesSupport`,
   ],
   ["a changed certificate authority of the kubeconfig is read again", "ClientsAllowCARotation"],
   ["log lines always name their subject", "ContextualLogging"],
@@ -45,15 +47,11 @@ const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
 
 /** Gates of features that do not exist here yet, by the reason for the warning. */
 const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
+  ["the containers of a pod with pod-level resources share CPUs", "PodLevelResourceManagers"],
   [
-    "there is no CPU manager yet",
-    `CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions CPUManagerPolicyOptions DisableCPUQuotaWithExclusiveCPUs`,
+    "no option of the topology manager is in that stage any more",
+    "TopologyManagerPolicyAlphaOptions TopologyManagerPolicyBetaOptions",
   ],
-  [
-    "there is no topology manager yet",
-    "TopologyManagerPolicyAlphaOptions TopologyManagerPolicyBetaOptions TopologyManagerPolicyOptions",
-  ],
-  ["there are no CPU, memory and topology managers yet", "PodLevelResourceManagers"],
   [
     "there is no Dynamic Resource Allocation yet: pods that claim devices wait",
     `DRAAdminAccess DRAConsumableCapacity DRADeviceBindingConditions DRADeviceTaintRules DRADeviceTaints
@@ -66,8 +64,6 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
     "there is no pod resources API yet",
     `KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPodResourcesListUseActivePods PodsAPI`,
   ],
-  ["pods get no swap yet", "NodeSwap"],
-  ["containers are not collected apart from their file system yet", "KubeletSeparateDiskGC"],
   ["there is no graceful node shutdown yet", "GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority"],
   ["nothing is traced yet", "KubeletTracing"],
   ["health is not reported to the systemd watchdog yet", "SystemdWatchdog"],
@@ -85,7 +81,6 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
   ["pods on the node's network have the node's users", "UserNamespacesHostNetworkSupport"],
   ["tolerations support Exists and Equal", "TaintTolerationComparisonOperators"],
   ["requests to the API server are JSON", "ClientsAllowCBOR ClientsPreferCBOR"],
-  ["no cgroup reserves requests for QoS classes yet", "QOSReserved"],
   ["a restart of the kubelet leaves the readiness of containers as it is", "ChangeContainerStatusOnKubeletRestart"],
   ["histograms have classic buckets only", "NativeHistograms"],
   ["client certificates name no UID", "AllowParsingUserUIDFromCertAuth"],

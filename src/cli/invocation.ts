@@ -2,7 +2,7 @@
 import type { KubeletOptions } from "./kubeletOptions.ts";
 import type { AttachOptions, ExecOptions, GetOptions, LogsOptions, PortForwardOptions } from "./podCommandFlags.ts";
 import type { RetryOptions } from "./retryFlags.ts";
-import type { ExplainOptions, VolumesOptions } from "./showFlags.ts";
+import type { ExplainOptions, ShowOptions, VolumesOptions } from "./showFlags.ts";
 import type { SimulateFlags } from "./simulateFlags.ts";
 import type { DevOptions, RuntimeOptions, TemplateOptions } from "./subCommands.ts";
 
@@ -11,6 +11,7 @@ export type SubInvocation =
   | ({ readonly command: "dev" } & DevOptions)
   | ({ readonly command: "explain" } & ExplainOptions)
   | ({ readonly command: "volumes" } & VolumesOptions)
+  | ({ readonly command: "pressure" } & ShowOptions)
   | ({ readonly command: "retry" } & RetryOptions)
   | ({ readonly command: "get" } & GetOptions)
   | ({ readonly command: "logs" } & LogsOptions)

@@ -47,4 +47,6 @@ export interface KubeletFlags {
   readonly readOnlyBindAddress: string;
   /** Authorizes exec, attach and port-forward by GET with the verb `get`, as upstream, instead of `create`. */
   readonly allowStreamsByGet: boolean;
+  /** Directory of the kernel tunables. */
+  readonly procSysDir: string;
 }

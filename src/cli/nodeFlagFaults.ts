@@ -1,4 +1,4 @@
-/** Validates flags that set no configuration field. Upstream: ValidateKubeletFlags, ParseNodeIPArgument. */
+/** Validates flags that set no configuration field. Upstream: ValidateKubeletFlags, ParseNodeIPArgument and NewContainerGC. */
 import { isIPAddress, labelKeyFault, labelValueFault } from "../core/config/nodeNames.ts";
 import { addressKind } from "../core/node/ipAddress.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
@@ -67,5 +67,7 @@ export function nodeFlagFaults(flags: KubeletFlags): readonly string[] {
     cloudProvider === "" || cloudProvider === "external"
       ? []
       : [`--cloud-provider: must be empty or external, got ${JSON.stringify(cloudProvider)}`];
-  return [...labels, ...nodeIpFaults(flags.nodeIp), ...blank, ...cloud];
+  const ttl =
+    flags.minimumContainerTtlDuration < 0 ? ["--minimum-container-ttl-duration: must not be less than 0s"] : [];
+  return [...labels, ...nodeIpFaults(flags.nodeIp), ...blank, ...cloud, ...ttl];
 }

@@ -1,10 +1,12 @@
 /** Flags that set no field of KubeletConfiguration: upstream's, then rxlet's own. */
+import { CADVISOR_FLAGS } from "./cadvisorFlags.ts";
 import type { FlagGroup, FlagSpec, FlagType, PairSyntax } from "./flagSpec.ts";
 
 interface Extras {
   readonly short?: string;
   readonly deprecated?: string;
   readonly effective?: boolean;
+  readonly idle?: string;
   readonly pairs?: PairSyntax;
 }
 
@@ -19,10 +21,8 @@ function own(
   return { name, type, default: fallback, group, about, effective: false, ...extras };
 }
 
-const CADVISOR = "without effect here";
+const ON_REQUEST = "figures are read when they are asked for";
 const GARBAGE = "use --eviction-hard or --eviction-soft";
-const cadvisor = (name: string, type: FlagType, fallback: string): FlagSpec =>
-  own(name, type, fallback, "Deprecated", "A setting of cAdvisor", { deprecated: CADVISOR });
 
 const UPSTREAM_FLAGS: readonly FlagSpec[] = [
   own("config", "string", "", "Paths", "File with a KubeletConfiguration (YAML or JSON); flags override it", {
@@ -67,9 +67,15 @@ const UPSTREAM_FLAGS: readonly FlagSpec[] = [
   own("image-credential-provider-bin-dir", "string", "", "Images", "Directory of credential plugins", {
     effective: true,
   }),
-  own("runtime-cgroups", "string", "", "Resources", "Cgroup the container runtime runs in"),
-  own("housekeeping-interval", "duration", "10s", "Resources", "Period of reading container statistics"),
-  own("max-housekeeping-interval", "duration", "15s", "Resources", "Longest period of reading container statistics"),
+  own("runtime-cgroups", "string", "", "Resources", "Cgroup the container runtime runs in, for its statistics", {
+    effective: true,
+  }),
+  own("housekeeping-interval", "duration", "10s", "Resources", "Period of reading container statistics", {
+    idle: ON_REQUEST,
+  }),
+  own("max-housekeeping-interval", "duration", "15s", "Resources", "Longest period of reading container statistics", {
+    idle: ON_REQUEST,
+  }),
   own(
     "maximum-dead-containers",
     "int32",
@@ -78,10 +84,12 @@ const UPSTREAM_FLAGS: readonly FlagSpec[] = [
     "Dead containers kept on the node; negative is no limit",
     {
       deprecated: GARBAGE,
+      effective: true,
     },
   ),
   own("maximum-dead-containers-per-container", "int32", "1", "Deprecated", "Dead instances kept per container", {
     deprecated: GARBAGE,
+    effective: true,
   }),
   own(
     "minimum-container-ttl-duration",
@@ -91,6 +99,7 @@ const UPSTREAM_FLAGS: readonly FlagSpec[] = [
     "Least age of a dead container before its removal",
     {
       deprecated: GARBAGE,
+      effective: true,
     },
   ),
   own(
@@ -101,29 +110,13 @@ const UPSTREAM_FLAGS: readonly FlagSpec[] = [
     "Leave evictionHard out of allocatable",
     {
       deprecated: "upstream will remove it",
+      effective: true,
     },
   ),
   own("experimental-mounter-path", "string", "", "Deprecated", "Program that mounts instead of mount", {
     deprecated: "upstream will remove it; use CSI",
   }),
-  cadvisor("application-metrics-count-limit", "int", "100"),
-  cadvisor("boot-id-file", "string", "/proc/sys/kernel/random/boot_id"),
-  cadvisor("container-hints", "string", "/etc/cadvisor/container_hints.json"),
-  cadvisor("containerd", "string", "/run/containerd/containerd.sock"),
-  cadvisor("containerd-namespace", "string", "k8s.io"),
-  cadvisor("enable-load-reader", "bool", "false"),
-  cadvisor("event-storage-age-limit", "string", "default=0"),
-  cadvisor("event-storage-event-limit", "string", "default=0"),
-  cadvisor("global-housekeeping-interval", "duration", "1m0s"),
-  cadvisor("log-cadvisor-usage", "bool", "false"),
-  cadvisor("machine-id-file", "string", "/etc/machine-id,/var/lib/dbus/machine-id"),
-  cadvisor("storage-driver-buffer-duration", "duration", "1m0s"),
-  cadvisor("storage-driver-db", "string", "cadvisor"),
-  cadvisor("storage-driver-host", "string", "localhost:8086"),
-  cadvisor("storage-driver-password", "string", "root"),
-  cadvisor("storage-driver-secure", "bool", "false"),
-  cadvisor("storage-driver-table", "string", "stats"),
-  cadvisor("storage-driver-user", "string", "root"),
+  ...CADVISOR_FLAGS,
   own("version", "version", "false", "General", "Print the version and exit", { effective: true }),
 ];
 
@@ -138,6 +131,16 @@ const RXLET_FLAGS: readonly FlagSpec[] = [
     "rxlet",
     "Allow exec, attach and port-forward over WebSockets with get on nodes/proxy, as upstream; without it they need create",
     { effective: true },
+  ),
+  own(
+    "proc-sys-dir",
+    "string",
+    "/proc/sys",
+    "rxlet",
+    "Directory of the kernel flags that are checked and set at start",
+    {
+      effective: true,
+    },
   ),
 ];
 

@@ -58,7 +58,19 @@ const wrong = (...errors: readonly string[]): WrongInvocation => ({ command: "er
 
 const COMMAND_NAMES = SUB_COMMANDS.map(({ name }) => name);
 
+/** Commands of other programs, and how this one does the same. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ["version", "rxlet --version prints the version"],
+  ["kubelet", "rxlet without a command is the kubelet"],
+  ["daemon", "rxlet without a command is the daemon"],
+  ["run", "rxlet dev DIR runs the pods of a directory"],
+  ["start", "rxlet dev DIR runs the pods of a directory"],
+  ["describe", "rxlet explain POD shows what happened to a pod"],
+]);
+
 function unknownCommand(name: string, known: readonly string[]): string {
+  const elsewhere = ELSEWHERE.get(name);
+  if (elsewhere !== undefined) return `unknown command ${JSON.stringify(name)}; ${elsewhere}`;
   const guess = closestName(name, known);
   const hint = guess === undefined ? `the commands are ${known.join(", ")}` : `did you mean ${guess}?`;
   return `unknown command ${JSON.stringify(name)}; ${hint}`;

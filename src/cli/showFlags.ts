@@ -1,5 +1,6 @@
 /**
- * Flags and options of the commands that print a page of a running rxlet: `rxlet explain POD`, `rxlet volumes [POD]`.
+ * Flags and options of the commands that print a page of a running rxlet: `rxlet explain POD`, `rxlet volumes [POD]`,
+ * `rxlet pressure`.
  */
 import { ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
 import type { FlagSpec } from "./flagSpec.ts";
@@ -42,6 +43,9 @@ export const EXPLAIN_FLAGS: readonly FlagSpec[] = [
   { ...base, name: "output", short: "o", type: "string", default: "text", about: "text or json" },
 ];
 
+/** Flags of `rxlet pressure`. */
+export const PRESSURE_FLAGS: readonly FlagSpec[] = EXPLAIN_FLAGS.filter(({ name }) => name !== "namespace");
+
 type Read<Options> =
   | { readonly ok: true; readonly options: Options }
   | { readonly ok: false; readonly errors: readonly string[] };
@@ -78,4 +82,12 @@ export function readExplainFlags(parsed: ParsedFlags): Read<ExplainOptions> {
   if (!read.ok) return read;
   const { pod = "", ...options } = read.options;
   return { ok: true, options: { ...options, pod } };
+}
+
+/** Likewise; there is no pod. */
+export function readPressureFlags(parsed: ParsedFlags): Read<ShowOptions> {
+  const read = readVolumesFlags(parsed);
+  if (!read.ok) return read;
+  const { target, format } = read.options;
+  return { ok: true, options: { target, format } };
 }

@@ -7,6 +7,7 @@ import type { ConfigPath, KubeletConfiguration } from "../core/config/kubeletCon
 import { EVICTION_SIGNALS, isWatched } from "../core/eviction/thresholds.ts";
 import type { ConfigDocument } from "./configDocument.ts";
 import { propertyOfFlag } from "./flags.ts";
+import type { FlagSpec } from "./flagSpec.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
 import { defaultOfFlag, type GivenFlag, type ParsedFlags } from "./parseKubeletFlags.ts";
 import { isJsonObject } from "../core/json.ts";
@@ -46,12 +47,12 @@ function configWithoutEffect(
   });
 }
 
-function flagsWithoutEffect(flags: KubeletFlags, given: readonly GivenFlag[]): readonly string[] {
+function flagsWithoutEffect(flags: KubeletFlags, given: readonly GivenFlag[]): readonly FlagSpec[] {
   const values = flags as unknown as Readonly<Record<string, unknown>>;
   return given
-    .filter(({ spec }) => spec.field === undefined && !spec.effective)
-    .filter(({ spec }) => !isSame(values[propertyOfFlag(spec.name)], defaultOfFlag(spec)))
-    .map(({ spec }) => `--${spec.name}`);
+    .map(({ spec }) => spec)
+    .filter((spec) => spec.field === undefined && !spec.effective)
+    .filter((spec) => !isSame(values[propertyOfFlag(spec.name)], defaultOfFlag(spec)));
 }
 
 /** Returns accepted eviction signals without effect, by field. */
@@ -71,7 +72,12 @@ export function startWarnings(
   { given, ignored }: Pick<ParsedFlags, "given" | "ignored">,
   documents: readonly ConfigDocument[],
 ): readonly string[] {
-  const idle = [...configWithoutEffect(config, given, documents), ...flagsWithoutEffect(flags, given)];
+  const idleFlags = flagsWithoutEffect(flags, given);
+  const idle = [
+    ...configWithoutEffect(config, given, documents),
+    ...idleFlags.filter(({ idle: why }) => why === undefined).map(({ name }) => `--${name}`),
+  ];
+  const never = idleFlags.flatMap(({ name, idle: why }) => (why === undefined ? [] : [`--${name} (${why})`]));
   const old = given
     .filter(({ spec }) => spec.deprecated !== undefined)
     .map(({ spec }) => `--${spec.name} (${spec.deprecated})`);
@@ -79,6 +85,7 @@ export function startWarnings(
   const instead = "the thresholds of nodefs or imagefs count for the file system of containers, as upstream";
   return [
     ...(idle.length === 0 ? [] : [`accepted but not yet effective: ${idle.join(", ")}`]),
+    ...(never.length === 0 ? [] : [`flags without effect: ${never.join(", ")}`]),
     ...(signals.length === 0 ? [] : [`ignored: ${signals.join(", ")}; ${instead}`]),
     ...(old.length === 0 ? [] : [`deprecated flags in use: ${old.join(", ")}`]),
     ...(ignored.length === 0 ? [] : [`flags of older kubelets are ignored: ${ignored.join(", ")}`]),

@@ -17,7 +17,13 @@ export const troubleAsProblem = (trouble: PodTrouble): ManifestProblem => ({
   pod: undefined,
 });
 
-/** The last printed problem of each existing pod, and the lines to print next. */
+/** Put before the reason of a failed pull while its next try waits. */
+const BACK_OFF = /Back-off pulling image "[^"]*": /g;
+
+/** The cause of a trouble: a pull that fails again and again alternates between two texts with one cause. */
+const causeOf = ({ text }: PodTrouble): string => text.replaceAll(BACK_OFF, "").replaceAll("ErrImagePull: ", "");
+
+/** The cause last printed for each existing pod, and the lines to print next. */
 export interface TroubleLines {
   readonly said: ReadonlyMap<string, string>;
   readonly text: readonly string[];
@@ -27,8 +33,8 @@ export interface TroubleLines {
 export const NO_TROUBLE_LINES: TroubleLines = { said: new Map(), text: [] };
 
 /**
- * Returns the lines to print next. A trouble that a pod had before is not printed again: a crash loop
- * is one line. `podNames` are the pods there are.
+ * Returns the lines to print next. A pod whose cause of trouble stays the same is not printed again: a
+ * crash loop is one line, and so is an image that cannot be pulled. `podNames` are the pods there are.
  */
 export function changedTroubles(
   { said }: TroubleLines,
@@ -41,8 +47,9 @@ export function changedTroubles(
   const text: string[] = [];
   for (const trouble of troubles) {
     const name = nameOf(trouble);
-    if (current.get(name) === trouble.text) continue;
-    current.set(name, trouble.text);
+    const cause = causeOf(trouble);
+    if (current.get(name) === cause) continue;
+    current.set(name, cause);
     text.push(`${at}  warning   ${oneLine(`${name}: ${trouble.text}`)}`);
   }
   return { said: current, text };

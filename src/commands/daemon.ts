@@ -25,7 +25,7 @@ export function daemon(options: KubeletOptions): Observable<NodeOutput> {
   const isOn = (gate: string): boolean => options.featureGates.get(gate) === true;
   log.verbose(VERBOSITY.runtimeCalls, "Configuration", () => shownConfiguration(options.config, isOn));
   let hasStarted = false;
-  return runNode({ options, log, version: KUBERNETES_VERSION, sharesMounts: true }).pipe(
+  return runNode({ options, log, version: KUBERNETES_VERSION, ownsMachine: true }).pipe(
     tap({
       next: ({ kind }) => {
         hasStarted ||= kind === "started";

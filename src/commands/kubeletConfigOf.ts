@@ -4,7 +4,6 @@ import path from "node:path";
 import { crashLoopPolicy, DEFAULT_IMAGE_PULL_POLICY } from "../core/backoff.ts";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import { evictionThresholds } from "../core/eviction/thresholds.ts";
-import type { ImageGcPolicy } from "../core/image/imageGc.ts";
 import type { ImageVerification } from "../core/image/pullVerification.ts";
 import type { KubeletConfig, KubeletDirectories, LogRotation } from "../core/kubeletConfig.ts";
 import { initialLabels } from "../core/node/initialNode.ts";
@@ -13,6 +12,7 @@ import type { PodSource } from "../core/pod/sourceSnapshot.ts";
 import { parseQuantity, quantityValue } from "../core/quantity.ts";
 import { DEFAULT_IDS_PER_POD, idPoolOf } from "../core/userns/idRanges.ts";
 import type { Machine } from "../ports/host.ts";
+import { nodeHardwareOf } from "./nodeHardwareOf.ts";
 import { nodeAmountsOf } from "./nodeAmountsOf.ts";
 import { nodeSettingsOf } from "./nodeSettingsOf.ts";
 
@@ -53,11 +53,12 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
       burst: config.registryBurst,
       backoff: DEFAULT_IMAGE_PULL_POLICY,
     },
-    imageGc: imageGcOf(config),
+    ...garbageCollectionOf(options),
     logRotation: logRotationOf(config),
     limitsLocalStorage: config.localStorageCapacityIsolation,
     evictionThresholds: evictionThresholds(config),
     pressureTransitionMs: config.evictionPressureTransitionPeriod,
+    evictionMaxPodGraceSeconds: config.evictionMaxPodGracePeriod,
     diskStatsPeriodMs: Math.max(0, config.volumeStatsAggPeriod),
     dockerFiles: dockerFilesOf(flags.rootDir),
     imageVerification: imageVerificationOf(options),
@@ -65,10 +66,12 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     cgroupsPerQos: config.cgroupsPerQOS,
     cgroupRoot: config.cgroupRoot,
     nodeCgroups: { kubelet: config.kubeletCgroups, runtime: flags.runtimeCgroups, system: config.systemCgroups },
+    ownProcess: { oomScoreAdj: config.oomScoreAdj, maxOpenFiles: config.maxOpenFiles },
     cgroupDriver: config.cgroupDriver === "systemd" ? "systemd" : "cgroupfs",
     podPidsLimit: config.podPidsLimit,
     cpuManagerPolicy: config.cpuManagerPolicy,
     memoryManagerPolicy: config.memoryManagerPolicy,
+    hardware: nodeHardwareOf(options, machine),
     cpuCfsQuota: config.cpuCFSQuota,
     cpuCfsPeriodUs: config.cpuCFSQuotaPeriod * 1_000,
     singleProcessOomKill: config.singleProcessOOMKill ?? false,
@@ -84,10 +87,25 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
   };
 }
 
+const garbageCollectionOf = ({ flags, config }: KubeletOptions): Pick<KubeletConfig, "containerGc" | "imageGc"> => ({
+  containerGc: {
+    minAgeMs: flags.minimumContainerTtlDuration,
+    maxPerContainer: flags.maximumDeadContainersPerContainer,
+    maxTotal: flags.maximumDeadContainers,
+  },
+  imageGc: {
+    highPercent: config.imageGCHighThresholdPercent,
+    lowPercent: config.imageGCLowThresholdPercent,
+    minAgeMs: config.imageMinimumGCAge,
+    maxAgeMs: config.imageMaximumGCAge,
+  },
+});
+
 /** Returns the settings that feature gates alone decide. */
 function gatedSettingsOf(featureGates: KubeletOptions["featureGates"]) {
   const isOn = (gate: string): boolean => featureGates.get(gate) === true;
   return {
+    separatesDisks: isOn("KubeletSeparateDiskGC"),
     podStatsFromRuntime: isOn("PodAndContainerStatsFromCRI"),
     resizeGates: {
       exclusiveCpus: isOn("InPlacePodVerticalScalingExclusiveCPUs"),
@@ -115,12 +133,6 @@ function imageVerificationOf({ config, featureGates }: KubeletOptions): KubeletC
   const policy = config.imagePullCredentialsVerificationPolicy as ImageVerification["policy"];
   if (policy !== "NeverVerifyAllowlistedImages") return { policy };
   return { policy, allowlist: config.preloadedImagesVerificationAllowlist };
-}
-
-function imageGcOf(config: KubeletOptions["config"]): ImageGcPolicy | undefined {
-  const { imageGCHighThresholdPercent: highPercent, imageMaximumGCAge: maxAgeMs } = config;
-  if (highPercent === 100 && maxAgeMs === 0) return undefined;
-  return { highPercent, maxAgeMs, lowPercent: config.imageGCLowThresholdPercent, minAgeMs: config.imageMinimumGCAge };
 }
 
 function logRotationOf(config: KubeletOptions["config"]): LogRotation | undefined {

@@ -6,6 +6,8 @@ import { isAnyIp } from "../core/node/nodeAddresses.ts";
 /** Returns the root directory, and the name of the node if its addresses are looked up. */
 export const machineOptions = ({ flags, client }: KubeletOptions) => ({
   rootDir: path.resolve(flags.rootDir),
+  machineIdFiles: flags.machineIdFile,
+  bootIdFiles: flags.bootIdFile,
   ...(looksUpName(flags, client) ? { nodeName: flags.hostnameOverride } : {}),
 });
 

@@ -1,13 +1,16 @@
 /** Computes the capacity of a node, its allocatable resources, and the cgroup limits that enforce them. */
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import { effectiveMaxPods } from "../core/admission/admit.ts";
+import { parseCpuSet } from "../core/cpu/cpuSet.ts";
 import { kubeletError } from "../core/errors.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { podSwapBytes } from "../core/resources/containerSwap.ts";
 import { internalCapacity, machineCapacity } from "../core/resources/machineCapacity.ts";
 import { nodeAllocatable, reservationFault, resourcesForPods } from "../core/resources/nodeAllocatable.ts";
 import { kubepodsCgroupResources } from "../core/resources/podCgroup.ts";
+import { reservedMemoryPercent } from "../core/resources/qosReserved.ts";
 import { reservedCgroups } from "../core/resources/reservedCgroups.ts";
-import { type ResourceAmounts, resourceValue } from "../core/resources/resourceList.ts";
+import { parseResourceList, type ResourceAmounts, resourceValue } from "../core/resources/resourceList.ts";
 import type { Machine } from "../ports/host.ts";
 
 /** Pods are held to the capacity of the machine, whether or not reservations are enforced. */
@@ -17,9 +20,13 @@ const NO_RESERVATIONS = { kubeReserved: {}, systemReserved: {} };
 export function nodeAmountsOf(
   options: KubeletOptions,
   machine: Machine,
-): Pick<KubeletConfig, "capacity" | "allocatable" | "kubepodsLimits" | "reservedCgroups" | "memoryQos"> {
-  const { config } = options;
-  const { kubeReserved, systemReserved, evictionHard } = config;
+): Pick<
+  KubeletConfig,
+  "capacity" | "allocatable" | "kubepodsLimits" | "reservedCgroups" | "memoryQos" | "qosReserved" | "podSwapBytes"
+> {
+  const { config, flags } = options;
+  const { kubeReserved, systemReserved } = reservationsOf(config);
+  const evictionHard = flags.experimentalAllocatableIgnoreEviction ? {} : config.evictionHard;
   const reserved = config.enforceNodeAllocatable.includes("pods") ? { kubeReserved, systemReserved } : NO_RESERVATIONS;
   const capacity = machineCapacity(
     config.localStorageCapacityIsolation ? machine : { ...machine, rootFsBytes: undefined },
@@ -36,7 +43,24 @@ export function nodeAmountsOf(
     ),
     reservedCgroups: reservedCgroups(config, memoryQos !== undefined),
     memoryQos,
+    qosReserved: qosReservedOf(options, capacity),
+    podSwapBytes: podSwapBytes(config.memorySwap.swapBehavior, machine),
   };
+}
+
+/** CPUs that the administrator names replace the amounts of cpu in both reservations, as upstream's. */
+function reservationsOf({
+  kubeReserved,
+  systemReserved,
+  reservedSystemCPUs,
+}: Pick<KubeletOptions["config"], "kubeReserved" | "systemReserved" | "reservedSystemCPUs">): {
+  readonly kubeReserved: ResourceAmounts;
+  readonly systemReserved: ResourceAmounts;
+} {
+  const chosen = parseCpuSet(reservedSystemCPUs);
+  if ("fault" in chosen || chosen.cpus.length === 0) return { kubeReserved, systemReserved };
+  const { cpu: _, ...others } = kubeReserved;
+  return { kubeReserved: others, systemReserved: { ...systemReserved, cpu: String(chosen.cpus.length) } };
 }
 
 function memoryQosOf(
@@ -53,4 +77,16 @@ function memoryQosOf(
     // Whether or not the reservations are enforced.
     nodeBytes: Number(resourceValue(resourcesForPods({ capacity, kubeReserved, systemReserved }), "memory")),
   };
+}
+
+function qosReservedOf(
+  { config, featureGates }: KubeletOptions,
+  capacity: ResourceAmounts,
+): KubeletConfig["qosReserved"] {
+  const memoryPercent = reservedMemoryPercent(config.qosReserved);
+  if (featureGates.get("QOSReserved") !== true || memoryPercent === undefined) return undefined;
+  const { kubeReserved, systemReserved } = config;
+  // Whether or not the reservations are enforced.
+  const forPods = parseResourceList(nodeAllocatable({ capacity, kubeReserved, systemReserved }));
+  return { memoryPercent, nodeBytes: Number(resourceValue(forPods, "memory")) };
 }

@@ -11,10 +11,10 @@ export interface NodeSetup {
   readonly log: LeveledLogger;
   readonly version: string;
   /**
-   * Whether to make the root directory a shared mount, for pods with mount propagation. The embedded runtime does not
-   * need it. Default false.
+   * Whether the node has the machine, as a daemon does: it sets up the kernel, and makes the root directory a shared mount
+   * for pods with mount propagation. `rxlet dev` is a guest of the machine. Default false.
    */
-  readonly sharesMounts?: boolean;
+  readonly ownsMachine?: boolean;
   /**
    * Also serves kubectl, as an API server would. `writeHint` says how to change objects that cannot be written there.
    */

@@ -15,12 +15,14 @@ import { mayMount } from "../sinks/mounts/mayMount.ts";
 import { createMounts } from "../sinks/mounts/mounts.ts";
 import { createPodKeys } from "../sinks/podKeys.ts";
 import { createProbers } from "../sinks/probers/probers.ts";
+import { createProcesses } from "../sinks/processes.ts";
 import { createProjectQuotas } from "../sinks/projectQuotas.ts";
 import { createVolumeFiles } from "../sinks/volumeFiles/volumeFiles.ts";
 import { createCgroupUsage } from "../sources/cgroupUsage.ts";
 import { clusterSources } from "../sources/clusterSources.ts";
 import { createHostUsage } from "../sources/hostUsage.ts";
 import { kernelLog } from "../sources/kernelLog.ts";
+import { createMemoryEvents } from "../sources/memoryEvents.ts";
 import { createObjectCache } from "../sources/objectCache.ts";
 import { createProjections } from "../sources/projectionSources.ts";
 import { systemClock } from "../sources/systemClock.ts";
@@ -34,7 +36,7 @@ import { reportHealth } from "./reportHealth.ts";
 
 /** Creates the ports. `localApi` stores events in place of an API server. */
 export function realPorts(
-  { options, log }: NodeSetup,
+  { options, log, ownsMachine = false }: NodeSetup,
   start: KubeletStart,
   localApi: LocalApi | undefined,
 ): KubeletPorts {
@@ -70,10 +72,12 @@ export function realPorts(
       : undefined,
     logFiles: createLogFiles(kubeletConfig.directories),
     cgroups,
+    processes: ownsMachine && machine.operatingSystem === "linux" ? createProcesses({ clock }) : undefined,
     machine,
     hostUsage: createHostUsage("", machineOptions(options).nodeName),
     kernelLog: machine.operatingSystem === "linux" ? kernelLog(clock) : undefined,
     cgroupUsage: machine.cgroupVersion === undefined ? undefined : createCgroupUsage(clock),
+    memoryEvents: config.kernelMemcgNotification ? createMemoryEvents({ clock, log }) : undefined,
     snapshots$: podSources(options, kubeletConfig.nodeName, cluster?.pods$, { clock, rng, telemetry }),
     runtimeSignals$: runtimeSignals(config.featureGates, client, { clock, rng, telemetry }),
     // A standalone node has only the RuntimeClasses of its manifests.

@@ -5,6 +5,7 @@
 import {
   combineLatest,
   concat,
+  concatMap,
   defer,
   EMPTY,
   ignoreElements,
@@ -23,17 +24,21 @@ import type { ApiLanes } from "../ports/apiServer.ts";
 import type { Machine } from "../ports/host.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { createFiles } from "../sinks/files.ts";
+import { createKernelTunables } from "../sinks/kernelTunables.ts";
 import type { MetricsSink } from "../sinks/metrics.ts";
 import { mayMount } from "../sinks/mounts/mayMount.ts";
+import { readMountTable } from "../sinks/mounts/mountTable.ts";
 import { shareRoot } from "../sinks/mounts/shareRoot.ts";
 import { loopStalls } from "../sources/loopStalls.ts";
 import { readMachine } from "../sources/machine.ts";
 import { memoryReadings } from "../sources/memoryReadings.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { setBuildMetrics } from "./buildMetrics.ts";
+import { checkKernel } from "./checkKernel.ts";
 import { kubeletConfigOf } from "./kubeletConfigOf.ts";
 import { createLocalApi } from "./localApi.ts";
 import { machineOptions } from "./machineOptions.ts";
+import { machineWarnings } from "./machineWarnings.ts";
 import type { NodeOutput } from "./nodeOutput.ts";
 import { type NodeResources, openNodeResources } from "./nodeResources.ts";
 import { nodeServers } from "./nodeServers.ts";
@@ -50,7 +55,9 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
     tap((machine) => {
       const fault = hostFault(options.config, machine);
       if (fault !== undefined) throw fault;
+      for (const warning of machineWarnings(options, machine)) log.warn(warning);
     }),
+    concatMap((machine) => concat(setup.ownsMachine === true ? setUpKernel(setup, machine) : EMPTY, of(machine))),
     switchMap((machine) =>
       using(
         () => openNodeResources(options.config, log),
@@ -91,6 +98,13 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
     ),
   );
 }
+
+const setUpKernel = ({ options: { config, flags }, log }: NodeSetup, machine: Machine): Observable<never> =>
+  checkKernel(config, machine, log, {
+    mounts: readMountTable,
+    tunables: createKernelTunables(flags.procSysDir),
+    isRoot: process.getuid?.() === 0,
+  });
 
 /** The way to the API server, if the node belongs to a cluster; open while subscribed. */
 function apiLanes(
@@ -140,7 +154,7 @@ function runKubelet(setup: NodeSetup, start: KubeletStart): Observable<NodeOutpu
   setBuildMetrics(metrics, options, machine, version, config.nodeName);
   return concat(
     makeDirectories(config, ports),
-    setup.sharesMounts === true && mayMount()
+    setup.ownsMachine === true && mayMount()
       ? shareRoot(config.directories.rootDir, { clock: ports.clock, log })
       : EMPTY,
     merge(

@@ -36,7 +36,7 @@ export function apiEvent(counted: CountedEvent, host: string): ApiEvent {
   const { event, count, beganNs, lastAt } = counted;
   const { kind, namespace, name, uid, resourceVersion, fieldPath } = event.object;
   return {
-    metadata: eventRef(counted),
+    metadata: { ...eventRef(counted), ...annotationsOf(event) },
     involvedObject: {
       kind,
       ...(namespace === "" ? {} : { namespace }),
@@ -57,6 +57,9 @@ export function apiEvent(counted: CountedEvent, host: string): ApiEvent {
     reportingInstance: host,
   };
 }
+
+const annotationsOf = ({ annotations = {} }: KubeletEvent) =>
+  Object.keys(annotations).length === 0 ? {} : { annotations };
 
 /** Builds the strategic merge patch that records a repetition. */
 export const eventPatch = ({ event, count, lastAt }: CountedEvent): Readonly<Record<string, unknown>> => ({

@@ -4,6 +4,8 @@ export interface KubeletEvent {
   readonly reason: string;
   readonly message: string;
   readonly object: EventObject;
+  /** Details for programs; only the API server gets them. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** The involved object of an event. */

@@ -1,6 +1,7 @@
 /** Configuration of the kubelet's pipelines; `cli` derives it from flags and KubeletConfiguration. */
 import type { ResizeGates } from "./allocation/infeasibleResize.ts";
 import type { ResizableParts } from "./allocation/podAllocation.ts";
+import type { ContainerGcPolicy } from "./container/containerGc.ts";
 import type { Threshold } from "./eviction/thresholds.ts";
 import type { CredentialProvider } from "./image/credentialProviderConfig.ts";
 import type { DockerFilePlaces } from "./image/dockerConfig.ts";
@@ -12,10 +13,12 @@ import type { BackoffPolicy } from "./pod/podActionsTypes.ts";
 import type { NodeCgroups } from "./stats/systemContainers.ts";
 import type { CgroupDriver } from "./resources/cgroupDriver.ts";
 import type { MemoryQos } from "./resources/memoryQos.ts";
+import type { QosReserved } from "./resources/qosReserved.ts";
 import type { ReservedCgroup } from "./resources/reservedCgroups.ts";
 import type { CgroupLimits } from "./resources/podCgroup.ts";
 import type { PodSource } from "./pod/sourceSnapshot.ts";
 import type { Result } from "./result.ts";
+import type { NodeHardware } from "./topology/nodeHardware.ts";
 import type { IdPool } from "./userns/idRanges.ts";
 
 /** Directories of the kubelet; all paths are absolute. */
@@ -76,8 +79,8 @@ export interface KubeletConfig {
   readonly podsPerCore: number;
   readonly containerBackoff: BackoffPolicy;
   readonly imagePull: ImagePullConfig;
-  /** undefined: images are never removed. */
-  readonly imageGc: ImageGcPolicy | undefined;
+  readonly containerGc: ContainerGcPolicy;
+  readonly imageGc: ImageGcPolicy;
   /** undefined: logs are never rotated. */
   readonly logRotation: LogRotation | undefined;
   /** Whether local storage limits of pods are enforced. */
@@ -86,8 +89,12 @@ export interface KubeletConfig {
   readonly evictionThresholds: readonly Threshold[];
   /** How long a pressure condition stays true after the pressure was last seen. */
   readonly pressureTransitionMs: number;
+  /** Longest grace period of a pod that is evicted at a soft threshold. */
+  readonly evictionMaxPodGraceSeconds: number;
   /** Minimum interval between disk measurements of pods; 0: never measured. */
   readonly diskStatsPeriodMs: number;
+  /** The gate KubeletSeparateDiskGC: writable layers of containers may be on another file system than images. */
+  readonly separatesDisks: boolean;
   /** The gate PodAndContainerStatsFromCRI: pod stats come from the runtime only. */
   readonly podStatsFromRuntime: boolean;
   /** Places on the node that may hold registry credentials. */
@@ -99,8 +106,10 @@ export interface KubeletConfig {
   readonly cgroupRoot: string;
   /** The configured driver, or the one that the runtime reports. */
   readonly cgroupDriver: CgroupDriver;
-  /** Used for stats only. */
+  /** Cgroups for stats. A daemon also moves processes to those of the kubelet and of the system. */
   readonly nodeCgroups: NodeCgroups;
+  /** Limits that a daemon sets for its own process. */
+  readonly ownProcess?: { readonly oomScoreAdj: number; readonly maxOpenFiles: number };
   /** Limits of the cgroup of all pods; the machine's capacity when allocatable is not enforced. */
   readonly kubepodsLimits: CgroupLimits;
   /** Cgroups of system daemons that are limited to their reservation. */
@@ -110,8 +119,17 @@ export interface KubeletConfig {
   readonly resizableParts: ResizableParts;
   /** undefined: not in use, as always on cgroup v1. */
   readonly memoryQos: MemoryQos | undefined;
+  /** undefined: not in use. */
+  readonly qosReserved: QosReserved | undefined;
+  /**
+   * Swap of the node, shared out among pods in proportion to their memory requests; undefined: pods get none, as always
+   * on cgroup v1.
+   */
+  readonly podSwapBytes: bigint | undefined;
   /** `none` or `static`. */
   readonly cpuManagerPolicy: string;
+  /** undefined: no container gets hardware for itself. */
+  readonly hardware: NodeHardware | undefined;
   /** `None` or `Static`. */
   readonly memoryManagerPolicy: string;
   readonly cpuCfsQuota: boolean;

@@ -7,6 +7,9 @@ import { invariant, InvariantError } from "../core/invariant.ts";
 import type { Clock } from "../ports/clock.ts";
 import { createFifo } from "./fifo.ts";
 
+/** Longest time of the event loop that one action takes; virtual time stands still during an action. */
+const SLICE_MS = 10;
+
 /** A queue of values for an earlier stage. */
 export interface Queue<T> {
   readonly name: string;
@@ -29,9 +32,9 @@ export interface QueueOptions<T> {
 }
 
 /**
- * Creates a queue. Each action of the scheduler emits the values that waited when it began; values pushed meanwhile
- * are emitted by the next action, so that a loop that feeds itself never starves the rest of the node. Values wait
- * while there is no subscriber.
+ * Creates a queue. Each action of the scheduler emits the values that waited when it began, for at most SLICE_MS;
+ * values left over or pushed meanwhile are emitted by the next action, so that neither a burst nor a loop that feeds
+ * itself starves the rest of the node. Values wait while there is no subscriber.
  *
  *     push       a(bc)-----d
  *     values$    -a(bc)-----d
@@ -48,8 +51,10 @@ export function createQueue<T>(name: string, { bound, clock, onDrop }: QueueOpti
 
   const drain = () => {
     action = undefined;
+    const until = clock.monotonicMs() + SLICE_MS;
     for (let left = waiting.size; left > 0 && waiting.size > 0 && consumer !== undefined; left -= 1) {
       consumer.next(waiting.shift() as T);
+      if (clock.monotonicMs() >= until) break;
     }
     arm();
   };

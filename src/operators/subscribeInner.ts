@@ -3,7 +3,7 @@
  * it emits, so that a synchronous inner can be stopped half-way, and `ended` means released: its teardown ran before
  * the next inner starts.
  */
-import { EMPTY, Observable, type Observer, type Subscriber, Subscription, throwError } from "rxjs";
+import { EMPTY, type Observable, type Observer, type Subscriber, Subscription, throwError } from "rxjs";
 
 /** The observer of an inner Observable. Errors that these functions throw go to the destination. */
 export interface InnerObserver<R> {
@@ -16,28 +16,36 @@ export interface InnerObserver<R> {
   failed?(thrown: unknown): void;
 }
 
-/** Objects with methods: each pod has some hundred of these, and closures would take more memory. */
-class Inner<R> implements Observer<R> {
+type Outcome = { readonly kind: "completed" } | { readonly kind: "failed"; readonly thrown: unknown };
+
+const COMPLETED: Outcome = { kind: "completed" };
+
+/**
+ * The observer and the subscription of an inner in one object: RxJS subscribes such an object as it is, and would wrap
+ * a plain observer in two more. Each pod has some hundred of these, so they have no closures either.
+ */
+class Inner<R> extends Subscription implements Observer<R> {
   private readonly owner: Subscriber<never> | Subscriber<unknown>;
   private readonly observer: InnerObserver<R>;
-  private subscriber: Subscriber<R> | undefined;
-  private outcome: "running" | "completed" | "failed" = "running";
-  private thrown: unknown;
+  private outcome: Outcome | undefined = undefined;
+  /** The teardown of the source belongs to this subscription, so it runs before the end is reported. */
+  private isSubscribed = false;
 
   constructor(owner: Subscriber<never> | Subscriber<unknown>, observer: InnerObserver<R>) {
+    super();
     this.owner = owner;
     this.observer = observer;
   }
 
-  /** Subscribes to the source with the subscriber that RxJS made for this observer. */
-  follow(source: Observable<R>, subscriber: Subscriber<R>): void {
-    this.owner.add(subscriber);
-    source.subscribe(subscriber);
-    if (this.outcome !== "running") this.reportEnd();
-    else this.subscriber = subscriber;
+  follow(source: Observable<R>): void {
+    this.owner.add(this);
+    source.subscribe(this);
+    this.isSubscribed = true;
+    if (this.closed) this.reportEnd();
   }
 
   next(value: R): void {
+    if (this.isStopped()) return;
     try {
       this.observer.next(value);
     } catch (thrown) {
@@ -46,36 +54,44 @@ class Inner<R> implements Observer<R> {
   }
 
   error(thrown: unknown): void {
-    this.outcome = "failed";
-    this.thrown = thrown;
+    if (this.isStopped()) return;
+    this.outcome = { kind: "failed", thrown };
     try {
       if (this.observer.failed === undefined) this.owner.error(thrown);
     } finally {
-      this.reportEndAfterTeardown();
+      this.unsubscribe();
     }
   }
 
   complete(): void {
-    this.outcome = "completed";
+    if (this.isStopped()) return;
+    this.outcome = COMPLETED;
     try {
       this.observer.complete?.();
     } catch (thrown) {
       this.owner.error(thrown);
     } finally {
-      this.reportEndAfterTeardown();
+      this.unsubscribe();
     }
   }
 
-  /** The last teardown of the subscriber runs after all that the source added. */
-  private reportEndAfterTeardown(): void {
-    // Without a subscriber the source is still being subscribed, and follow() reports the end.
-    this.subscriber?.add(() => this.reportEnd());
+  override unsubscribe(): void {
+    if (this.closed) return;
+    try {
+      super.unsubscribe();
+    } finally {
+      if (this.isSubscribed) this.reportEnd();
+    }
+  }
+
+  private isStopped(): boolean {
+    return this.closed || this.outcome !== undefined;
   }
 
   private reportEnd(): void {
     try {
-      if (this.outcome === "completed") this.observer.ended();
-      if (this.outcome === "failed") this.observer.failed?.(this.thrown);
+      if (this.outcome?.kind === "completed") this.observer.ended();
+      if (this.outcome?.kind === "failed") this.observer.failed?.(this.outcome.thrown);
     } catch (thrown) {
       this.owner.error(thrown);
     }
@@ -95,8 +111,8 @@ export function subscribeInner<R>(
     return Subscription.EMPTY;
   }
   const running = new Inner<R>(destination, observer);
-  // RxJS passes its subscriber to this function before the source emits.
-  return new Observable<R>((subscriber) => running.follow(inner$, subscriber)).subscribe(running);
+  running.follow(inner$);
+  return running;
 }
 
 /** Turns a thrown error into an Observable that errors. */

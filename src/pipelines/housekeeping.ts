@@ -5,6 +5,7 @@
  * time, one removal at a time. Upstream: HandlePodCleanups, cleanupOrphanedPodDirs, evictPodLogsDirectories.
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
+import { isContentGone } from "../core/container/containerGc.ts";
 import { toKubeletError } from "../core/errors.ts";
 import { type PodUid, podUid } from "../core/ids.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
@@ -110,7 +111,10 @@ function sweepPodDirs(
 function sweepLogDirs({ files, telemetry }: Ports, { directories }: Config, state: State): Observable<never> {
   const isLeft = (name: string): boolean => {
     const parsed = parsePodLogDir(name);
-    return parsed !== undefined && isOrphan(parsed.uid, state);
+    if (parsed === undefined) return false;
+    const { value: registry } = state.registry;
+    const uid = podUid(parsed.uid);
+    return registry.records.has(uid) ? isContentGone(registry, uid) : isOrphan(uid, state);
   };
   const remove = (name: string): Observable<never> => {
     const path = `${directories.podLogsDir}/${name}`;
@@ -125,7 +129,8 @@ function sweepLogLinks(
   { runtimeStatuses: statuses }: State,
 ): Observable<never> {
   const look = () => {
-    const known = new Set<string>(statuses.values().flatMap((pod) => pod.containers.map(({ id }) => id)));
+    const alive = statuses.values().flatMap(({ containers }) => containers.filter(({ state }) => state !== "exited"));
+    const known = new Set<string>(alive.map(({ id }) => id));
     return (name: string): boolean => {
       const id = parseContainerLogLink(name);
       return id !== undefined && !known.has(id);

@@ -18,6 +18,7 @@ import {
 import { podEventObject } from "../core/pod/podEvents.ts";
 import { rejectedStatus } from "../core/pod/rejectedStatus.ts";
 import type { PodStatusInput } from "../core/pod/status.ts";
+import { eachInSlices } from "../operators/eachInSlices.ts";
 import { eachOf } from "../operators/eachOf.ts";
 import { keyedWorkers } from "../operators/keyedWorkers.ts";
 import { inStage } from "../operators/loopStage.ts";
@@ -26,6 +27,7 @@ import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { Cell } from "../state/cell.ts";
 import { areSourcesSeen } from "../state/milestones.ts";
 import type { NodeView } from "../state/nodeState.ts";
+import { countedAssignment } from "./node/countHardware.ts";
 import { nodeAdmission } from "./node/createNodeContext.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { countRequestedResizes, resizeEvents } from "./resizeOutputs.ts";
@@ -35,6 +37,8 @@ import { preemption } from "./followPreemption.ts";
 import { resourceWaits } from "./resourceWaits.ts";
 
 const REGISTRY = { kind: "registry", text: "pod registry" } as const;
+/** A worker takes milliseconds to start: many pods at once must not delay the probes of others. */
+const SLICE_MS = 10;
 
 type State = Pick<NodeView, "listing" | "runtimeState" | "node" | "pressures" | "sourcesSeen"> & {
   /** The cell that this pipeline owns. */
@@ -53,11 +57,14 @@ export function podLifecycle(
   const { ports, config, node } = services;
   const { registry } = state;
   const admission = nodeAdmission(config, ports.machine, state);
+  const { clock, telemetry } = ports;
+  const assignHardware = config.hardware && countedAssignment(config.hardware.assign, telemetry.metrics, clock);
   const advance = (input: RegistryInput): RegistryStep => {
     countRequestedResizes(input, registry.value, admission.parts, ports.telemetry.metrics);
     const runtimePods = [...(state.listing.value?.pods.values() ?? [])];
     const step = advanceRegistry(registry.value, input, {
       ...admission,
+      assignHardware,
       sourcesReady: areSourcesSeen(config, state),
       runtimePods,
       now: ports.clock.monotonicMs(),
@@ -75,7 +82,7 @@ export function podLifecycle(
         preemption(steps$, ports, state),
         resourceWaits(steps$, ports, state, () => statusNode(node, state)),
         steps$.pipe(
-          eachOf(({ commands }) => commands),
+          eachInSlices(({ commands }) => commands, SLICE_MS, ports.clock),
           tap((command) => report(command, ports.telemetry.log)),
           keyedWorkers<PodCommand, PodUid, PodOutput>({
             key: (command) => command.identity.uid,

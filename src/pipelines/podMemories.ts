@@ -12,6 +12,7 @@ import type { PodCommand } from "../core/pod/podRegistry.ts";
 import { encodeProbeJournal } from "../core/probe/probeJournal.ts";
 import type { StatusOverride } from "../core/pod/status.ts";
 import type { RuntimeState } from "../core/runtime/runtimeState.ts";
+import type { PodHardware } from "../core/topology/hardware.ts";
 import type { KubeletError } from "../core/errors.ts";
 import type { ContainerId, MonotonicMs } from "../core/ids.ts";
 import { createSemaphore, type Semaphore } from "../operators/semaphore.ts";
@@ -125,6 +126,8 @@ export interface StartMemory {
 export interface AllocationMemory {
   /** The pod at its allocated size, as last commanded. */
   allocated: Pod | undefined;
+  /** Hardware of its containers, as last commanded. */
+  hardware: PodHardware | undefined;
   /** The actual sizes. */
   sizes: ActualSizes;
   /** An allocated resize that is not known to be actuated. */
@@ -204,6 +207,7 @@ export function createPodMemories(startedAt: MonotonicMs): PodMemories {
     start: { startedAt, pullMs: 0, seenExits: new Set() },
     allocation: {
       allocated: undefined,
+      hardware: undefined,
       sizes: sizesOf({ containers: {} }),
       resizing: createCell<Resizing | undefined>(undefined),
       reportAwaited: false,

@@ -1,6 +1,7 @@
 /** Outputs of a pod worker to the rest of the node. */
 import type { OverdueFor } from "../core/admission/leavingPods.ts";
 import type { Pod, PodStatus } from "../core/api.ts";
+import type { Eviction } from "../core/eviction/evicted.ts";
 import type { KubeletEvent } from "../core/events.ts";
 import type { PodUid } from "../core/ids.ts";
 import type { PodFact } from "../core/timeline/timelineTypes.ts";
@@ -16,8 +17,8 @@ export type PodOutput =
   | { readonly kind: "finished"; readonly uid: PodUid }
   /** The pod was active for longer than its activeDeadlineSeconds. */
   | { readonly kind: "deadlineExceeded"; readonly uid: PodUid }
-  /** The pod is evicted, with the reason. */
-  | { readonly kind: "evicted"; readonly uid: PodUid; readonly message: string }
+  /** The pod is evicted. */
+  | ({ readonly kind: "evicted" } & Eviction)
   /** The allocated size of the pod is actuated. */
   | { readonly kind: "resized"; readonly uid: PodUid }
   /** The allocated size of this pod is on disk. */

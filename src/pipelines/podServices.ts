@@ -52,7 +52,7 @@ export interface SharedPodServices extends PodServices {
   prune(): Observable<never>;
 }
 
-type State = PodServicesState & Pick<NodeView, "node" | "addresses" | "configObjects">;
+type State = PodServicesState & Pick<NodeView, "node" | "addresses" | "configObjects" | "registry">;
 
 /** Creates the services. `cells` are the cells that they own. */
 export function createPodServices(

@@ -7,6 +7,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { HealthCheck, KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { NodeView } from "../state/nodeState.ts";
+import { pressureQuery, type PressureTools } from "./eviction/pressureQuery.ts";
 import type { ImagePulls } from "./images/imagePull.ts";
 import { objectQueries } from "./objectQueries.ts";
 import { timelineQueries } from "./timelineQueries.ts";
@@ -15,12 +16,16 @@ import { volumeQueries } from "./volumes/volumeQueries.ts";
 /** The pod loop counts as stalled when no relist has succeeded for this long beyond its period. */
 const STALLED_AFTER_MS = 180_000;
 
+interface QueryTools extends PressureTools {
+  readonly images: Pick<ImagePulls, "line">;
+}
+
 /** All queries over the node's state. */
 export function createQueries(
-  ports: Pick<KubeletPorts, "clock" | "machine">,
+  ports: Pick<KubeletPorts, "clock" | "machine" | "telemetry">,
   config: KubeletConfig,
   state: NodeView,
-  images: Pick<ImagePulls, "line">,
+  { images, ...tools }: QueryTools,
 ): KubeletQueries {
   const basic = basicQueries(ports.clock, config, state);
   return {
@@ -28,6 +33,7 @@ export function createQueries(
     ...objectQueries(basic, ports, config, state),
     ...timelineQueries(ports.clock, state, images),
     ...volumeQueries(ports.clock, config, state),
+    pressure: pressureQuery(ports, config, state, tools),
   };
 }
 

@@ -20,6 +20,8 @@ export interface Queues {
   /** The runtime's event stream opened or broke, so the state of the runtime may have changed. */
   readonly runtimeLooks: Queue<undefined>;
   readonly events: Queue<KubeletEvent>;
+  /** Pods to evict, and reports of evictions. */
+  readonly evictions: Queue<PodOutput>;
 }
 
 /** Creates the queues. `rxlet_dropped_total` counts the values they drop. */
@@ -28,6 +30,7 @@ export const createQueues = (ports: KubeletPorts): Queues => ({
   inspections: queue("inspections", ports),
   runtimeLooks: queue("runtimeLooks", ports),
   events: queue("events", ports),
+  evictions: queue("evictions", ports),
 });
 
 function queue<T>(name: string, { clock, telemetry }: KubeletPorts): Queue<T> {

@@ -30,6 +30,15 @@ export interface ApiUpdateOptions extends CallOptions {
   readonly subresource?: "status" | "resize" | "ephemeralcontainers" | "approval";
 }
 
+/** Options of a patch. */
+export interface ApiPatchOptions extends ApiUpdateOptions {
+  /**
+   * The response needs no more than the metadata: it is a PartialObjectMetadata, or the whole object of a server that
+   * does not support that. Absent: the whole object.
+   */
+  readonly answer?: "metadata";
+}
+
 /** A patch, discriminated by its content type. */
 export type ApiPatch =
   | { readonly type: "application/strategic-merge-patch+json"; readonly body: Readonly<Record<string, unknown>> }
@@ -64,7 +73,7 @@ export interface ApiServer {
     resource: R,
     ref: ObjectRef,
     patch: ApiPatch,
-    options?: ApiUpdateOptions,
+    options?: ApiPatchOptions,
   ): Call<ApiObjects[R]>;
   /** Returns the last state of the object, or a Status of success. */
   delete<R extends ApiResourceName>(

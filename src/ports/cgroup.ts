@@ -22,6 +22,14 @@ export interface CgroupResources {
   readonly hugePages?: Readonly<Record<string, number>>;
 }
 
+/** A limit for which the kernel had another value. */
+export interface CgroupDrift {
+  /** Path of the control file. */
+  readonly file: string;
+  readonly found: string;
+  readonly wanted: string;
+}
+
 /** Operations on cgroups by name. */
 export interface Cgroups {
   /** Creates the cgroup in every mounted controller and writes the limits. Succeeds when it already exists. */
@@ -31,6 +39,13 @@ export interface Cgroups {
    * naming the missing path.
    */
   update(name: string, resources: CgroupResources): Call<void>;
+  /**
+   * Makes a cgroup have these limits, like `ensure`, but writes only the limits that differ from the kernel's, and
+   * emits those. Sizes that differ by less than a memory page are equal.
+   */
+  correct(name: string, resources: CgroupResources): Call<readonly CgroupDrift[]>;
+  /** Returns the memory that the cgroup uses, in bytes. Errors: NotFound without such a cgroup or a memory controller. */
+  memoryUsage(name: string): Call<number>;
   /** Kills the processes left in the cgroup and its children, then removes them. Succeeds when it does not exist. */
   destroy(name: string): Call<void>;
   /** Returns the names of child cgroups (last path element), sorted; empty when the cgroup does not exist. */

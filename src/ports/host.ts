@@ -1,5 +1,6 @@
 /** The machine: facts read once at startup, and its usage, read repeatedly. */
 import type { Observable } from "rxjs";
+import type { CpuPlace } from "../core/cpu/cpuTopology.ts";
 import type { MachineAddresses } from "../core/node/nodeFacts.ts";
 import type { KernelMessage } from "../core/oom/kernelRecord.ts";
 import type { HostPressure } from "../core/stats/nodeStats.ts";
@@ -19,23 +20,56 @@ export interface HugepageSize {
   readonly count: bigint;
 }
 
+/** Memory modules (DIMMs) of one type. */
+export interface MemoryModules {
+  /** Name given by the kernel: `Unbuffered-DDR4`. */
+  readonly type: string;
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** Numbers of the parts that hold the CPUs. */
+export interface CpuTopology {
+  readonly cores: number;
+  readonly sockets: number;
+  /** Only mainframes (s390x) have books and drawers; 0 elsewhere. */
+  readonly books: number;
+  readonly drawers: number;
+}
+
+/** Where the CPUs of the machine are. */
+export interface CpuLayout {
+  /** All online CPUs. */
+  readonly places: readonly CpuPlace[];
+  /** NUMA nodes, ascending; also those without CPUs. */
+  readonly nodeIds: readonly number[];
+  /** Distance of each node to each, in the order of `nodeIds`; undefined when the system does not report it. */
+  readonly distances: readonly (readonly number[])[] | undefined;
+}
+
 /** Facts of the machine, read at startup. */
 export interface Machine extends MachineAddresses {
   /** Lower case, not empty. */
   readonly hostname: string;
   readonly cpuCount: number;
-  /** Distinct cores and sockets; undefined when the system does not report them. */
-  readonly cpuTopology: { readonly cores: number; readonly sockets: number } | undefined;
+  /** undefined when the system does not report it. */
+  readonly cpuTopology: CpuTopology | undefined;
+  /** undefined when the system does not report it. */
+  readonly cpuLayout: CpuLayout | undefined;
   readonly memoryBytes: bigint;
   readonly swapBytes: bigint;
   /** Whether the kernel lists a swap area. */
   readonly isSwapOn: boolean;
+  /** Whether a tmpfs can be kept out of swap, by the mount option `noswap`. */
+  readonly tmpfsNoSwap: boolean;
   /** Maximum number of process IDs, threads included; undefined when the system does not report it. */
   readonly maxPids: bigint | undefined;
   /** Size of a memory page. */
   readonly pageBytes: number;
   /** Size of the file system of the kubelet's root directory; undefined when it cannot be read. */
   readonly rootFsBytes: bigint | undefined;
+  /** By type; empty when the memory controllers do not report them. */
+  readonly memoryModules: readonly MemoryModules[];
   /** Smallest first; empty when there are no huge pages. */
   readonly hugepages: readonly HugepageSize[];
   /** Milliseconds since boot, when this was read. */

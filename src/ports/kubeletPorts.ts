@@ -16,9 +16,11 @@ import type { ImageService, RuntimeService } from "./cri.ts";
 import type { CredentialPlugins } from "./credentials.ts";
 import type { Files } from "./files.ts";
 import type { LogFiles } from "./logFiles.ts";
+import type { MemoryEvents } from "./memoryEvents.ts";
 import type { Mounts } from "./mounts.ts";
 import type { ObjectCache } from "./objectCache.ts";
 import type { Probers } from "./probers.ts";
+import type { Processes } from "./processes.ts";
 import type { Projections } from "./projections.ts";
 import type { Quotas } from "./quotas.ts";
 import type { Rng } from "./random.ts";
@@ -75,12 +77,16 @@ export interface KubeletPorts {
   readonly mounts: Mounts | undefined;
   /** undefined when the kubelet cannot write cgroups. */
   readonly cgroups: Cgroups | undefined;
+  /** undefined unless the node manages processes of the machine. */
+  readonly processes?: Processes | undefined;
   readonly machine: Machine;
   readonly hostUsage: HostUsage;
   /** undefined on systems without one. */
   readonly kernelLog?: KernelLog | undefined;
   /** undefined on systems without cgroups. */
   readonly cgroupUsage: CgroupUsage | undefined;
+  /** undefined unless the kubelet uses notifications of the kernel about memory. */
+  readonly memoryEvents?: MemoryEvents | undefined;
   /** Supervised: neither errors nor completes. */
   readonly snapshots$: Observable<SourceSnapshot>;
   /** Supervised: neither errors nor completes. */

@@ -1,9 +1,11 @@
 /** The kubelet's state as its servers may read it: snapshots, never a stream or a pipeline. */
 import type { Node, Pod } from "../core/api.ts";
+import type { PressureView } from "../core/eviction/pressureView.ts";
 import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { TimelineView } from "../core/timeline/timelineView.ts";
 import type { VolumesView } from "../core/volume/volumesView.ts";
+import type { Call } from "./call.ts";
 
 /** Result of one health check. */
 export interface HealthCheck {
@@ -12,7 +14,7 @@ export interface HealthCheck {
   readonly problem: string | undefined;
 }
 
-/** Snapshots for the servers, all synchronous. */
+/** Snapshots for the servers, all synchronous except `pressure`. */
 export interface KubeletQueries {
   /** Pods bound to this node with their latest status, in admission order. */
   pods(): readonly Pod[];
@@ -34,6 +36,11 @@ export interface KubeletQueries {
   volumes(): VolumesView;
   /** Volumes of the pods with one name; undefined when there is no such pod. */
   podVolumes(namespace: string, name: string): VolumesView | undefined;
+  /**
+   * Measures the pods and lists the images, once for all callers within a second: the eviction signals, and what the node
+   * would free or evict first. Never errors.
+   */
+  pressure(): Call<PressureView>;
   /** Checks in upstream's order: ping, log, syncloop. */
   health(): readonly HealthCheck[];
 }

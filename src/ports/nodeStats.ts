@@ -1,4 +1,5 @@
 /** Resource usage of the node and its pods, measured on demand. */
+import type { DiskLayout } from "../core/eviction/nodeReclaim.ts";
 import type { Summary } from "../core/stats/summary.ts";
 import type { Call } from "./call.ts";
 
@@ -9,6 +10,8 @@ import type { Call } from "./call.ts";
 export interface NodeStats {
   /** Returns all statistics. */
   summary(): Call<Summary>;
+  /** Returns all statistics but those of directories (logs, volumes), which can take long to count. */
+  summaryWithoutDirectories(): Call<Summary>;
   /** Returns CPU, memory and swap only, without measuring disks. */
   cpuAndMemory(): Call<Summary>;
   /**
@@ -16,10 +19,8 @@ export interface NodeStats {
    * runtime does not respond.
    */
   containerMetrics(): Call<Iterable<string>>;
-  /**
-   * Whether images, or the writable layers of containers, are on another file system than the kubelet's root directory.
-   */
-  hasImageFs(): Call<boolean>;
+  /** Where images and the writable layers of containers are. */
+  diskLayout(): Call<DiskLayout>;
   /** Updates the gauges of volume claims (`kubelet_volume_stats_*`) and of logs for a scrape. Never errors. */
   gaugeDisks(): Call<void>;
 }

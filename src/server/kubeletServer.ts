@@ -34,6 +34,7 @@ import { addRetryRoute } from "./retryRoute.ts";
 import { addSystemLogRoutes } from "./systemLogRoutes.ts";
 import { addTimelineRoute } from "./timelineRoute.ts";
 import { createUpgrades } from "./upgrades.ts";
+import { addPressureRoute } from "./pressureRoute.ts";
 import { addVolumesRoutes } from "./volumesRoute.ts";
 import { addFlagzRoute, addStatuszRoute, type StatuszFacts } from "./zPageRoutes.ts";
 
@@ -118,6 +119,7 @@ export function kubeletApp(options: KubeletAppOptions): Hono {
   addShownPodsRoute(app, queries);
   addTimelineRoute(app, queries);
   addVolumesRoutes(app, queries);
+  addPressureRoute(app, queries);
   addRetryRoute(app, options.commands, queries);
   if (localApi !== undefined) addLocalApi(app, { ...localApi, clock, stats: options.stats, process: options.process });
   if (handlers.enableDebuggingHandlers) addDebuggingRoutes(app, options);

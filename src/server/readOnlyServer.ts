@@ -18,6 +18,7 @@ import { addMetricsRoute } from "./metricsRoute.ts";
 import { addPodsRoute, addRunningPodsRoute, addShownPodsRoute } from "./podRoutes.ts";
 import { addStatsRoutes } from "./statsRoutes.ts";
 import { addTimelineRoute } from "./timelineRoute.ts";
+import { addPressureRoute } from "./pressureRoute.ts";
 import { addVolumesRoutes } from "./volumesRoute.ts";
 import { type ListeningAddress, serve, type ServerLimits } from "./serve.ts";
 
@@ -64,6 +65,7 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
   addShownPodsRoute(app, queries);
   addTimelineRoute(app, queries);
   addVolumesRoutes(app, queries);
+  addPressureRoute(app, queries);
   addMetricsRoute(app, metricsPage, options.stats, clock);
   addStatsRoutes(app, options.stats, telemetry.log, clock);
   addDisabledRoutes(app, ["/runningpods"]);

@@ -50,6 +50,7 @@ export function createChromeTrace(): ChromeTrace {
   };
   return {
     see(observation, node) {
+      if (observation.kind === "measured" || observation.kind === "written") return;
       lastUs = Math.max(lastUs, Math.round(observation.atMs * 1000));
       if (observation.kind !== "change") {
         const name = traceLine(observation).slice(LINE_TEXT);

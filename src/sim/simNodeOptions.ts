@@ -9,6 +9,7 @@ import type { CredentialPlugins } from "../ports/credentials.ts";
 import type { Machine } from "../ports/host.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import type { SimCgroupsOptions } from "./host/simCgroups.ts";
+import type { SimHostOptions } from "./host/simHost.ts";
 import type { SimFilesOptions } from "./host/simFiles.ts";
 import type { SimMountsOptions } from "./host/simMounts.ts";
 import type { SimVolumeFilesOptions } from "./host/simVolumeFiles.ts";
@@ -58,6 +59,7 @@ export interface SimNodeOptions extends RuntimeParts {
   readonly fileFault?: SimFilesOptions["fault"];
   readonly mountFate?: SimMountsOptions["fate"];
   readonly mountGoesOn?: SimMountsOptions["goesOn"];
+  readonly reclaimMs?: SimHostOptions["reclaimMs"];
   readonly volumeFault?: SimVolumeFilesOptions["fault"];
   /** Decides the outcome of requests for the manifest page; called only if `sources` has `http`. */
   readonly pageFate?: SimManifestPageOptions["fate"];

@@ -25,6 +25,7 @@ import { seenStatus } from "./simClusterObservations.ts";
 import { createSimKubelet, type SimKubelet, type SimKubeletOptions } from "./simKubelet.ts";
 import { simKubeletConfig } from "./simKubeletConfig.ts";
 import type { SimNodeOptions } from "./simNodeOptions.ts";
+import { seenStats, seenUsage } from "./simMeasurements.ts";
 import type { UntimedObservation } from "./simObservation.ts";
 import { ofTheLiving, YES } from "./simProbers.ts";
 import {
@@ -35,6 +36,7 @@ import {
   seenFiles,
   seenMounts,
   seenPodWrites,
+  seenWrites,
 } from "./simPortObservations.ts";
 import { createSimSubjects } from "./simSubjects.ts";
 import { createHeapScheduler, type HeapScheduler } from "./time/heapScheduler.ts";
@@ -71,8 +73,8 @@ export function createSimNodeWorld(options: SimNodeOptions): SimNodeWorld {
   const prng = createPrng(options.seed);
   const { scheduler = createHeapScheduler(), api, cgroupFault } = options;
   const clock = createDriftingClock(scheduler);
-  const { machine, fileFault, mountFate, mountGoesOn, volumeFault } = options;
-  const faults = { fileFault, mountFate, mountGoesOn, volumeFault };
+  const { machine, fileFault, mountFate, mountGoesOn, volumeFault, reclaimMs } = options;
+  const faults = { fileFault, mountFate, mountGoesOn, volumeFault, reclaimMs };
   const host = createSimHost({ clock, prng: prng.fork("host"), machine, ...faults });
   const { files } = host;
   const defaults = simKubeletConfig(host.machine, options.config);
@@ -87,13 +89,13 @@ export function createSimNodeWorld(options: SimNodeOptions): SimNodeWorld {
   files.put("/etc/hosts", "127.0.0.1\tlocalhost\n");
   files.put("/etc/resolv.conf", "nameserver 192.0.2.53\n");
   const cgroups = createSimCgroups({ clock, ...(cgroupFault === undefined ? {} : { fault: cgroupFault }) });
-  const runtime = createSimRuntime({
+  const runtime: SimRuntime = createSimRuntime({
     ...options,
     clock,
     prng: prng.fork("runtime"),
     host,
-    writeHostFile: (path, content) => files.put(path, content),
-    intercept: seenCalls(options, subjects, see),
+    writeHostFile: seenWrites(files, config, see),
+    intercept: seenCalls(options, subjects, (reference) => runtime.image(reference), see),
   });
   if (api !== undefined) podObjects(api, config.nodeName).subscribe({ next: see });
   runtime.changes$.subscribe({ next: (change) => see({ kind: "change", change }) });
@@ -128,13 +130,14 @@ const seenCalls =
   (
     { callFault, intercept }: Pick<SimNodeOptions, "callFault" | "intercept">,
     subjects: ReturnType<typeof createSimSubjects>,
+    imageOf: SimRuntime["image"],
     see: See,
   ): NonNullable<SimRuntimeOptions["intercept"]> =>
   (rpc, request) => {
     const about = subjects.of(request);
     const first = callFault?.(rpc, about, request) ?? PROCEED;
     const action = first.kind === "proceed" ? (intercept?.(rpc, request) ?? PROCEED) : first;
-    see({ kind: "call", rpc, ...about, fate: action.kind, ...requestDetails(rpc, request) });
+    see({ kind: "call", rpc, ...about, fate: action.kind, ...requestDetails(rpc, request, imageOf) });
     return action;
   };
 
@@ -169,14 +172,14 @@ function simPorts(
     get machine() {
       return host.machine;
     },
-    hostUsage: host.usage,
+    hostUsage: seenUsage(host.usage, see),
     kernelLog: host.kernelLog.messages$,
     files: seenFiles(host.files, config, see),
     volumeFiles: host.volumeFiles,
     logFiles: createSimLogFiles({ clock, files: host.files }),
     mounts: seenMounts(host.mounts, config, see),
     cgroups: seenCgroups(cgroups, see),
-    runtime: seenStatus(adaptRuntime?.(runtime.runtime, clock) ?? runtime.runtime, see),
+    runtime: seenStatus(seenStats(adaptRuntime?.(runtime.runtime, clock) ?? runtime.runtime, see), see),
     images: runtime.images,
   };
 }

@@ -6,7 +6,27 @@ import type { KubeletEvent } from "../core/events.ts";
 import type { PodSource } from "../core/pod/sourceSnapshot.ts";
 import type { ProbeOutcome } from "../core/probe/probeTypes.ts";
 import type { SimAction } from "./runtime/simCall.ts";
-import type { SimChange } from "./runtime/simRecords.ts";
+import type { SimChange, SimImage } from "./runtime/simRecords.ts";
+
+/** A figure that the kubelet was given. */
+export type SimMeasurement =
+  | {
+      readonly what: "disk";
+      readonly path: string;
+      readonly availableBytes: number;
+      readonly capacityBytes: number;
+      readonly inodesFree: number;
+      readonly inodes: number;
+    }
+  | { readonly what: "memory"; readonly availableBytes: number; readonly capacityBytes: number }
+  | { readonly what: "pids"; readonly available: number; readonly max: number }
+  /** Working sets in bytes and numbers of threads of all pods with a running container, by pod UID. */
+  | {
+      readonly what: "pods";
+      readonly memoryBytes: ReadonlyMap<string, number>;
+      /** Empty in answers that lack the threads. */
+      readonly tasks: ReadonlyMap<string, number>;
+    };
 
 /** An observation without its instant. */
 export type UntimedObservation =
@@ -21,6 +41,8 @@ export type UntimedObservation =
       readonly graceSeconds?: number;
       /** Command of an ExecSync. */
       readonly command?: readonly string[];
+      /** Image that a RemoveImage removes, if it is present. */
+      readonly image?: SimImage;
       /** Revision of the pod's ConfigMap that a CreateContainer uses. */
       readonly configRevision?: number;
     }
@@ -82,6 +104,16 @@ export type UntimedObservation =
   | { readonly kind: "nodeReady"; readonly status: string | undefined; readonly message: string }
   /** Answer of the runtime to a Status call: ready or not; undefined without an answer. */
   | { readonly kind: "runtimeSays"; readonly isReady: boolean | undefined }
+  /** The kubelet was given a figure of the machine or of its pods. */
+  | { readonly kind: "measured"; readonly measurement: SimMeasurement }
+  /** The files that a program has written to a volume of its pod on the disk have a new size. The kubelet sees none of it. */
+  | {
+      readonly kind: "written";
+      readonly podUid: string;
+      readonly path: string;
+      readonly bytes: number;
+      readonly inodes: number;
+    }
   /** The wall clock was set, forward or back. */
   | { readonly kind: "clock"; readonly stepMs: number }
   | { readonly kind: "kubelet"; readonly what: "started" | "crashed" }

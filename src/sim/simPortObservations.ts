@@ -5,7 +5,7 @@ import type { CriRpc } from "../core/criOperations.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { podsDir } from "../core/paths.ts";
 import { parsePodCgroupName } from "../core/resources/podCgroup.ts";
-import type { CreateContainerRequest, ExecSyncRequest, StopContainerRequest } from "../gen/cri.ts";
+import type { CreateContainerRequest, ExecSyncRequest, RemoveImageRequest, StopContainerRequest } from "../gen/cri.ts";
 import type { ApiServer, ObjectRef } from "../ports/apiServer.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import { type StoredObject, typed } from "../core/apiObjects/storedObject.ts";
@@ -14,6 +14,7 @@ import type { SimFiles } from "./host/simFiles.ts";
 import type { SimMounts } from "./host/simMounts.ts";
 import type { UntimedObservation } from "./simObservation.ts";
 import type { SimProbeAnswer } from "./simProbers.ts";
+import type { SimImage } from "./runtime/simRecords.ts";
 import type { SimRuntime } from "./runtime/simRuntime.ts";
 import { REVISION_VARIABLE } from "./workload/workloadConfig.ts";
 import type { createSimSubjects } from "./simSubjects.ts";
@@ -32,13 +33,23 @@ export function probeObservation(
   return { kind: "probe", podUid, ...answer };
 }
 
+type RequestDetails = Pick<
+  UntimedObservation & { readonly kind: "call" },
+  "graceSeconds" | "command" | "configRevision" | "image"
+>;
+
 /** Returns the observed fields of a request other than its subject. */
 export function requestDetails(
   rpc: CriRpc,
   request: unknown,
-): { readonly graceSeconds?: number; readonly command?: readonly string[]; readonly configRevision?: number } {
+  imageOf: (reference: string) => SimImage | undefined,
+): RequestDetails {
   if (rpc === "StopContainer") return { graceSeconds: Number((request as StopContainerRequest).timeout) };
   if (rpc === "CreateContainer") return configRevisionOf(request as CreateContainerRequest);
+  if (rpc === "RemoveImage") {
+    const image = imageOf((request as RemoveImageRequest).image?.image ?? "");
+    return image === undefined ? {} : { image };
+  }
   return rpc === "ExecSync" ? { command: (request as ExecSyncRequest).cmd } : {};
 }
 
@@ -110,6 +121,20 @@ export const seenFiles = (files: SimFiles, config: KubeletConfig, see: See): Sim
     return files.remove(path).pipe(tap({ complete: () => see({ kind: "removed", what, podUid }) }));
   },
 });
+
+const EMPTY_DIRS = "volumes/kubernetes.io~empty-dir/";
+
+/** Returns a function by which programs write files; observes those on the disk of a volume. */
+export const seenWrites =
+  (files: SimFiles, config: KubeletConfig, see: See): SimFiles["put"] =>
+  (path, content, extent = {}) => {
+    files.put(path, content, extent);
+    const place = files.tree.resolve(path);
+    const [podUid = "", rest = ""] = placeInPod(place, config) ?? [];
+    if (!rest.startsWith(EMPTY_DIRS)) return;
+    const { moreBytes = 0, moreInodes = 0 } = extent;
+    see({ kind: "written", podUid, path: place, bytes: content.length + moreBytes, inodes: 1 + moreInodes });
+  };
 
 /** Observes the removal of a pod's mounts. */
 export const seenMounts = (mounts: SimMounts, config: KubeletConfig, see: See): SimMounts => ({

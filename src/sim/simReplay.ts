@@ -1,7 +1,7 @@
 /** The complete definition of a run as plain data: a replay file repeats the run exactly, with the same version. */
 import { kubeletError } from "../core/errors.ts";
 import { err, ok, type Result } from "../core/result.ts";
-import { type FaultRates, readFaultRates } from "./faults/faultKinds.ts";
+import { type FaultKind, type FaultRates, readFaultRates } from "./faults/faultKinds.ts";
 import { drawWorkload, type SimPodPlan, steadyWorkload, type Workload, WORKLOADS } from "./workload/workload.ts";
 
 /** Incremented when the same data would define another run. */
@@ -25,9 +25,22 @@ export interface SimReplay {
   readonly keptFaults?: readonly string[];
 }
 
+/** Faults that make a node evict pods. */
+const RUNS_SHORT = [
+  "diskFills",
+  "memoryTaken",
+  "memoryLeak",
+  "volumeGrows",
+  "pidsTaken",
+  "filesGrow",
+] as const satisfies readonly FaultKind[];
+
 /** Returns the pods of a run. */
-export function replayedPods({ seed, pods, durationMs, workload, isCalm, keptPods }: SimReplay): readonly SimPodPlan[] {
-  const all = workload === "steady" ? steadyWorkload(pods) : drawWorkload(seed, { pods, durationMs, isCalm });
+export function replayedPods(replay: SimReplay): readonly SimPodPlan[] {
+  const { seed, pods, durationMs, workload, isCalm, keptPods, rates } = replay;
+  const hasPriorities = RUNS_SHORT.some((kind) => rates[kind] > 0);
+  const all =
+    workload === "steady" ? steadyWorkload(pods) : drawWorkload(seed, { pods, durationMs, isCalm, hasPriorities });
   if (keptPods === undefined) return all;
   const kept = new Set(keptPods);
   return all.filter(({ name }) => kept.has(name));

@@ -6,6 +6,8 @@
 import { InvariantError, witnessBrokenInvariants } from "../core/invariant.ts";
 import { createSimApiServer, type SimApiServer } from "./apiServer/simApiServer.ts";
 import { createApiFaults } from "./faults/apiFaults.ts";
+import type { ImageGcPolicy } from "../core/image/imageGc.ts";
+import { evictionThresholds } from "../core/eviction/thresholds.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { createAccidents } from "./faults/accidents.ts";
 import { createCallFaults } from "./faults/callFaults.ts";
@@ -14,6 +16,7 @@ import { createFaultDice, type FaultDice } from "./faults/faultDice.ts";
 import type { FaultRates } from "./faults/faultKinds.ts";
 import { createMountFaults } from "./faults/mountFaults.ts";
 import { createPageFaults } from "./faults/pageFaults.ts";
+import { slowReclaims } from "./faults/resourceFaults.ts";
 import { withProgramFaults, withPullFaults } from "./faults/programFaults.ts";
 import { openDesires } from "./checkers/desiredState.ts";
 import { openStatuses } from "./checkers/statusesArrive.ts";
@@ -197,6 +200,39 @@ function* life({ node, server, owners, durationMs, dice, heal, stepsUntil, blame
  */
 const STEADY_NODE = { maxPods: 110, modern: true, readsPage: false, windowSize: 4 };
 
+const MIN_AGE_MS = 2 * 60_000;
+/** Upstream's limits, and lower ones that no eviction threshold precedes. */
+const IMAGE_GC: readonly ImageGcPolicy[] = [
+  { highPercent: 85, lowPercent: 80, minAgeMs: MIN_AGE_MS, maxAgeMs: 0 },
+  { highPercent: 70, lowPercent: 60, minAgeMs: MIN_AGE_MS, maxAgeMs: 0 },
+];
+
+const HARD = {
+  "memory.available": "100Mi",
+  "nodefs.available": "10%",
+  "nodefs.inodesFree": "5%",
+  "imagefs.available": "15%",
+  "imagefs.inodesFree": "5%",
+  "pid.available": "2k",
+};
+const SOFT = {
+  "memory.available": "768Mi",
+  "nodefs.available": "25Gi",
+  "nodefs.inodesFree": "1M",
+  "pid.available": "3k",
+};
+/** Upstream's hard thresholds and one for process ids; the same beside soft ones. */
+const EVICTION: readonly Partial<KubeletConfig>[] = [{}, SOFT].map((evictionSoft) => ({
+  evictionThresholds: evictionThresholds({
+    evictionHard: HARD,
+    evictionSoft,
+    evictionSoftGracePeriod: Object.fromEntries(Object.keys(evictionSoft).map((signal) => [signal, "1m30s"])),
+    evictionMinimumReclaim: {},
+    enforceNodeAllocatable: ["pods"],
+  }),
+  evictionMaxPodGraceSeconds: 30,
+}));
+
 function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
   const { seed, durationMs, createKubelet, watch } = options;
   const draws = createPrng(`${seed}/node`);
@@ -211,6 +247,8 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
   const page = createPageFaults(dice);
   const config: Partial<KubeletConfig> = {
     maxPods: kind.maxPods,
+    imageGc: createPrng(`${seed}/imageGc`).pick(IMAGE_GC),
+    ...(options.rates.pidsTaken > 0 ? createPrng(`${seed}/eviction`).pick(EVICTION) : {}),
     sources: kind.readsPage ? ["file", "http", "api"] : ["file", "api"],
   };
   const api = createApiFaults();
@@ -235,6 +273,7 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
     callFault: calls.callFault,
     goesOn: calls.goesOn,
     ...createMountFaults(dice),
+    reclaimMs: slowReclaims(dice),
     pageFate: page.fate,
     adaptRuntime: (runtime, clock) => withEventFaults(runtime, dice, clock),
     maxLogLines: 1_000,

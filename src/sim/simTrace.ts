@@ -1,6 +1,6 @@
 /**
  * The trace of a simulated node: one line per observation, and a fingerprint of all lines ever written. Omits reads
- * of the runtime, its Status answers, leases and successful probes. Bound: the last `maxLines` lines and an eighth
+ * of the runtime, its Status answers, measurements, leases and successful probes. Bound: the last `maxLines` lines and an eighth
  * more.
  */
 import type { PodStatus } from "../core/api.ts";
@@ -33,6 +33,13 @@ export const READS: ReadonlySet<CriRpc> = new Set<CriRpc>([
   "ImageFsInfo",
 ]);
 
+const UNWRITTEN: ReadonlySet<SimObservation["kind"]> = new Set([
+  "lease",
+  "runtimeSays",
+  "measured",
+  "written",
+] as const);
+
 /** Creates an empty trace. */
 export function createSimTrace(maxLines = 1_000_000): SimTrace {
   const lines: string[] = [];
@@ -49,7 +56,7 @@ export function createSimTrace(maxLines = 1_000_000): SimTrace {
     write(observation) {
       if (observation.kind === "call" && observation.fate === "proceed" && READS.has(observation.rpc)) return;
       if (observation.kind === "probe" && observation.result === "success") return;
-      if (observation.kind === "lease" || observation.kind === "runtimeSays") return;
+      if (UNWRITTEN.has(observation.kind)) return;
       const line = traceLine(observation);
       length += 1;
       lines.push(line);
@@ -108,6 +115,10 @@ function textOf(observation: SimObservation): string {
       return `${observation.status}: ${observation.message}`;
     case "runtimeSays":
       return observation.isReady === undefined ? "nothing" : observation.isReady ? "ready" : "not ready";
+    case "measured":
+      return observation.measurement.what;
+    case "written":
+      return `${observation.bytes} bytes, ${observation.inodes} inodes in ${observation.path}`;
     case "clock":
       return `steps by ${observation.stepMs / 1000} s`;
     case "kubelet":

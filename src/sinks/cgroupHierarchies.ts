@@ -83,3 +83,18 @@ export function writesHugePages(files: readonly string[], { hugePages }: CgroupR
     return size === undefined ? [] : [{ file, value: String(hugePages[size] ?? 0) }];
   });
 }
+
+/** The file with the memory usage of a cgroup, by version. */
+export const MEMORY_USAGE_FILES = { 1: "memory.usage_in_bytes", 2: "memory.current" } as const;
+
+/** The largest memory page of any architecture: the kernel rounds limits down to whole pages. */
+const MAX_PAGE_BYTES = 64 * 1024;
+
+/** Returns whether the content of a control file means the value that was written to it. */
+export function isSameLimit(file: string, found: string, wanted: string): boolean {
+  // cpu.max has the period behind the quota, whether or not it was written.
+  const length = wanted.split(" ").length;
+  if (found.split(" ").slice(0, length).join(" ") === wanted) return true;
+  if (!file.startsWith("memory.") || !/^\d+$/.test(found) || !/^\d+$/.test(wanted)) return false;
+  return Math.abs(Number(found) - Number(wanted)) < MAX_PAGE_BYTES;
+}

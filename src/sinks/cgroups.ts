@@ -11,12 +11,15 @@ import { errnoOf, ioError } from "../core/ioError.ts";
 import { printedCgroupName } from "../core/resources/podCgroup.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
-import type { CgroupResources, Cgroups } from "../ports/cgroup.ts";
+import type { CgroupDrift, CgroupResources, Cgroups } from "../ports/cgroup.ts";
 import type { Clock } from "../ports/clock.ts";
 import {
   type CgroupHierarchy,
+  type CgroupWrite,
   exists,
   findHierarchies,
+  isSameLimit,
+  MEMORY_USAGE_FILES,
   writesHugePages,
   writesV1,
   writesV2,
@@ -107,15 +110,43 @@ async function hasController(hierarchy: CgroupHierarchy, dir: string, file: stri
   return (await optionalText(join(dir, file))) !== undefined;
 }
 
-async function writeLimits(hierarchy: CgroupHierarchy, dir: string, resources: CgroupResources): Promise<void> {
+/** Returns the writes for the controllers that the hierarchy has. */
+async function writesOf(
+  hierarchy: CgroupHierarchy,
+  dir: string,
+  resources: CgroupResources,
+): Promise<readonly CgroupWrite[]> {
   const writes = hierarchy.version === 1 ? writesV1(resources) : writesV2(resources);
   const pages = resources.hugePages === undefined ? [] : writesHugePages((await fs.readdir(dir)).sort(), resources);
-  for (const { file, value } of [...writes, ...pages]) {
-    if (!(await hasController(hierarchy, dir, file))) continue;
-    await fs.writeFile(join(dir, file), value).catch((thrown: unknown) => {
-      throw ioError(`write ${value} to`, join(dir, file), thrown);
-    });
+  const found: CgroupWrite[] = [];
+  for (const write of [...writes, ...pages]) if (await hasController(hierarchy, dir, write.file)) found.push(write);
+  return found;
+}
+
+const writeLimit = (path: string, value: string): Promise<void> =>
+  fs.writeFile(path, value).catch((thrown: unknown) => {
+    throw ioError(`write ${value} to`, path, thrown);
+  });
+
+async function writeLimits(hierarchy: CgroupHierarchy, dir: string, resources: CgroupResources): Promise<void> {
+  for (const { file, value } of await writesOf(hierarchy, dir, resources)) await writeLimit(join(dir, file), value);
+}
+
+/** Writes the limits that differ, and returns them. */
+async function correctLimits(
+  hierarchy: CgroupHierarchy,
+  dir: string,
+  resources: CgroupResources,
+): Promise<readonly CgroupDrift[]> {
+  const drifts: CgroupDrift[] = [];
+  for (const { file, value } of await writesOf(hierarchy, dir, resources)) {
+    const path = join(dir, file);
+    const found = (await optionalText(path)) ?? "";
+    if (isSameLimit(file, found, value)) continue;
+    await writeLimit(path, value);
+    drifts.push({ file: path, found, wanted: value });
   }
+  return drifts;
 }
 
 /** Controllers that limits use; a cgroup may be missing in other hierarchies. */
@@ -241,6 +272,15 @@ async function onEveryHierarchy(rootDir: string, act: (hierarchy: CgroupHierarch
   for (const hierarchy of await hierarchiesIn(rootDir)) await act(hierarchy);
 }
 
+async function memoryUsageOf(rootDir: string, name: string): Promise<number> {
+  const elements = elementsOf(name);
+  for (const { dir, version } of await hierarchiesIn(rootDir)) {
+    const text = await optionalText(join(dir, ...elements, MEMORY_USAGE_FILES[version]));
+    if (text !== undefined) return Number(text);
+  }
+  throw kubeletError("NotFound", `cgroup ${printedCgroupName(name)} has no memory usage below ${rootDir}`);
+}
+
 /**
  * Creates the cgroup operations below a root. Errors are KubeletErrors naming file and errno; a read-only root gives
  * PermissionDenied.
@@ -258,6 +298,15 @@ export function createCgroups(options: CgroupsOptions): Cgroups {
       const dir = await makeCgroup(hierarchy, elements, edge);
       await writeLimits(hierarchy, dir, resources);
     });
+  };
+  const correct = async (name: string, resources: CgroupResources): Promise<readonly CgroupDrift[]> => {
+    const elements = elementsOf(name);
+    const drifts: CgroupDrift[] = [];
+    await onEveryHierarchy(rootDir, async (hierarchy) => {
+      const dir = await makeCgroup(hierarchy, elements, edge);
+      drifts.push(...(await correctLimits(hierarchy, dir, resources)));
+    });
+    return drifts;
   };
   const update = async (name: string, resources: CgroupResources): Promise<void> => {
     const elements = elementsOf(name);
@@ -290,6 +339,8 @@ export function createCgroups(options: CgroupsOptions): Cgroups {
     );
   return {
     ensure: (name, resources) => fromCall(() => ensure(name, resources)),
+    correct: (name, resources) => fromCall(() => correct(name, resources)),
+    memoryUsage: (name) => fromCall(() => memoryUsageOf(rootDir, name)),
     update: (name, resources) => fromCall(() => update(name, resources)),
     destroy: destroyWhenIdle,
     list: (name) => fromCall(() => list(name)),

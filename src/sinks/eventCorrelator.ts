@@ -105,7 +105,9 @@ export function createEventCorrelator(limits: CorrelatorLimits = CORRELATOR_LIMI
     }
     const [oldest] = record.messages;
     if (oldest !== undefined) record.messages.delete(oldest);
-    return { event: { ...event, message: `(combined from similar events): ${event.message}` }, key: reasonKey };
+    // The annotations of one event say nothing about the others.
+    const { annotations: _, ...common } = event;
+    return { event: { ...common, message: `(combined from similar events): ${event.message}` }, key: reasonKey };
   };
 
   return {

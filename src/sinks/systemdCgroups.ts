@@ -3,12 +3,12 @@
  * written to the cgroup files, because some have no property. Keeps no state. Bounds: see sliceUnits.ts. Upstream:
  * opencontainers/cgroups/systemd, for slices.
  */
-import { concat, defer, EMPTY, ignoreElements, map, switchMap } from "rxjs";
+import { concat, defer, EMPTY, ignoreElements, map, of, switchMap } from "rxjs";
 import { kubeletError } from "../core/errors.ts";
 import { hasSlice, parseChildSlice, slicePath, sliceUnit } from "../core/resources/cgroupDriver.ts";
 import { sliceLimits } from "../core/resources/systemdProperties.ts";
 import type { Call } from "../ports/call.ts";
-import type { Cgroups } from "../ports/cgroup.ts";
+import type { CgroupResources, Cgroups } from "../ports/cgroup.ts";
 import { createSliceUnits, type SliceUnitsOptions } from "./sliceUnits.ts";
 
 /** Dependencies of the port. */
@@ -23,18 +23,25 @@ export interface SystemdCgroupsOptions extends SliceUnitsOptions {
  */
 export function createSystemdCgroups({ systemd, host, files, clock }: SystemdCgroupsOptions): Cgroups {
   const units = createSliceUnits({ systemd, host, clock });
+  const ensure = (name: string, resources: CgroupResources): Call<void> =>
+    defer(() => {
+      if (!hasSlice(name)) {
+        throw kubeletError("InvalidArgument", `cgroup ${name} cannot be a systemd slice: it has "_"`);
+      }
+      const unit = sliceUnit(name);
+      const { properties, limits } = sliceLimits(resources, host);
+      return concat(units.ensure(name, unit, properties), files.ensure(slicePath(name), limits)).pipe(ignoreElements());
+    });
   return {
-    ensure: (name, resources): Call<void> =>
-      defer(() => {
-        if (!hasSlice(name)) {
-          throw kubeletError("InvalidArgument", `cgroup ${name} cannot be a systemd slice: it has "_"`);
-        }
-        const unit = sliceUnit(name);
-        const { properties, limits } = sliceLimits(resources, host);
-        return concat(units.ensure(name, unit, properties), files.ensure(slicePath(name), limits)).pipe(
-          ignoreElements(),
-        );
-      }),
+    ensure,
+    // systemd is called only when a file differs: `systemctl set-property` changes the file as well.
+    correct: (name, resources) =>
+      defer(() => files.correct(slicePath(name), sliceLimits(resources, host).limits)).pipe(
+        switchMap((drifts) =>
+          concat(drifts.length === 0 ? EMPTY : ensure(name, resources).pipe(ignoreElements()), of(drifts)),
+        ),
+      ),
+    memoryUsage: (name) => files.memoryUsage(slicePath(name)),
     update: (name, resources): Call<void> =>
       defer(() => {
         const path = slicePath(name);

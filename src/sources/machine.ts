@@ -15,7 +15,11 @@ import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { HugepageSize, Machine } from "../ports/host.ts";
 import { readHostAddresses } from "./hostAddresses.ts";
+import { readCpuPlaces } from "./cpuPlaces.ts";
 import { readCpuTopology } from "./cpuTopology.ts";
+import { firstFile } from "./firstFile.ts";
+import { readMemoryModules } from "./memoryModules.ts";
+import { readTmpfsNoSwap } from "./tmpfsNoSwap.ts";
 
 /** Paths to read, for tests and unusual nodes. */
 export interface MachineOptions {
@@ -25,6 +29,10 @@ export interface MachineOptions {
    * Name of the node, to be looked up; empty is the host name. Absent: nothing is looked up, and `nameIps` is empty.
    */
   readonly nodeName?: string;
+  /** Files to look for the machine's ID in, separated by commas. Default: those of systemd and D-Bus. */
+  readonly machineIdFiles?: string;
+  /** Files to look for the ID of this boot in, separated by commas. Default: the kernel's. */
+  readonly bootIdFiles?: string;
   /** Prefix of all absolute paths, for tests. Default: none. */
   readonly prefix?: string;
 }
@@ -32,6 +40,8 @@ export interface MachineOptions {
 const execute = promisify(execFile);
 /** Address of a machine without any other. */
 const LOOPBACK = "127.0.0.1";
+const MACHINE_ID_FILES = "/etc/machine-id,/var/lib/dbus/machine-id";
+const BOOT_ID_FILES = "/proc/sys/kernel/random/boot_id";
 const TOOL_TIMEOUT_MS = 10_000;
 const KIB = 1024n;
 const UNITS = ["KB", "MB", "GB", "TB"];
@@ -187,9 +197,11 @@ async function read(options: MachineOptions): Promise<Machine> {
       () => undefined,
     );
   const meminfo = parseMeminfo((await text("/proc/meminfo")) ?? "");
-  const machineId = (await text("/etc/machine-id")) || (await text("/var/lib/dbus/machine-id")) || "";
+  const machineId = (await firstFile(options.machineIdFiles ?? MACHINE_ID_FILES, prefix)) ?? "";
   const hostname = ownHostname();
   const { nodeName } = options;
+  const isSwapOn = listsSwap(await text("/proc/swaps"));
+  const uidMap = await text("/proc/self/uid_map");
   const addresses = await readHostAddresses({ prefix, ...(nodeName === undefined ? {} : { nodeName }) });
   return {
     hostname,
@@ -197,15 +209,18 @@ async function read(options: MachineOptions): Promise<Machine> {
     ips: addresses.ips.length > 0 ? addresses.ips : [LOOPBACK],
     cpuCount: Math.max(1, os.cpus().length),
     cpuTopology: await readCpuTopology(prefix),
+    cpuLayout: await readCpuPlaces(prefix),
     memoryBytes: meminfo.get("MemTotal") ?? BigInt(os.totalmem()),
     swapBytes: meminfo.get("SwapTotal") ?? 0n,
-    isSwapOn: listsSwap(await text("/proc/swaps")),
+    isSwapOn,
+    tmpfsNoSwap: await readTmpfsNoSwap({ kernelVersion: os.release(), uidMap, isSwapOn }),
     maxPids: await readMaxPids(text),
     rootFsBytes: await rootFsBytes(prefix + rootDir),
     pageBytes: await readPageBytes(prefix),
+    memoryModules: await readMemoryModules(prefix),
     hugepages: await readHugepages(prefix, text),
     uptimeMs: Math.round(os.uptime() * 1000),
-    bootId: (await text("/proc/sys/kernel/random/boot_id")) ?? "",
+    bootId: (await firstFile(options.bootIdFiles ?? BOOT_ID_FILES, prefix)) ?? "",
     machineId,
     systemUuid: (await text("/sys/class/dmi/id/product_uuid")) || machineId,
     kernelVersion: os.release(),

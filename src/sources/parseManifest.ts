@@ -91,14 +91,16 @@ function parseYaml(text: string): ManifestText {
   } catch (thrown) {
     return unreadable(`cannot be parsed: ${thrown instanceof RangeError ? "it is nested too deeply" : String(thrown)}`);
   }
-  const language = looksLikeJson(text) ? "JSON" : "YAML";
+  const isJson = looksLikeJson(text);
   const documents: ManifestDocument[] = [];
   const faults: TextFault[] = [];
   for (const document of parsed.documents.slice(0, MAX_DOCUMENTS)) {
     const { errors } = document;
-    for (const { code, message, pos } of errors.slice(0, MAX_FAULTS_PER_DOCUMENT)) {
-      const reason = code === "RESOURCE_EXHAUSTION" ? "it is nested too deeply" : withHint(message);
-      faults.push({ line: parsed.counter.linePos(pos[0]).line, reason: `is not valid ${language}: ${reason}` });
+    for (const { code, message, pos } of errors.slice(0, isJson ? 1 : MAX_FAULTS_PER_DOCUMENT)) {
+      const line = parsed.counter.linePos(pos[0]).line;
+      if (code === "RESOURCE_EXHAUSTION") faults.push({ line, reason: "cannot be parsed: it is nested too deeply" });
+      else if (isJson) faults.push(jsonFault(text) ?? { line, reason: `is not valid JSON: ${message}` });
+      else faults.push({ line, reason: `is not valid YAML: ${withHint(message)}` });
     }
     if (errors.length > 0) continue;
     const structure = structuralFaults(document, parsed.counter);
@@ -126,6 +128,22 @@ function parseYaml(text: string): ManifestText {
     faults.push({ line: undefined, reason: `holds more than ${MAX_DOCUMENTS} documents; the rest is not read` });
   }
   return { documents, faults };
+}
+
+/** Returns the fault of a text that is no JSON in the words of the JSON parser, which the YAML parser lacks. */
+function jsonFault(text: string): TextFault | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (thrown) {
+    const { message } = thrown as SyntaxError;
+    const { length } = text.trimEnd();
+    const found = /^(.+?)(?: in JSON)? at position (\d+) \(line (\d+) column \d+\)$/.exec(message);
+    if (message.startsWith("Unexpected end") || Number(found?.[2] ?? 0) >= length) {
+      return { line: text.slice(0, length).split("\n").length, reason: "is not valid JSON: the text ends too early" };
+    }
+    return found === null ? undefined : { line: Number(found[3]), reason: `is not valid JSON: ${found[1]}` };
+  }
 }
 
 /** Adds a hint to the error that a wrong indentation, the most frequent mistake, causes on the line after it. */

@@ -1,6 +1,7 @@
 /** Moments in the life of a node, derived from its cells. */
 import { combineLatest, filter, map, merge, type Observable, take } from "rxjs";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import type { PodRecord } from "../core/pod/podRegistryTypes.ts";
 import type { NodeView } from "./nodeState.ts";
 
 /** True once every configured pod source has reported. */
@@ -25,6 +26,19 @@ export const registrySettled = ({ registry }: Pick<NodeView, "registry">) =>
     filter(({ isSettled }) => isSettled),
     take(1),
   );
+
+/** Emits once, when the registry has the desired pods of all sources and each of them that is not waiting has a status. */
+export const statusesRebuilt = ({
+  registry,
+  podStatuses,
+}: Pick<NodeView, "registry" | "podStatuses">): Observable<void> => {
+  const isRebuilt = ({ identity, pod, state, wanted }: PodRecord): boolean =>
+    pod === undefined || !wanted || state === "waiting" || podStatuses.get(identity.uid) !== undefined;
+  return podsChanged({ registry, podStatuses }).pipe(
+    filter(() => registry.value.isSettled && [...registry.value.records.values()].every(isRebuilt)),
+    take(1),
+  );
+};
 
 /** Emits once, when the node has no pods. */
 export const noPodsLeft = ({ registry }: Pick<NodeView, "registry">) =>

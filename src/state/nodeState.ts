@@ -6,6 +6,8 @@ import { NO_API_POD_OBJECTS, type ApiPodObjects } from "../core/api/apiPodObject
 import type { Node, PodStatus } from "../core/api.ts";
 import { type ConfigObjects, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
 import type { ServiceForEnv } from "../core/container/serviceEnv.ts";
+import { type EvictionView, NO_EVICTION_VIEW } from "../core/eviction/evictionView.ts";
+import type { SignalLooks } from "../core/eviction/pressureView.ts";
 import type { MonotonicMs, PodUid } from "../core/ids.ts";
 import { type MachineAddresses, type NodeImage, type NodePressures, NO_PRESSURE } from "../core/node/nodeFacts.ts";
 import { emptyRegistry, type Registry } from "../core/pod/podRegistry.ts";
@@ -29,6 +31,9 @@ export interface NodeState {
   readonly runtimeStatuses: KeyedCell<PodUid, PodRuntimeStatus>;
   readonly runtimeState: Cell<RuntimeState>;
   readonly pressures: Cell<NodePressures>;
+  readonly eviction: Cell<EvictionView>;
+  /** The latest measurement of each eviction signal. */
+  readonly signalLooks: Cell<SignalLooks>;
   /** undefined: they are still those of the start. */
   readonly addresses: Cell<MachineAddresses | undefined>;
   readonly registry: Cell<Registry>;
@@ -68,6 +73,8 @@ export function createNodeState(): NodeState {
     runtimeStatuses: createKeyedCell(),
     runtimeState: createCell(unknownRuntimeState),
     pressures: createCell(NO_PRESSURE),
+    eviction: createCell(NO_EVICTION_VIEW),
+    signalLooks: createCell<SignalLooks>(new Map()),
     addresses: createCell<MachineAddresses | undefined>(undefined),
     registry: createCell(emptyRegistry),
     podStatuses: createKeyedCell(),

@@ -79,6 +79,23 @@ function writeConformance(under: () => ApiUnderTest): void {
     });
   });
 
+  it("answers a patch with the metadata alone if asked to", async () => {
+    const { port } = under();
+    const { metadata } = await under().pod();
+    const place = under().ref(metadata?.name ?? "");
+    const patch = merge({ status: { message: "patched" } });
+    const answer = await firstValueFrom(
+      port.patch("pods", place, patch, { subresource: "status", answer: "metadata" }),
+    );
+    const stored = await firstValueFrom(port.get("pods", place));
+    expect(stored.status?.message).toBe("patched");
+    expect(answer).toEqual({
+      kind: "PartialObjectMetadata",
+      apiVersion: "meta.k8s.io/v1",
+      metadata: stored.metadata,
+    });
+  });
+
   it("keeps spec and status apart, and counts generations of the spec", async () => {
     const { port } = under();
     const pod = await under().pod();

@@ -7,10 +7,10 @@ import type { Pod } from "../../src/core/api.ts";
 import { type HttpsApiServer, startHttpsApiServer } from "../support/apiServer/httpsApiServer.ts";
 import { writeNodeKubeconfig } from "../support/apiServer/nodeKubeconfig.ts";
 import type { ContainerdInstallation } from "../support/containerdInstallation.ts";
-import { type DaemonOptions, NODE_NAME } from "../support/daemon.ts";
+import { NODE_NAME } from "../support/daemon.ts";
 import { newPod } from "../support/simApi.ts";
 import { waitFor } from "../support/waitFor.ts";
-import { type ContainerdNode, containerdNode } from "./containerdNode.ts";
+import { type ContainerdNode, containerdNode, type NodeOptions } from "./containerdNode.ts";
 
 /** A wait that takes longer, even on a busy machine, fails. */
 const WAIT_MS = 40_000;
@@ -32,9 +32,11 @@ export interface ClusterNode {
 }
 
 /** Options that a test may change. */
-export interface ClusterNodeOptions extends Pick<DaemonOptions, "config"> {
+export interface ClusterNodeOptions extends Pick<NodeOptions, "config" | "containerd"> {
   /** How long the first client certificate is good; a day if absent. */
   readonly clientLifeMs?: number;
+  /** Returns the directory of the daemon, which must be empty. Default: one on the disk of the tests. */
+  readonly folder?: () => Promise<string>;
 }
 
 /** Registers the hooks; call it once in a describe. After each test all pods go, and nothing of any may stay. */

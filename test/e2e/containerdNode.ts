@@ -21,7 +21,11 @@ import type { CriClient } from "../../src/sinks/cri.ts";
 import type { ContainerdInstallation } from "../support/containerdInstallation.ts";
 import { type Daemon, type DaemonOptions, startDaemon } from "../support/daemon.ts";
 import { cgroupFolders } from "../support/kernelState.ts";
-import { type PrivateContainerd, startPrivateContainerd } from "../support/privateContainerd.ts";
+import {
+  type PrivateContainerd,
+  type PrivateContainerdOptions,
+  startPrivateContainerd,
+} from "../support/privateContainerd.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { removeFolder } from "../support/removeFolder.ts";
 
@@ -101,14 +105,18 @@ const LOG_TAIL = 8_000;
 interface Prepared {
   readonly args?: () => Promise<readonly string[]>;
   readonly env?: () => Promise<Readonly<Record<string, string>>>;
+  readonly containerd?: PrivateContainerdOptions;
   /** The daemon's directories, made in an empty one. Default: that directory. */
   readonly folder?: (made: string) => Promise<string>;
 }
 
+/** The node of a test. */
+export type NodeOptions = Pick<DaemonOptions, "config"> & Prepared;
+
 /** Registers the hooks; call it once in a describe. After each test its manifests go, and nothing of any pod may stay. */
 export function containerdNode(
   installation: ContainerdInstallation,
-  { config, args, env, folder: folderIn = async (made) => made }: Pick<DaemonOptions, "config"> & Prepared = {},
+  { config, args, env, containerd: how, folder: folderIn = async (made) => made }: NodeOptions = {},
 ): ContainerdNode {
   let containerd: PrivateContainerd | undefined;
   let daemon: Daemon | undefined;
@@ -139,7 +147,7 @@ export function containerdNode(
   beforeAll(async () => {
     made = await mkdtemp(join(tmpdir(), "rxlet-e2e-"));
     folder = await folderIn(made);
-    containerd = await startPrivateContainerd(installation);
+    containerd = await startPrivateContainerd(installation, how);
     client = containerd.client();
     const { endpoint, cgroupParent } = containerd;
     daemon = await startDaemon({

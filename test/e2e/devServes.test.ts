@@ -35,6 +35,9 @@ describe("rxlet dev and the commands beside it", () => {
   afterAll(() => user.close());
 
   it("finds the one that runs", async () => {
+    const pressure = await user.run(["pressure"]);
+    expect([pressure.out.split("\n")[2], pressure.code]).toEqual(["No eviction threshold is set.", 0]);
+    expect(pressure.out).toMatch(/^Kept: \d+ images?, up to [\d.]+.*$/m);
     const { out, err, code } = await user.run(["explain", "web-laptop"]);
     expect([out, err, code]).toEqual([expect.stringMatching(/^default\/web-laptop {2}Running/), "", 0]);
   });

@@ -141,6 +141,11 @@ describeOnContainerd("the HTTPS server on containerd", (installation) => {
       code: 0,
       text: expect.stringContaining("CrashLoopBackOff") as string,
     });
+    const server = `--server=https://127.0.0.1:${kubelet.port}`;
+    expect(await run("pressure", server, `--certificate-authority=${ca}`, `--client-certificate=${pem}`)).toEqual({
+      code: 0,
+      text: expect.stringMatching(/^memory\.available +[\d.]+Gi +hard 100Mi +[\d.]+Gi /m) as string,
+    });
     await node.daemon.until("crash", (pod) => restarts(pod) > restarts({ metadata, ...before }), "started again");
     expect((await node.daemon.events("crash")).filter(({ reason }) => reason === "RetryNow")).toHaveLength(1);
   });

@@ -1,7 +1,8 @@
 /** The daemon's limits on real cgroups and a real file system: all pods together, the system, and Kubernetes itself. */
-import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { KERNEL_TUNABLES } from "../../src/core/node/hostRequirements.ts";
 import { type EmbeddedRuntime, runEmbeddedRuntime } from "../../src/embeddedRuntime/runEmbeddedRuntime.ts";
 import { type Daemon, startDaemon } from "../support/daemon.ts";
 import { cgroupFolders, cgroupRoots, removeCgroup } from "../support/kernelState.ts";
@@ -76,6 +77,35 @@ describe.skipIf(mustSkip(TITLE, missingForMounts()))(TITLE, () => {
     const isV1 = limitOf(SYSTEM, "cpu.shares") !== undefined;
     expect(limitsOf(SYSTEM)).toEqual({ cpu: isV1 ? "256" : "10", memory: String(64 * MI), pids: "500" });
     expect(limitsOf(KUBE)).toEqual({ ...before, cpu: isV1 ? "512" : "20" });
+  });
+
+  it("sets the kernel flags of the machine, which tests keep in a directory of their own", async () => {
+    for (const [flag, value] of Object.entries(KERNEL_TUNABLES)) {
+      expect(readFileSync(join(disk?.place ?? "", "proc-sys", flag), "utf8")).toBe(String(value));
+    }
+    expect(await daemon?.log()).toContain("Set a kernel flag");
+  });
+
+  it("sets the limits of QoS classes back that another program changed, when a pod comes", async () => {
+    const files = (cgroup: string) =>
+      cgroupFolders(cgroup).flatMap((folder) =>
+        ["cpu.shares", "cpu.weight"].map((file) => join(folder, file)).filter((file) => existsSync(file)),
+      );
+    const classes = [`${PODS}/burstable`, `${PODS}/besteffort`];
+    const hasLeast = (cgroup: string): boolean => ["2", "1"].includes(limitsOf(cgroup).cpu ?? "");
+    const areSet = () => Promise.resolve(classes.every(hasLeast));
+    await waitFor("the first limits of both classes", areSet);
+    for (const file of classes.flatMap(files)) writeFileSync(file, "77");
+    await daemon?.put("any.json", manifest("any", { containers: [server("main", ":")] }));
+    await waitFor("the limits of both classes", areSet);
+    const reported = async () =>
+      ((await daemon?.logEntries()) ?? [])
+        .filter(({ msg }) => msg === "Another program changed a cgroup of the node: set it back")
+        .map(({ cgroup, found }) => `${String(cgroup)} had ${String(found)}`);
+    await waitFor("a line per class", async () => (await reported()).length >= classes.length);
+    expect((await reported()).sort()).toEqual(classes.map((cgroup) => `${cgroup} had 77`).sort());
+    await daemon?.drop("any.json");
+    await daemon?.untilGone("any");
   });
 
   it("has the ephemeral storage of the file system of its root directory, less what is reserved of it", async () => {

@@ -27,7 +27,8 @@ function nodeWithImages({ policy = POLICY, fails = [] }: { policy?: ImageGcPolic
   const removed: string[] = [];
   const node = createSimNode({
     seed: "image garbage collection",
-    config: { imageGc: policy },
+    // The eviction manager would remove images before the next round does.
+    config: { imageGc: policy, evictionThresholds: [] },
     images: NAMES.map((name) => simImage(reference(name), 5 * GIB)),
     manifests: { "web.yaml": podOf("web", "app") },
     programs: () => runsForever,

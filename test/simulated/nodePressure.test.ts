@@ -1,6 +1,7 @@
 /** A whole node that runs short of something: what its Node says of it, and which pods it takes meanwhile. */
 import { describe, expect, it } from "vitest";
 import type { PodSpec } from "../../src/core/api.ts";
+import type { PressureView } from "../../src/core/eviction/pressureView.ts";
 import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
 import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
 import { DEFAULT_MAX_PIDS } from "../../src/sim/host/simProcesses.ts";
@@ -54,10 +55,10 @@ const refused = (condition: string): string =>
   `Failed Evicted Pod was rejected: The node had condition: [${condition}]. `;
 
 describe("a node that runs short of", () => {
-  it("memory reports it at the next observation, admits pods with requests, and recovers after five minutes", () => {
+  it("memory reports it within a second, admits pods with requests, and recovers after five minutes", () => {
     const { server, node, place, reported, became, events } = cluster();
     place("hog", requesting);
-    node.runFor(10_000);
+    node.runFor(1_000);
     expect(reported("MemoryPressure")).toBe(
       "True KubeletHasInsufficientMemory: kubelet has insufficient memory available",
     );
@@ -89,6 +90,28 @@ describe("a node that runs short of", () => {
     expect([node.host.kernelLog.records.length, events("SystemOOM")]).toEqual([6, 1]);
   });
 
+  it("memory shows which pods it would evict, and what is unused", () => {
+    const { node, place } = cluster({ config: { pressureTransitionMs: 1_000 } });
+    place("web", requesting);
+    place("big", { containers: [containerOf({ resources: { requests: { memory: "1Gi" } } })] });
+    let view: PressureView | undefined;
+    node.kubelet?.queries.pressure().subscribe({ next: (found) => (view = found) });
+    node.runFor(1_000);
+    const measured = view?.signals.filter((each) => each.measured !== undefined).map(({ signal }) => signal);
+    expect(measured).toEqual([
+      "imagefs.available",
+      "imagefs.inodesFree",
+      "memory.available",
+      "nodefs.available",
+      "nodefs.inodesFree",
+    ]);
+    expect(view?.eviction.pods.map(({ name }) => name).toSorted()).toEqual(["big", "web"]);
+    expect(view?.reclaim).toMatchObject({
+      deadContainers: 0,
+      images: { unused: { count: 0 }, kept: { first: [{ reason: "used by default/web and 1 more" }] } },
+    });
+  });
+
   it("disk admits only critical pods", () => {
     const { node, place, reported, became } = cluster();
     node.host.disk.fill("/", "somebody", { bytes: 90 * GIB });
@@ -99,6 +122,8 @@ describe("a node that runs short of", () => {
     ]);
     place("web", requesting);
     place("critical", { ...requesting, priority: 2_000_000_000 });
+    // The image was unused, so it is gone and must be pulled again.
+    node.runFor(10_000);
     expect([became("web"), became("critical")]).toEqual([refused("DiskPressure"), "Running"]);
   });
 

@@ -14,7 +14,8 @@ it("starts once the preempted pod has stopped", () => {
     until: "40s",
     expect: [
       by("11s").event("guest", "Preempting", "Preempted in order to admit critical pod"),
-      by("20s").pod("guest").hasReason("Preempting"),
+      by("11s").pod("guest").hasReason("Preempting"),
+      by("20s").pod("guest").is("Succeeded"),
       inOrder("guest/app exited", "critical sandbox created"),
       between("20s", "40s").pod("critical").isReady(),
     ],

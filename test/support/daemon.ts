@@ -1,11 +1,15 @@
 /** The daemon as a user runs it: a process of its own, its configuration in a folder, asked over its own HTTP servers. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Pod } from "../../src/core/api.ts";
+import { KERNEL_TUNABLES } from "../../src/core/node/hostRequirements.ts";
+import { slicePath } from "../../src/core/resources/cgroupDriver.ts";
+import { cgroupRoots } from "./kernelState.ts";
 import { waitFor } from "./waitFor.ts";
 
 const SOURCES = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
@@ -99,6 +103,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   await mkdir(manifests, { recursive: true });
   const [readOnlyPort, healthzPort] = [await freePort(), await freePort()];
   const configFile = join(folder, "config.json");
+  if (options.cgroupRoot !== undefined) makeCgroupRoot(options.cgroupRoot, options.config?.["cgroupDriver"]);
+  const kernelFlags = await privateKernelFlags(folder);
   await writeFile(configFile, JSON.stringify(configuration(options, manifests, readOnlyPort, healthzPort)));
   const readOnlyUrl = `http://127.0.0.1:${readOnlyPort}`;
   const args = [
@@ -109,6 +115,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     join(folder, "kubelet"),
     "--hostname-override",
     NODE_NAME,
+    "--proc-sys-dir",
+    kernelFlags,
     ...(options.args ?? []),
   ];
   let child = await launch(args, logFile, readOnlyUrl, options.env);
@@ -182,6 +190,22 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       child = await launch(args, logFile, readOnlyUrl, options.env);
     },
   };
+}
+
+/** Makes the parent of all cgroups, which a daemon does not; who removes the cgroups of its pods removes it too. */
+function makeCgroupRoot(cgroupRoot: string, driver: unknown): void {
+  const name = driver === "systemd" ? slicePath(cgroupRoot) : cgroupRoot;
+  for (const root of cgroupRoots()) mkdirSync(join(root, name), { recursive: true });
+}
+
+/** A directory of kernel flags like `/proc/sys`: no test sets those of the machine. */
+async function privateKernelFlags(folder: string): Promise<string> {
+  const dir = join(folder, "proc-sys");
+  for (const flag of Object.keys(KERNEL_TUNABLES)) {
+    await mkdir(dirname(join(dir, flag)), { recursive: true });
+    await writeFile(join(dir, flag), "7\n");
+  }
+  return dir;
 }
 
 /** Text as it is, everything else as JSON. */

@@ -1,5 +1,5 @@
 /** The routes of the authenticated server over a node that a test makes up. */
-import { EMPTY, NEVER, throwError } from "rxjs";
+import { EMPTY, NEVER, of, throwError } from "rxjs";
 import { kubeletError } from "../../src/core/errors.ts";
 import type { KubeletQueries } from "../../src/ports/kubeletQueries.ts";
 import { ALWAYS_ALLOW } from "../../src/server/auth/authorize.ts";
@@ -21,6 +21,7 @@ export const NO_PODS: KubeletQueries = {
   timelineNames: () => [],
   volumes: () => ({ at: "T0", pods: [], orphans: [] }),
   podVolumes: () => undefined,
+  pressure: () => of({ at: "T0", conditions: [], signals: [], eviction: { pods: [], more: 0 } }),
   health: () => ["ping", "log", "syncloop"].map((name) => ({ name, problem: undefined })),
 };
 

@@ -11,9 +11,10 @@ export const EMPTY_SUMMARY: Summary = { node: { nodeName: "n", startTime: epochM
 /** Always the same measurement. */
 export const measuredStats = (summary: Summary = EMPTY_SUMMARY): NodeStats => ({
   summary: () => of(summary),
+  summaryWithoutDirectories: () => of(summary),
   cpuAndMemory: () => of(onlyCpuAndMemory(summary)),
   containerMetrics: () => of(["one 1\n", "two 2\n"]),
-  hasImageFs: () => of(false),
+  diskLayout: () => of({ hasImageFs: false, isSplit: false }),
   gaugeDisks: () => of(undefined),
 });
 
@@ -22,9 +23,10 @@ export const failingStats = (): NodeStats => {
   const fail = () => throwError(() => kubeletError("Unavailable", "the runtime is away"));
   return {
     summary: fail,
+    summaryWithoutDirectories: fail,
     cpuAndMemory: fail,
     containerMetrics: fail,
-    hasImageFs: fail,
+    diskLayout: fail,
     gaugeDisks: () => of(undefined),
   };
 };

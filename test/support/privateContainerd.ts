@@ -59,10 +59,17 @@ export interface PrivateContainerd {
   stop(): Promise<void>;
 }
 
+/** Options of a private containerd. */
+export interface PrivateContainerdOptions {
+  readonly systemdCgroup?: boolean;
+  /** Size in MiB of a disk of its own for images and containers; needs missingForLoopDevices() to be empty. */
+  readonly diskMegabytes?: number;
+}
+
 /** Starts one with BUSYBOX_IMAGE and PAUSE_IMAGE loaded. Rejects with the end of containerd's log. */
 export async function startPrivateContainerd(
   installation: ContainerdInstallation,
-  { systemdCgroup = false }: { readonly systemdCgroup?: boolean } = {},
+  { systemdCgroup = false, diskMegabytes }: PrivateContainerdOptions = {},
 ): Promise<PrivateContainerd> {
   await sweepAbandoned();
   const folder = await mkdtemp(FOLDER_PREFIX);
@@ -79,6 +86,7 @@ export async function startPrivateContainerd(
   };
   const daemon = new Daemon(installation, state);
   try {
+    if (diskMegabytes !== undefined) await mountDisk(folder, diskMegabytes);
     const hostPorts = await configure(installation, state, systemdCgroup);
     await daemon.start();
     for (const image of await Promise.all([pauseImage(), busyboxImage()])) await daemon.importImage(image);
@@ -104,6 +112,15 @@ const handleOf = (daemon: Daemon, state: PrivateState, hostPorts: boolean): Priv
   startDaemon: () => daemon.start(),
   stop: () => daemon.stop(),
 });
+
+/** Mounts a file with a file system where containerd keeps its files. It goes with the unmount. */
+async function mountDisk(folder: string, megabytes: number): Promise<void> {
+  const [file, root] = [join(folder, "disk"), join(folder, "root")];
+  await mkdir(root);
+  await run("truncate", ["--size", `${megabytes}M`, file]);
+  await run("mkfs.ext4", ["-q", "-m", "0", file]);
+  await run("mount", ["-o", "loop", file, root]);
+}
 
 /** Writes the configuration; the result says whether pods get host ports. */
 async function configure(

@@ -9,6 +9,7 @@ export const PREEMPTED: StatusOverride = {
   phase: "Failed",
   reason: "Preempting",
   message: "Preempted in order to admit critical pod",
+  disruption: "Pod was preempted by Kubelet to accommodate a critical pod.",
 };
 
 /**

@@ -1,8 +1,11 @@
 /**
- * Checkpoint of a pod's allocation, so that a restarted kubelet knows the allocated resources before it admits pods.
+ * Checkpoint of a pod's allocation, so that a restarted kubelet knows the allocated resources before it admits pods, and
+ * which hardware its containers have.
  * Differs from upstream: one file per pod instead of allocated_pods_state and actuated_pods_state for all pods.
  */
 import { isJsonObject, parseJson } from "../json.ts";
+import { decodeHardware, encodeHardware } from "../topology/hardwareFile.ts";
+import type { PodHardware } from "../topology/hardware.ts";
 import { type PodAllocation, type Requirements, unknownAllocation } from "./podAllocation.ts";
 
 /** The checkpoint of one pod. */
@@ -10,6 +13,8 @@ export interface AllocationRecord {
   readonly allocation: PodAllocation;
   /** A resize is in progress: only the runtime knows its containers' sizes. */
   readonly resizing: boolean;
+  /** undefined: no container has hardware of its own. */
+  readonly hardware?: PodHardware | undefined;
 }
 
 /** Returns the container sizes of a restored pod, as far as the checkpoint contains them. */
@@ -22,8 +27,8 @@ const VERSION = 1;
 export const MAX_ALLOCATION_BYTES = 1 << 20;
 
 /** Returns the file's content, ending in a newline. */
-export const encodeAllocation = (record: AllocationRecord): string =>
-  `${JSON.stringify({ version: VERSION, ...record })}\n`;
+export const encodeAllocation = ({ hardware, ...record }: AllocationRecord): string =>
+  `${JSON.stringify({ version: VERSION, ...record, ...(hardware && { hardware: encodeHardware(hardware) }) })}\n`;
 
 /** Parses a checkpoint; undefined when it is incomplete. */
 export function decodeAllocation(text: string): AllocationRecord | undefined {
@@ -31,7 +36,8 @@ export function decodeAllocation(text: string): AllocationRecord | undefined {
   if (!isJsonObject(document) || document["version"] !== VERSION || !isAllocation(document["allocation"]))
     return undefined;
   const { allocation, resizing } = document;
-  return typeof resizing === "boolean" ? { allocation, resizing } : undefined;
+  const hardware = decodeHardware(document["hardware"]);
+  return typeof resizing === "boolean" && hardware !== "damaged" ? { allocation, resizing, hardware } : undefined;
 }
 
 const isAmounts = (value: unknown): boolean =>

@@ -44,7 +44,13 @@ export type PodWrite =
   | { readonly kind: "none"; readonly synced: SyncedStatus | undefined }
   /** No action before this time, unless the view changes. */
   | { readonly kind: "later"; readonly afterMs: number }
-  | { readonly kind: "status"; readonly patch: Readonly<Record<string, unknown>>; readonly synced: SyncedStatus }
+  | {
+      readonly kind: "status";
+      readonly patch: Readonly<Record<string, unknown>>;
+      readonly synced: SyncedStatus;
+      /** The object as it is after the patch, unless another client has changed it. */
+      readonly patched: ApiPod;
+    }
   /** With grace period 0 and the UID as precondition. */
   | { readonly kind: "delete"; readonly uid: string; readonly isMirror: boolean }
   | { readonly kind: "createMirror"; readonly pod: Pod };
@@ -127,7 +133,19 @@ function statusWrite(view: PodWriteView, object: ApiPod, record: PodRecord): Pod
   }
   const { metadata } = object;
   const patch = createStatusPatch("Pod", { metadata, status: known }, { metadata, status: merged });
-  return patch === undefined ? { kind: "none", synced } : { kind: "status", patch, synced };
+  return patch === undefined
+    ? { kind: "none", synced }
+    : { kind: "status", patch, synced, patched: { ...object, status: merged } };
+}
+
+/**
+ * Returns the object after a status patch from the server's answer, which is its metadata or the whole object. The
+ * metadata lacks what other clients wrote into the status: the reflector reports that, at the version of the answer
+ * at the latest.
+ */
+export function patchedObject(patched: ApiPod, answer: ApiPod): ApiPod {
+  const { kind, metadata } = answer;
+  return kind === "PartialObjectMetadata" && metadata !== undefined ? { ...patched, metadata } : answer;
 }
 
 const isSynced = <T extends SyncedStatus>(before: T | undefined, now: SyncedStatus): before is T =>

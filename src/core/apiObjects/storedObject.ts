@@ -28,6 +28,13 @@ export const untyped = (object: ApiObjects[ApiResourceName]): ApiObject => objec
 export const typed = <R extends ApiResourceName>(object: ApiObject): ApiObjects[R] =>
   object as unknown as ApiObjects[R];
 
+/** Returns the form of an object that has nothing but its metadata. */
+export const metadataOnly = ({ metadata }: StoredObject): StoredObject => ({
+  kind: "PartialObjectMetadata",
+  apiVersion: "meta.k8s.io/v1",
+  metadata,
+});
+
 /** Returns the key of an object within its resource. */
 export const keyOf = ({ namespace = "", name }: ObjectRef): string =>
   namespace === "" ? name : `${namespace}/${name}`;

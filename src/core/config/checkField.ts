@@ -1,10 +1,11 @@
 /** Checks a value against the rule of its field. */
+import { parseCpuSet } from "../cpu/cpuSet.ts";
 import { quantityHint } from "../meantQuantity.ts";
 import { parseQuantity } from "../quantity.ts";
 import type { FieldRule } from "./configField.ts";
 import { describeValue } from "./configProblem.ts";
 import { formatDuration } from "./duration.ts";
-import { cpuListFault, isAddressRange, isIPAddress } from "./nodeNames.ts";
+import { isAddressRange, isIPAddress } from "./nodeNames.ts";
 
 /** Returns why a value violates its rule, `must ...`; undefined when it is valid. */
 export function ruleFault(rule: FieldRule, value: unknown): string | undefined {
@@ -52,8 +53,8 @@ function textFault(rule: TextRule, text: string): string | undefined {
         ? undefined
         : `must be an address range such as 10.85.0.0/16, or an IPv4 and an IPv6 one with a comma, got ${describeValue(text)}`;
     case "cpuList": {
-      const fault = text === "" ? undefined : cpuListFault(text);
-      return fault === undefined ? undefined : `must be a list of CPUs such as 0-3,8: ${fault}`;
+      const parsed = parseCpuSet(text);
+      return "cpus" in parsed ? undefined : `must be a list of CPUs such as 0-3,8: ${parsed.fault}`;
     }
     case "nonZeroQuantity": {
       const quantity = parseQuantity(text);

@@ -51,14 +51,17 @@ export const NODE_FIELDS = {
   runOnce: field("bool", undefined, "Run the pods once and exit; no longer supported upstream", { flag: "runonce" }),
   maxOpenFiles: field("int64", 1_000_000, "Files this process may have open", {
     flag: "max-open-files",
+    effective: true,
     rule: notNegative,
   }),
   oomScoreAdj: field("int32?", -999, "Score of this process for the kernel's OOM killer", {
     flag: "oom-score-adj",
+    effective: true,
     rule: range(-1000, 1000),
   }),
   protectKernelDefaults: field("bool", undefined, "Fail when kernel settings differ from the expected values", {
     flag: "protect-kernel-defaults",
+    effective: true,
   }),
   makeIPTablesUtilChains: field("bool?", true, "Keep the kubelet's iptables chains in place", {
     flag: "make-iptables-util-chains",

@@ -1,7 +1,7 @@
 /**
  * Validates names in the node's configuration: label keys and values, taint effects, resource names, CPU lists, IP
  * addresses. Each check returns a readable reason, or undefined when the text is valid.
- * Upstream: apimachinery's util/validation, cpuset.Parse, netutils.ParseIPSloppy.
+ * Upstream: apimachinery's util/validation, netutils.ParseIPSloppy.
  */
 
 /** The effect of a taint on pods that do not tolerate it. */
@@ -70,19 +70,6 @@ export function isIPAddress(text: string): boolean {
 export function isAddressRange(text: string): boolean {
   const [, address = "", length = ""] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
   return isIPAddress(address) && Number(length) <= (address.includes(":") ? 128 : 32);
-}
-
-const CPU_RANGE = /^(\d{1,6})(?:-(\d{1,6}))?$/;
-
-/** Returns why `text` is not a CPU list such as `0-3,8`; undefined when it is valid. */
-export function cpuListFault(text: string): string | undefined {
-  for (const part of text.split(",")) {
-    const match = CPU_RANGE.exec(part);
-    if (match === null) return `"${part}" is not a CPU number or range such as 0-3`;
-    const [, first, last] = match;
-    if (last !== undefined && Number(last) < Number(first)) return `the range "${part}" runs backwards`;
-  }
-  return undefined;
 }
 
 /** Returns true for `memory` and `hugepages-<size>`. */

@@ -5,8 +5,14 @@ import type { ConfigPath } from "./kubeletConfiguration.ts";
 
 /** Rows of resources and eviction. */
 export const RESOURCE_FIELDS = {
-  kubeletCgroups: field("string", undefined, "Cgroup the kubelet itself runs in", { flag: "kubelet-cgroups" }),
-  systemCgroups: field("string", undefined, "Cgroup for processes outside of any cgroup", { flag: "system-cgroups" }),
+  kubeletCgroups: field("string", undefined, "Cgroup the kubelet itself runs in", {
+    flag: "kubelet-cgroups",
+    effective: true,
+  }),
+  systemCgroups: field("string", undefined, "Cgroup for processes outside of any cgroup", {
+    flag: "system-cgroups",
+    effective: true,
+  }),
   cgroupRoot: field("string", undefined, "Root cgroup of pods; empty means the runtime's default", {
     flag: "cgroup-root",
     effective: true,
@@ -23,12 +29,15 @@ export const RESOURCE_FIELDS = {
   cpuManagerPolicy: field("string", "none", "none, or static to assign exclusive CPUs to some containers", {
     flag: "cpu-manager-policy",
     rule: oneOf("none", "static"),
+    effective: true,
   }),
   cpuManagerPolicyOptions: field("map[string]string", undefined, "Fine tuning of the CPU policy", {
     flag: "cpu-manager-policy-options",
+    effective: true,
   }),
   cpuManagerReconcilePeriod: field("duration", seconds(10), "Period of reconciling CPU assignments", {
     flag: "cpu-manager-reconcile-period",
+    effective: true,
   }),
   memoryManagerPolicy: field("string", "None", "None, or Static to pin memory to NUMA nodes", {
     flag: "memory-manager-policy",
@@ -37,16 +46,20 @@ export const RESOURCE_FIELDS = {
   topologyManagerPolicy: field("string", "none", "none, best-effort, restricted or single-numa-node", {
     flag: "topology-manager-policy",
     rule: oneOf("none", "best-effort", "restricted", "single-numa-node"),
+    effective: true,
   }),
   topologyManagerScope: field("string", "container", "Unit of alignment: container or pod", {
     flag: "topology-manager-scope",
     rule: oneOf("container", "pod"),
+    effective: true,
   }),
   topologyManagerPolicyOptions: field("map[string]string", undefined, "Fine tuning of the topology policy", {
     flag: "topology-manager-policy-options",
+    effective: true,
   }),
   qosReserved: field("map[string]string", undefined, "Share of requests kept from lower QoS classes: memory=50%", {
     flag: "qos-reserved",
+    effective: true,
   }),
   memoryThrottlingFactor: field("float64?", 0.9, "Fraction of the memory limit at which memory.high throttles", {
     rule: { kind: "above", min: 0, max: 1 },
@@ -57,7 +70,9 @@ export const RESOURCE_FIELDS = {
     effective: true,
   }),
   memorySwap: field("object", undefined, "Swap for pods"),
-  "memorySwap.swapBehavior": field("string", undefined, "NoSwap or LimitedSwap"),
+  "memorySwap.swapBehavior": field("string", undefined, "NoSwap, or LimitedSwap to share the node's swap", {
+    effective: true,
+  }),
   failSwapOn: field("bool?", true, "Fail to start while swap is on", { flag: "fail-swap-on", effective: true }),
   failCgroupV1: field("bool?", true, "Fail to start on cgroup v1", {
     flag: "fail-cgroupv1",
@@ -82,6 +97,7 @@ export const RESOURCE_FIELDS = {
   reservedSystemCPUs: field("string", undefined, "CPUs kept for system and Kubernetes, such as 0-3", {
     flag: "reserved-cpus",
     rule: { kind: "cpuList" },
+    effective: true,
   }),
   reservedMemory: field("[]object", undefined, "Memory kept on each NUMA node", { flag: "reserved-memory" }),
   "reservedMemory[].numaNode": field("int32", undefined, "NUMA node"),
@@ -113,6 +129,7 @@ export const RESOURCE_FIELDS = {
   }),
   evictionMaxPodGracePeriod: field("int32", undefined, "Longest grace period in seconds of a soft eviction", {
     flag: "eviction-max-pod-grace-period",
+    effective: true,
   }),
   evictionMinimumReclaim: field(
     "map[string]string",
@@ -126,7 +143,8 @@ export const RESOURCE_FIELDS = {
   mergeDefaultEvictionSettings: field("bool?", false, "Add the default thresholds to those of evictionHard", {
     effective: true,
   }),
-  kernelMemcgNotification: field("bool", undefined, "Use kernel notifications for memory thresholds", {
+  kernelMemcgNotification: field("bool", undefined, "Look at once when the kernel reports that memory is short", {
     flag: "kernel-memcg-notification",
+    effective: true,
   }),
 } as const satisfies Partial<Record<ConfigPath, ConfigField>>;

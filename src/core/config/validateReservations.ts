@@ -5,6 +5,7 @@ import type { ConfigProblem, FieldPath } from "./configProblem.ts";
 import type { GateEnabled } from "./defaultConfiguration.ts";
 import type { KubeletConfiguration } from "./kubeletConfiguration.ts";
 import { isNumaMemoryResource } from "./nodeNames.ts";
+import { validatePolicyOptions } from "./policyOptions.ts";
 
 const RESERVABLE = ["cpu", "memory", "ephemeral-storage", "pid"];
 const ENFORCEMENTS = [
@@ -26,11 +27,14 @@ export function validateResources(config: KubeletConfiguration, isOn: GateEnable
     ...enforcement(config),
     ...reservedMemory(config),
     ...memory(config, isOn),
+    ...validatePolicyOptions(config, isOn),
   ];
 }
 
 function cgroups(config: KubeletConfiguration): readonly ConfigProblem[] {
   const problems: ConfigProblem[] = [];
+  if (config.systemCgroups === "/")
+    problems.push({ path: ["systemCgroups"], reason: 'system container cannot be root ("/")' });
   if (config.systemCgroups !== "" && config.cgroupRoot === "") {
     problems.push({ path: ["systemCgroups"], reason: "needs cgroupRoot to be set" });
   }

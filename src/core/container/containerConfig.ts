@@ -43,6 +43,10 @@ export interface ContainerConfigInput {
   readonly objects: ConfigObjects;
   /** Files that the environment references; default: none. */
   readonly envFiles?: EnvFiles;
+  /** CPUs that the container may run on, such as `0-3,8`; default: all. */
+  readonly cpus?: string;
+  /** The container may use all the time of its CPUs, whatever its limit. */
+  readonly hasNoCpuQuota?: boolean;
   /** Container whose processes an ephemeral container joins. */
   readonly targetContainerId?: string | undefined;
   readonly node: NodeContext;
@@ -107,7 +111,14 @@ export function buildContainerConfig(input: ContainerConfigInput): Result<Contai
       stdinOnce: container.stdinOnce ?? false,
       tty: container.tty ?? false,
       stopSignal: signal,
-      linux: { resources: containerResources(pod, container, node), securityContext: securityContext.value },
+      linux: {
+        resources: {
+          ...containerResources(pod, container, node),
+          ...(input.hasNoCpuQuota === true && { cpuQuota: 0n, cpuPeriod: 0n }),
+          cpusetCpus: input.cpus ?? "",
+        },
+        securityContext: securityContext.value,
+      },
     }),
   );
 }

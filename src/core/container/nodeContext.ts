@@ -16,6 +16,7 @@ export interface NodeContext
     | "cpuCfsPeriodUs"
     | "singleProcessOomKill"
     | "memoryQos"
+    | "podSwapBytes"
     | "seccompDefault"
   > {
   /** Whether the node has no API server. */
@@ -23,6 +24,8 @@ export interface NodeContext
   /** Why `nodeIps` is empty, in upstream's text. */
   readonly hostIpUnknown: string;
   readonly cgroupVersion: 1 | 2;
+  /** CPUs of containers that have none for themselves, such as `0-3,8`; empty: all. */
+  readonly sharedCpus: string;
   /** Whether cgroups can limit swap. */
   readonly swapControllerAvailable: boolean;
   /** The node's memory in bytes. */

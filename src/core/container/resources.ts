@@ -3,6 +3,7 @@ import type { Container, Pod } from "../api.ts";
 import { LinuxContainerResources } from "../../gen/cri.ts";
 import { milliCpuToQuotaUs, milliCpuToShares } from "../resources/cgroupMath.ts";
 import { hugePageLimits } from "../resources/hugePageLimits.ts";
+import { containerSwapBytes } from "../resources/containerSwap.ts";
 import { containerMemoryQos } from "../resources/memoryQos.ts";
 import { oomScoreAdjust } from "../resources/oomScore.ts";
 import {
@@ -17,7 +18,7 @@ import type { NodeContext } from "./nodeContext.ts";
 
 type CpuContext = Pick<NodeContext, "cpuCfsQuota" | "cpuCfsPeriodUs" | "cgroupVersion" | "singleProcessOomKill">;
 type ResourcesContext = CpuContext &
-  Pick<NodeContext, "swapControllerAvailable" | "memoryBytes" | "hugepageSizes" | "memoryQos">;
+  Pick<NodeContext, "swapControllerAvailable" | "memoryBytes" | "podSwapBytes" | "hugepageSizes" | "memoryQos">;
 
 /** The fields common to all resources messages. */
 interface BasicResources {
@@ -66,11 +67,12 @@ function limitsWithPodDefaults(pod: Pod, container: Container): ResourceList {
   return new Map([...ofPod, ...own]);
 }
 
-/** Returns the resources of a container. Swap beyond the memory limit is not allowed. */
+/** Returns the resources of a container. On cgroup v1 memory and swap together are limited to the memory limit. */
 export function containerResources(pod: Pod, container: Container, node: ResourcesContext): LinuxContainerResources {
   const basic = basicResources(containerRequests(container), limitsWithPodDefaults(pod, container), node);
   const isV2 = node.cgroupVersion === 2;
-  const swap = node.swapControllerAvailable && isV2 ? { "memory.swap.max": "0" } : {};
+  const swap =
+    node.swapControllerAvailable && isV2 ? { "memory.swap.max": String(containerSwapBytes(pod, container, node)) } : {};
   const { memoryQos } = node;
   const qos = memoryQos === undefined ? {} : containerMemoryQos(pod, container, memoryQos);
   return LinuxContainerResources.fromPartial({

@@ -1,6 +1,6 @@
 /**
- * Pressure conditions of the node, computed from one observation to the next. Upstream: the observing half of
- * synchronize in pkg/kubelet/eviction; it evicts no pod.
+ * Pressure conditions of the node, and the thresholds to act on, computed from one observation to the next. Upstream:
+ * the observing half of synchronize in pkg/kubelet/eviction.
  *
  *     available                   200  90  90  110 110 200 200
  *     threshold 100, reclaim 50    -   met met met met  -   -     met below 100, then until 150
@@ -8,8 +8,9 @@
  */
 import type { MonotonicMs } from "../ids.ts";
 import type { NodePressures } from "../node/nodeFacts.ts";
+import { sameValue } from "../sameValue.ts";
 import type { Observations } from "./observations.ts";
-import { amountOf, type Signal, type Threshold } from "./thresholds.ts";
+import { amountOf, resourceOf, type Signal, type Threshold } from "./thresholds.ts";
 
 /** State kept between two observations. */
 export interface PressureState {
@@ -31,6 +32,8 @@ const PRESSURE_OF: Readonly<Record<Signal, keyof NodePressures>> = {
   "nodefs.inodesFree": "disk",
   "imagefs.available": "disk",
   "imagefs.inodesFree": "disk",
+  "containerfs.available": "disk",
+  "containerfs.inodesFree": "disk",
   "pid.available": "pid",
 };
 
@@ -53,6 +56,56 @@ export function nextPressure(
   for (const { signal } of met) lastMet[PRESSURE_OF[signal]] = now;
   return { metSince, lastMet, unresolved: met.filter((each) => now - (metSince.get(each) ?? now) >= each.graceMs) };
 }
+
+/**
+ * Returns the state after measurements between two looks: they prolong a pressure of `under`, and start none. A look
+ * that frees space may last long.
+ */
+export function prolonged(
+  state: PressureState,
+  thresholds: readonly Threshold[],
+  observations: Observations,
+  under: NodePressures,
+): PressureState {
+  const lastMet = { ...state.lastMet };
+  for (const threshold of thresholds) {
+    const resource = PRESSURE_OF[threshold.signal];
+    const at = observations.get(threshold.signal)?.at;
+    if (at === undefined || !under[resource] || at <= (lastMet[resource] ?? -Infinity)) continue;
+    if (isMet(threshold, observations, false)) lastMet[resource] = at;
+  }
+  return sameValue(lastMet, state.lastMet) ? state : { ...state, lastMet };
+}
+
+/**
+ * Returns the thresholds to act on, most urgent first: those met for their grace period whose signal was measured
+ * again since the `last` observations. Memory comes before the other resources, and a hard threshold before a soft one.
+ * Upstream: thresholdsUpdatedStats, byEvictionPriority.
+ */
+export function thresholdsToActOn(
+  { unresolved }: PressureState,
+  observations: Observations,
+  last: Observations,
+): readonly Threshold[] {
+  const isFresh = ({ signal }: Threshold): boolean => {
+    const seen = observations.get(signal);
+    return seen !== undefined && seen.at > (last.get(signal)?.at ?? -Infinity);
+  };
+  return byUrgency(unresolved.filter(isFresh));
+}
+
+/** Returns the thresholds that are met, most urgent first, also those within their grace period. */
+export const thresholdsMet = ({ metSince }: PressureState): readonly Threshold[] => byUrgency([...metSince.keys()]);
+
+function byUrgency(thresholds: readonly Threshold[]): readonly Threshold[] {
+  const rank = ({ signal, graceMs }: Threshold): number =>
+    (resourceOf(signal) === "memory" ? 0 : 2) + (graceMs === 0 ? 0 : 1);
+  return thresholds.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** Returns whether no threshold is met and the minimum amounts to reclaim are available too, whatever their grace. */
+export const isRelieved = (thresholds: readonly Threshold[], observations: Observations): boolean =>
+  !thresholds.some((threshold) => isMet(threshold, observations, true));
 
 function isMet({ signal, least, reclaim }: Threshold, observations: Observations, isReclaiming: boolean): boolean {
   const seen = observations.get(signal);

@@ -1,9 +1,11 @@
 /**
- * Parses the configured eviction thresholds. Upstream: ParseThresholdConfig of pkg/kubelet/eviction. Thresholds of
- * `containerfs` are ignored: upstream replaces them with those of `nodefs` or `imagefs`, which is the same file system.
+ * Parses the configured eviction thresholds. Upstream: ParseThresholdConfig and UpdateContainerFsThresholds of
+ * pkg/kubelet/eviction. Configured thresholds of `containerfs` are ignored, as upstream: those of `nodefs` count. They are
+ * observed only where containers have a file system apart from images; elsewhere upstream repeats the signal of another
+ * file system.
  */
 import { parseDuration } from "../config/duration.ts";
-import { parseQuantity } from "../quantity.ts";
+import { formatQuantity, parseQuantity, type QuantityFormat, quantityOf } from "../quantity.ts";
 
 /** An observed eviction signal. */
 export type Signal =
@@ -13,7 +15,27 @@ export type Signal =
   | "nodefs.inodesFree"
   | "imagefs.available"
   | "imagefs.inodesFree"
+  | "containerfs.available"
+  | "containerfs.inodesFree"
   | "pid.available";
+
+/** The resource that is short when a threshold is met, as events and statuses name it. */
+export type StarvedResource = "memory" | "ephemeral-storage" | "inodes" | "pids";
+
+const RESOURCE_OF: Readonly<Record<Signal, StarvedResource>> = {
+  "memory.available": "memory",
+  "allocatableMemory.available": "memory",
+  "nodefs.available": "ephemeral-storage",
+  "nodefs.inodesFree": "inodes",
+  "imagefs.available": "ephemeral-storage",
+  "imagefs.inodesFree": "inodes",
+  "containerfs.available": "ephemeral-storage",
+  "containerfs.inodesFree": "inodes",
+  "pid.available": "pids",
+};
+
+/** Returns the resource of a signal. */
+export const resourceOf = (signal: Signal): StarvedResource => RESOURCE_OF[signal];
 
 /** Every signal that a threshold may be set for, in upstream's order. */
 export const EVICTION_SIGNALS: readonly string[] = [
@@ -29,7 +51,9 @@ export const EVICTION_SIGNALS: readonly string[] = [
 ];
 
 /** Bytes, inodes or process IDs, or a share of the capacity from 0 to 1. */
-export type ThresholdAmount = { readonly units: number } | { readonly share: number };
+export type ThresholdAmount =
+  | { readonly units: number /** Default: DecimalSI. */; readonly format?: QuantityFormat }
+  | { readonly share: number };
 
 /** A threshold is met while less than `least` is available. */
 export interface Threshold {
@@ -60,6 +84,15 @@ export const shareOf = (percentage: string): number => Math.fround(Math.fround(N
 export const amountOf = (amount: ThresholdAmount, capacity: number): number =>
   "units" in amount ? amount.units : Math.trunc(capacity * amount.share);
 
+/** Returns the absolute amount as a quantity. As upstream, every share is in the binary format, also one of inodes. */
+export function amountText(amount: ThresholdAmount, capacity: number): string {
+  const units = amountOf(amount, capacity);
+  const format = "units" in amount ? (amount.format ?? "DecimalSI") : "BinarySI";
+  return formatQuantity(
+    Number.isInteger(units) ? quantityOf(units, format) : { nano: BigInt(Math.round(units * 1e9)), format },
+  );
+}
+
 /** Returns the thresholds of validated settings; `0%` and `100%` mean none. */
 export function evictionThresholds(settings: EvictionSettings): readonly Threshold[] {
   const { evictionHard, evictionSoft, evictionSoftGracePeriod: grace } = settings;
@@ -81,7 +114,20 @@ export function evictionThresholds(settings: EvictionSettings): readonly Thresho
         .filter(({ signal }) => signal === "memory.available")
         .map((threshold): Threshold => ({ ...threshold, signal: "allocatableMemory.available" }))
     : [];
-  return [...hard, ...of(evictionSoft, (signal) => parseDuration(grace[signal] ?? "") ?? 0), ...ofPods];
+  const soft = of(evictionSoft, (signal) => parseDuration(grace[signal] ?? "") ?? 0);
+  return [...hard, ...soft, ...ofPods, ...[...hard, ...soft].flatMap(ofContainerFs)];
+}
+
+/** Returns the threshold of containers that goes with one of the node. */
+function ofContainerFs(threshold: Threshold): readonly Threshold[] {
+  switch (threshold.signal) {
+    case "nodefs.available":
+      return [{ ...threshold, signal: "containerfs.available" }];
+    case "nodefs.inodesFree":
+      return [{ ...threshold, signal: "containerfs.inodesFree" }];
+    default:
+      return [];
+  }
 }
 
 /** Returns whether a threshold for this signal has an effect. */
@@ -92,5 +138,5 @@ function parseAmount(text: string | undefined): ThresholdAmount | undefined {
   if (text === undefined) return undefined;
   if (text.endsWith("%")) return { share: shareOf(text) };
   const quantity = parseQuantity(text);
-  return quantity && { units: Number(quantity.nano) / 1e9 };
+  return quantity && { units: Number(quantity.nano) / 1e9, format: quantity.format };
 }

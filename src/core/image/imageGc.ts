@@ -20,6 +20,9 @@ export interface ImageGcPolicy {
   readonly maxAgeMs: number;
 }
 
+/** Returns whether neither the disk nor the age ever starts a collection; the eviction manager still does. */
+export const isNeverDue = ({ highPercent, maxAgeMs }: ImageGcPolicy): boolean => highPercent === 100 && maxAgeMs === 0;
+
 /** An image of the runtime. */
 export interface GcImage {
   readonly id: string;
@@ -80,11 +83,18 @@ export interface ImageSpace {
   readonly availableBytes: bigint;
 }
 
-/** The space that a collection shall free. `available` of `free`: the bytes that are then available. */
-export type SpaceGoal =
-  | { readonly kind: "invalid" }
-  | { readonly kind: "enough" }
-  | { readonly kind: "free"; readonly usagePercent: number; readonly bytes: bigint; readonly available: bigint };
+/** A file system that is too full. */
+export interface SpaceToFree {
+  readonly kind: "free";
+  readonly usagePercent: number;
+  readonly capacityBytes: bigint;
+  readonly bytes: bigint;
+  /** The bytes that are available afterwards. */
+  readonly available: bigint;
+}
+
+/** The space that a collection shall free. */
+export type SpaceGoal = { readonly kind: "invalid" } | { readonly kind: "enough" } | SpaceToFree;
 
 /** Compares the usage of the image file system with the policy. */
 export function spaceGoal({ capacityBytes, availableBytes }: ImageSpace, policy: ImageGcPolicy): SpaceGoal {
@@ -93,5 +103,25 @@ export function spaceGoal({ capacityBytes, availableBytes }: ImageSpace, policy:
   const usagePercent = 100 - Number((available * 100n) / capacityBytes);
   if (usagePercent < policy.highPercent) return { kind: "enough" };
   const goal = (capacityBytes * BigInt(100 - policy.lowPercent)) / 100n;
-  return { kind: "free", usagePercent, bytes: goal - available, available: goal };
+  return { kind: "free", usagePercent, capacityBytes, bytes: goal - available, available: goal };
+}
+
+/** Returns upstream's message for a collection that has freed too little. */
+export const tooLittleFreed = ({ usagePercent, capacityBytes }: SpaceToFree, freedBytes: bigint): string =>
+  `Insufficient free disk space on the node's image filesystem (${usagePercent}% of ${formatSize(capacityBytes)} used). ` +
+  `Failed to free sufficient space by deleting unused images (freed ${freedBytes} bytes). ` +
+  "Investigate disk usage, as it could be used by active images, logs, volumes, or other data.";
+
+const UNITS = ["KiB", "MiB", "GiB", "TiB"] as const;
+
+/** Formats bytes as upstream: in the largest unit that is not above them, up to TiB, with one decimal. */
+function formatSize(bytes: bigint): string {
+  let size = Number(bytes);
+  let unit = "B";
+  for (const larger of UNITS) {
+    if (size < 1024) break;
+    size /= 1024;
+    unit = larger;
+  }
+  return unit === "B" ? `${size} B` : `${size.toFixed(1)} ${unit}`;
 }

@@ -16,16 +16,26 @@ export interface ImageRecord {
 /** Records by image ID. */
 export type ImageRecords = ReadonlyMap<string, ImageRecord>;
 
-/** Returns the records after the runtime listed its images at `now`; images that are gone are forgotten. */
+/**
+ * Returns the records after the runtime listed its images at `now`; images that are gone are forgotten. A time in the
+ * future comes from a clock that was set back since, and becomes `now`: otherwise the image would count as young for
+ * as long as the clock was set back.
+ */
 export function detectImages<T extends { readonly id: string }>(
   known: ImageRecords | undefined,
   images: readonly T[],
   isUsed: (image: T) => boolean,
   now: EpochMs,
 ): ImageRecords {
+  const notAfterNow = (at: EpochMs): EpochMs => (at <= now ? at : now);
   const recordOf = (image: T): ImageRecord => {
     const record = known?.get(image.id) ?? { detectedAt: now, usedAt: undefined, wasThere: known === undefined };
-    return isUsed(image) ? { ...record, usedAt: now } : record;
+    const usedAt = isUsed(image) ? now : record.usedAt;
+    return {
+      detectedAt: notAfterNow(record.detectedAt),
+      usedAt: usedAt === undefined ? undefined : notAfterNow(usedAt),
+      wasThere: record.wasThere,
+    };
   };
   return new Map(images.map((image) => [image.id, recordOf(image)]));
 }

@@ -16,6 +16,15 @@ export const isAnyIp = (ip: string): boolean => addressKind(ip) === "unspecified
 const isV6 = (ip: string): boolean => ip.includes(":");
 
 /**
+ * Returns the addresses without those that no node can have: each pod's network adds a link-local one to the host and
+ * takes it away again.
+ */
+export const withoutLinkLocal = (addresses: MachineAddresses): MachineAddresses => ({
+  ...addresses,
+  interfaceIps: addresses.interfaceIps.filter((ip) => addressKind(ip) !== "linkLocal"),
+});
+
+/**
  * Returns the node with its addresses, or the error when they cannot be determined. Keeps the addresses that a cloud
  * controller set.
  */

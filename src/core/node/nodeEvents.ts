@@ -2,7 +2,6 @@
 import type { Node } from "../api.ts";
 import type { KubeletEvent } from "../events.ts";
 import { conditionOf } from "./nodeConditions.ts";
-import { canKeepOutOfSwap } from "../volume/tmpfsSwap.ts";
 
 const PRESSURE_EVENTS = {
   MemoryPressure: { True: "NodeHasInsufficientMemory", False: "NodeHasSufficientMemory" },
@@ -28,17 +27,18 @@ const CGROUP_V1 =
 
 /** The facts of the machine that start-up events depend on. */
 export interface StartingMachine {
-  readonly swapBytes: bigint;
-  readonly kernelVersion: string;
+  readonly isSwapOn: boolean;
+  /** Whether a tmpfs can be kept out of swap. */
+  readonly tmpfsNoSwap: boolean;
   readonly cgroupVersion: 1 | 2 | undefined;
 }
 
 /** Returns the events that a kubelet records when it starts. */
 export function startEvents(
   name: string,
-  { swapBytes, kernelVersion, cgroupVersion }: StartingMachine,
+  { isSwapOn, tmpfsNoSwap, cgroupVersion }: StartingMachine,
 ): readonly KubeletEvent[] {
-  const mayReachDisk = swapBytes > 0n && !canKeepOutOfSwap(kernelVersion);
+  const mayReachDisk = isSwapOn && !tmpfsNoSwap;
   return [
     nodeEvent(name, "Starting", "Starting kubelet."),
     ...(mayReachDisk ? [nodeEvent(name, "PossibleMemoryBackedVolumesOnDisk", MEMORY_ON_DISK, "Warning")] : []),

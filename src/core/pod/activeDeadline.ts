@@ -14,6 +14,7 @@ import type { StatusOverride } from "./status.ts";
 /** Status of a pod that exceeded its active deadline. */
 export const DEADLINE_EXCEEDED: StatusOverride = {
   phase: "Failed",
+  outlastsContainers: true,
   reason: "DeadlineExceeded",
   message: "Pod was active on the node longer than the specified deadline",
 };

@@ -26,6 +26,8 @@ export interface ConditionsInput {
   readonly resize?: ResizeState | undefined;
   /** Whether to include the condition PodReadyToStartContainers. Default true. */
   readonly reportsReadyToStart?: boolean | undefined;
+  /** Message of DisruptionTarget, for a pod that the kubelet ends in favour of others. */
+  readonly disruption?: string | undefined;
 }
 
 /** Resize state of the pod. Conditions exist only for a resize that is pending or in progress. */
@@ -59,8 +61,9 @@ export const OWNED_CONDITIONS: ReadonlySet<string> = new Set([
   "PodResizeInProgress",
   ALL_RESTARTING,
 ]);
+const DISRUPTION_TARGET = "DisruptionTarget";
 /** Conditions that the kubelet sets once and then only carries over. */
-const CARRIED: ReadonlySet<string> = new Set(["DisruptionTarget"]);
+const CARRIED: ReadonlySet<string> = new Set([DISRUPTION_TARGET]);
 
 const TRUE: Verdict = { status: "True" };
 
@@ -154,8 +157,15 @@ function withTimes(type: string, verdict: Verdict, input: ConditionsInput): PodC
 }
 
 /** Conditions of other writers from the pod object, with those that the kubelet set once and carries over. */
-function foreignConditions({ pod, previous }: ConditionsInput): readonly PodCondition[] {
-  const carried = (previous?.conditions ?? []).filter(({ type }) => CARRIED.has(type));
+function foreignConditions(input: ConditionsInput): readonly PodCondition[] {
+  const { pod, previous, disruption } = input;
+  const known = (previous?.conditions ?? []).filter(({ type }) => CARRIED.has(type));
+  const verdict: Verdict = {
+    status: "True",
+    reason: "TerminationByKubelet",
+    ...(disruption && { message: disruption }),
+  };
+  const carried = disruption === undefined ? known : [withTimes(DISRUPTION_TARGET, verdict, input)];
   const ofOthers = (pod.status?.conditions ?? []).filter(
     ({ type }) => !OWNED_CONDITIONS.has(type) && findTyped(carried, type) === undefined,
   );

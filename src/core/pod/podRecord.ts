@@ -2,10 +2,11 @@
 import { earlierDue, leavingDue } from "../admission/leavingPods.ts";
 import type { TakenResources } from "../admission/resourceDecision.ts";
 import { heldRequests, takenResources } from "../allocation/heldResources.ts";
+import type { PodAllocation } from "../allocation/podAllocation.ts";
 import type { Pod } from "../api.ts";
 import { type MonotonicMs, podUid } from "../ids.ts";
 import { isTerminalPhase } from "./phase.ts";
-import type { PodIdentity, PodRecord } from "./podRegistryTypes.ts";
+import type { PodCommand, PodIdentity, PodRecord } from "./podRegistryTypes.ts";
 
 /** Returns the pod at its allocated size, or with its spec unchanged before admission. */
 export const sizeOf = ({ allocated, pod }: Pick<PodRecord, "allocated" | "pod">): Pod | undefined => allocated ?? pod;
@@ -48,10 +49,13 @@ export const freshRecord = (identity: PodIdentity): PodRecord => ({
   pod: undefined,
   allocated: undefined,
   held: undefined,
+  hardware: undefined,
   refused: undefined,
   state: "waiting",
   wanted: true,
+  evicted: false,
   graceSeconds: undefined,
+  override: undefined,
   reclaimed: false,
   leaving: undefined,
   behind: [],
@@ -59,6 +63,22 @@ export const freshRecord = (identity: PodIdentity): PodRecord => ({
   victims: [],
   successor: undefined,
 });
+
+/** Returns the command that makes the worker run the pod; undefined before admission. */
+export function syncCommand(
+  { identity, allocated: pod, refused, hardware }: PodRecord,
+  restored: PodAllocation | undefined,
+): (PodCommand & { readonly phase: "sync" }) | undefined {
+  if (pod === undefined) return undefined;
+  return {
+    phase: "sync",
+    identity,
+    pod,
+    ...(hardware === undefined ? {} : { hardware }),
+    ...(refused === undefined ? {} : { refused }),
+    ...(restored === undefined ? {} : { restoredSize: restored }),
+  };
+}
 
 /** Returns the record terminating with this grace period. The earlier of two due times counts. */
 export function terminatingRecord(record: PodRecord, graceSeconds: number, now: MonotonicMs): PodRecord {

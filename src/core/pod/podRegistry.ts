@@ -7,7 +7,7 @@
  *                        |          finished ^  ^ REMOVE       kept until REMOVE
  *                        +-> rejected                          (same UID added again: restarts)
  */
-import { evictedStatus, IMMEDIATE_EVICTION_GRACE_SECONDS } from "../eviction/evicted.ts";
+import { evictedStatus } from "../eviction/evicted.ts";
 import type { Pod } from "../api.ts";
 import { podUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
@@ -56,10 +56,7 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
       draft.end(input.uid, { override: DEADLINE_EXCEEDED });
       break;
     case "evicted":
-      draft.end(input.uid, {
-        override: evictedStatus(input.message),
-        graceSeconds: IMMEDIATE_EVICTION_GRACE_SECONDS,
-      });
+      draft.end(input.uid, { override: evictedStatus(input), graceSeconds: input.graceSeconds, evicted: true });
       break;
     case "stopped":
       draft.stopped(input.uid);

@@ -4,9 +4,11 @@ import type { AllocationRecord } from "../allocation/allocationFile.ts";
 import type { RefusedResize, ResizeOutcome, ResizeRules, ResizeTrigger } from "../allocation/pendingResizes.ts";
 import type { PodAllocation } from "../allocation/podAllocation.ts";
 import type { Pod } from "../api.ts";
+import type { Eviction } from "../eviction/evicted.ts";
 import type { MonotonicMs, PodFullName, PodUid } from "../ids.ts";
 import type { ResourceList } from "../resources/resourceList.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
+import type { AssignHardware, PodHardware } from "../topology/hardware.ts";
 import type { PodUpdate } from "./podUpdate.ts";
 import type { StatusOverride } from "./status.ts";
 
@@ -26,13 +28,19 @@ export interface PodRecord {
   readonly allocated: Pod | undefined;
   /** Requests to count at least: larger than the allocated size until its checkpoint is known to be on disk. */
   readonly held: ResourceList | undefined;
+  /** Hardware of its containers, from admission until all of them have stopped. */
+  readonly hardware: PodHardware | undefined;
   /** Why the spec's size is not granted; undefined when it is granted or not yet judged. */
   readonly refused: RefusedResize | undefined;
   readonly state: PodRecordState;
   /** False once its source has removed the pod, so that everything of it is to be removed. */
   readonly wanted: boolean;
+  /** The kubelet evicted or preempted the pod: nothing of it is kept once it has stopped. */
+  readonly evicted: boolean;
   /** Grace period in force while terminating; never grows. Undefined: the default of an orphan. */
   readonly graceSeconds: number | undefined;
+  /** The decision of the kubelet that ended the pod, such as an eviction; a later one does not replace it. */
+  readonly override: StatusOverride | undefined;
   /** Stopped, and holding no resource that another pod may need: its API object may be deleted. */
   readonly reclaimed: boolean;
   /** How long other pods wait for the resources of this terminating pod. */
@@ -47,6 +55,13 @@ export interface PodRecord {
   readonly successor: Pod | undefined;
 }
 
+/** How a pod is ended, where that differs from its spec. */
+export interface PodEnd {
+  readonly graceSeconds?: number | undefined;
+  readonly override?: StatusOverride;
+  readonly evicted?: boolean;
+}
+
 /** A command to a pod worker. Within a phase, newer commands replace older ones. */
 export type PodCommand =
   | {
@@ -54,6 +69,8 @@ export type PodCommand =
       readonly identity: PodIdentity;
       /** The pod at its allocated size. */
       readonly pod: Pod;
+      /** undefined: no container has hardware of its own. */
+      readonly hardware?: PodHardware;
       /** The requested size that is not granted. */
       readonly refused?: RefusedResize;
       /** The size of its containers, if an earlier kubelet process created them. */
@@ -89,8 +106,8 @@ export type RegistryInput =
   | { readonly kind: "finished"; readonly uid: PodUid }
   /** The pod exceeded its active deadline. */
   | { readonly kind: "deadlineExceeded"; readonly uid: PodUid }
-  /** The pod must stop at once; `message` gives the reason. */
-  | { readonly kind: "evicted"; readonly uid: PodUid; readonly message: string }
+  /** The pod must stop. */
+  | ({ readonly kind: "evicted" } & Eviction)
   /** The allocated size of the pod is in force. */
   | { readonly kind: "resized"; readonly uid: PodUid }
   /** The checkpoint of this granted size is on disk. */
@@ -112,6 +129,8 @@ export type RegistryInput =
   | { readonly kind: "drain" };
 
 export interface RegistryContext extends ResizeRules {
+  /** Gives a pod its hardware; undefined: the node gives no container hardware of its own. */
+  readonly assignHardware?: AssignHardware | undefined;
   readonly now: MonotonicMs;
   /** Whether every source has reported. Before that the demand is unknown, so no resize is judged. */
   readonly sourcesReady: boolean;

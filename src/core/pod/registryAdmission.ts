@@ -16,6 +16,7 @@ import { unreachable } from "../invariant.ts";
 import { isCriticalPod } from "./criticalPod.ts";
 import { resourcesOfRecord } from "./podRecord.ts";
 import type { PodIdentity, PodRecord, RegistryContext } from "./podRegistryTypes.ts";
+import type { HardwareOutcome } from "./registryHardware.ts";
 
 /** The registry as admission reads and changes it. */
 export interface AdmissionSteps {
@@ -31,6 +32,8 @@ export interface AdmissionSteps {
   isGranted(record: PodRecord): boolean;
   /** Returns the pod at its initial size. */
   startSize(record: PodRecord, pod: Pod): Pod;
+  /** Gives the pod its hardware, if it is free. */
+  assignHardware(uid: PodUid, pod: Pod): HardwareOutcome;
   start(uid: PodUid): void;
   /** Terminates a pod that was deleted before it started. */
   endUnstarted(uid: PodUid): void;
@@ -59,7 +62,11 @@ export function admitWaiting(steps: AdmissionSteps): Promises {
     if (record === undefined) continue;
     if (steps.holderOf(fullNameOf(record.identity)) === undefined) steps.endOlderIncarnations(identity);
     // Start running pods first, so their resources count before others are admitted.
-    if (isNameFree(record, steps) && steps.isGranted(record)) steps.start(identity.uid);
+    if (isNameFree(record, steps) && steps.isGranted(record)) {
+      // A running pod is not judged again: without its hardware it shares that of others.
+      steps.assignHardware(identity.uid, steps.startSize(record, record.pod));
+      steps.start(identity.uid);
+    }
   }
   const left = waiting.flatMap(({ uid }) => stillWaiting(records.get(uid)) ?? []);
   return left.length === 0 ? NO_PROMISES : admitInOrder(left, steps);
@@ -91,6 +98,11 @@ function admitInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], s
       resourcesByPod.set(uid, { promised: pod });
       promised.set(uid, { promised: pod });
     };
+    const waitBehind = (behind: readonly AwaitedPod[]): void => {
+      steps.wait(uid, behind);
+      promise(behind);
+      names.add(name);
+    };
     if (names.has(name) || !isNameFree(record, steps)) {
       const mayBePromised = !names.has(name) && !resourcesByPod.has(uid) && isNameAboutToBeFree(record, steps);
       if (mayBePromised && wouldGetResources(pod, resourcesByPod, steps)) promise([]);
@@ -100,21 +112,23 @@ function admitInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], s
     }
     const decision = preemptAndDecide(uid, pod, resourcesByPod, reserved, steps);
     switch (decision.kind) {
-      case "start":
-        steps.start(uid);
-        resourcesByPod.set(uid, { granted: pod, held: pod });
+      case "start": {
+        const outcome = steps.assignHardware(uid, pod);
+        if (outcome.kind === "refused") steps.reject(uid, outcome.refusal.reason, outcome.refusal.message);
+        else if (outcome.kind === "wait") waitBehind(outcome.behind);
+        else {
+          steps.start(uid);
+          resourcesByPod.set(uid, { granted: pod, held: pod });
+        }
         break;
+      }
       case "reject":
         steps.reject(uid, decision.reason, decision.message + stuckText(pod, resourcesByPod, steps));
         break;
       case "preempt":
-      case "wait": {
-        const behind = decision.kind === "wait" ? decision.behind : [];
-        steps.wait(uid, behind);
-        promise(behind);
-        names.add(name);
+      case "wait":
+        waitBehind(decision.kind === "wait" ? decision.behind : []);
         break;
-      }
       default:
         unreachable(decision);
     }

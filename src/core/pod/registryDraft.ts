@@ -16,14 +16,14 @@ import { isStaticPod } from "./criticalPod.ts";
 import { isTerminalPhase } from "./phase.ts";
 import { containerGraceSeconds, MINIMUM_POD_GRACE_SECONDS } from "./gracePeriod.ts";
 import { FullNameHolders } from "./fullNameHolders.ts";
-import { freshRecord, identityOf, sizeOf, terminatingRecord, withGrant } from "./podRecord.ts";
-import type { PodIdentity, PodRecord, Registry, RegistryContext, RegistryStep } from "./podRegistryTypes.ts";
+import { freshRecord, identityOf, sizeOf, syncCommand, terminatingRecord, withGrant } from "./podRecord.ts";
+import type { PodEnd, PodIdentity, PodRecord, Registry, RegistryContext, RegistryStep } from "./podRegistryTypes.ts";
 import { type AdmissionSteps, admitWaiting, type Promises } from "./registryAdmission.ts";
+import { decideHardware, type HardwareOutcome } from "./registryHardware.ts";
 import { type JudgedResizes, judgeRecords, withRequest } from "./registryResizes.ts";
 import { RestoredPods, resourcesOfRecords } from "./registryResources.ts";
 import { RegistryOutputs } from "./registryOutputs.ts";
 import { sameValue } from "../sameValue.ts";
-import type { StatusOverride } from "./status.ts";
 
 /** A private copy of the registry that becomes the next one. Upstream: the methods of podWorkers. */
 export class RegistryDraft implements AdmissionSteps {
@@ -78,26 +78,23 @@ export class RegistryDraft implements AdmissionSteps {
     this.#sync(uid);
   }
 
+  #change(uid: PodUid, changed: Partial<PodRecord>): void {
+    const record = this.records.get(uid);
+    if (record !== undefined) this.records.set(uid, { ...record, ...changed });
+  }
+
   /** Sends the current state to the worker of a syncing pod. */
   #sync(uid: PodUid, restored?: PodAllocation): void {
     const record = this.records.get(uid);
-    if (record?.allocated === undefined) return;
-    const { identity, allocated: pod, refused } = record;
-    this.#outputs.sync({
-      phase: "sync",
-      identity,
-      pod,
-      ...(refused === undefined ? {} : { refused }),
-      ...(restored === undefined ? {} : { restoredSize: restored }),
-    });
+    const command = record && syncCommand(record, restored);
+    if (command !== undefined) this.#outputs.sync(command);
   }
 
   /** The checkpoint of a granted size is on disk: resources beyond that size become available to waiting pods. */
   kept(uid: PodUid, pod: Pod): void {
     const record = this.records.get(uid);
     const isNewest = record?.allocated && sameAllocation(allocationOf(record.allocated), allocationOf(pod));
-    if (isNewest !== true) return;
-    this.records.set(uid, { ...record, held: undefined });
+    if (isNewest === true) this.#change(uid, { held: undefined });
   }
 
   /** Judges pending resizes, a second time if that preempted pods. Returns the outcomes that changed. */
@@ -154,22 +151,23 @@ export class RegistryDraft implements AdmissionSteps {
   }
 
   /** Terminates a pod, or shortens the grace period of a terminating pod. */
-  end(uid: PodUid, how: { readonly graceSeconds?: number | undefined; readonly override?: StatusOverride } = {}): void {
+  end(uid: PodUid, how: PodEnd = {}): void {
     const record = this.records.get(uid);
     if (record === undefined || (record.state !== "syncing" && record.state !== "terminating")) return;
     const inForce = containerGraceSeconds(record.pod, undefined, "PodShouldStop", record.graceSeconds);
     const graceSeconds = Math.max(MINIMUM_POD_GRACE_SECONDS, Math.min(inForce, how.graceSeconds ?? inForce));
     if (record.state === "terminating" && graceSeconds === inForce) return;
-    this.records.set(uid, terminatingRecord(record, graceSeconds, this.#context.now));
+    const ending = terminatingRecord(record, graceSeconds, this.#context.now);
+    const override = record.override ?? how.override;
+    this.records.set(uid, { ...ending, override, evicted: record.evicted || how.evicted === true });
     const { identity } = record;
-    const pod = sizeOf(record);
-    this.#outputs.commands.push({ phase: "terminating", identity, pod, graceSeconds, override: how.override });
+    this.#outputs.commands.push({ phase: "terminating", identity, pod: sizeOf(record), graceSeconds, override });
   }
 
   stopped(uid: PodUid): void {
     const record = this.records.get(uid);
     if (record === undefined || record.state !== "terminating") return;
-    this.records.set(uid, { ...record, state: "terminated" });
+    this.#change(uid, { state: "terminated", hardware: undefined });
     const { identity, wanted } = record;
     this.#outputs.commands.push({ phase: "terminated", identity, pod: sizeOf(record), remove: !wanted });
   }
@@ -177,7 +175,7 @@ export class RegistryDraft implements AdmissionSteps {
   /** Preempts pods for a critical pod. */
   #preempt(victims: readonly PodUid[], shortOf = ""): void {
     for (const uid of victims) {
-      this.end(uid, { override: PREEMPTED });
+      this.end(uid, { override: PREEMPTED, evicted: true });
       const { pod, state, graceSeconds } = this.records.get(uid) ?? {};
       if (pod === undefined || state !== "terminating" || graceSeconds === undefined) continue;
       this.#outputs.preempted.push({ uid, pod, graceSeconds, shortOf });
@@ -192,7 +190,7 @@ export class RegistryDraft implements AdmissionSteps {
     }
     const record = this.records.get(uid);
     if (record?.state !== "terminating" || record.leaving === undefined) return;
-    this.records.set(uid, { ...record, leaving: { ...record.leaving, overdueFor } });
+    this.#change(uid, { leaving: { ...record.leaving, overdueFor } });
     // Pods that wait for its resources cannot rely on them any more. Release the promises so that waiting pods are
     // decided first.
     if (overdueFor === "everyone") this.#breakPromises(uid);
@@ -206,8 +204,7 @@ export class RegistryDraft implements AdmissionSteps {
   }
 
   reclaimed(uid: PodUid): void {
-    const record = this.records.get(uid);
-    if (record?.state === "terminated") this.records.set(uid, { ...record, reclaimed: true });
+    if (this.records.get(uid)?.state === "terminated") this.#change(uid, { reclaimed: true });
   }
 
   removed(uid: PodUid): void {
@@ -233,7 +230,7 @@ export class RegistryDraft implements AdmissionSteps {
   adoptOrphan(orphan: ListedPod): void {
     const identity = { uid: orphan.podUid, name: orphan.name, namespace: orphan.namespace };
     const graceSeconds = MINIMUM_POD_GRACE_SECONDS;
-    const found = { ...freshRecord(identity), wanted: false };
+    const found = { ...freshRecord(identity), wanted: false, hardware: this.#restored.of(orphan.podUid)?.hardware };
     this.records.set(identity.uid, terminatingRecord(found, graceSeconds, this.#context.now));
     this.#names.giveIfFree(fullNameOf(found.identity), identity.uid);
     this.#outputs.orphans.push(identity.uid);
@@ -265,6 +262,12 @@ export class RegistryDraft implements AdmissionSteps {
     // A static pod starts at the size of its manifest if none of its containers run.
     const hasSize = restored !== undefined && (this.#restored.isRunning(uid) || !isStaticPod(pod));
     return hasSize ? podAtSize(pod, restored.allocation, this.#context.parts) : pod;
+  }
+
+  assignHardware(uid: PodUid, pod: Pod): HardwareOutcome {
+    const outcome = decideHardware(uid, pod, this.records, this.#restored, this.#context.assignHardware);
+    if (outcome.kind === "assigned") this.#change(uid, { hardware: outcome.hardware });
+    return outcome;
   }
 
   start(uid: PodUid): void {
@@ -309,13 +312,12 @@ export class RegistryDraft implements AdmissionSteps {
     this.#setBehind(uid, behind);
     const record = this.records.get(uid);
     if (record?.pod === undefined || behind.length === 0 || record.waitsSince !== undefined) return;
-    this.records.set(uid, { ...record, waitsSince: this.#context.now });
+    this.#change(uid, { waitsSince: this.#context.now });
     this.#outputs.resourceWaits.push({ kind: "began", pod: record.pod, behind });
   }
 
   #setBehind(uid: PodUid, behind: readonly AwaitedPod[]): void {
-    const record = this.records.get(uid);
-    if (record !== undefined && !sameValue(record.behind, behind)) this.records.set(uid, { ...record, behind });
+    if (!sameValue(this.records.get(uid)?.behind, behind)) this.#change(uid, { behind });
   }
 
   #endWait({ waitsSince }: PodRecord, outcome: "started" | "rejected" | "removed"): void {
@@ -325,8 +327,7 @@ export class RegistryDraft implements AdmissionSteps {
 
   preempt(uid: PodUid, victims: readonly PodUid[], shortOf: string): void {
     this.#preempt(victims, shortOf);
-    const record = this.records.get(uid);
-    if (record !== undefined) this.records.set(uid, { ...record, victims: [...record.victims, ...victims] });
+    this.#change(uid, { victims: [...(this.records.get(uid)?.victims ?? []), ...victims] });
   }
 
   /** Terminates an incarnation that still runs from before a restart of the kubelet. */

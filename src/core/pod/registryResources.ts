@@ -6,6 +6,7 @@ import { takenResources } from "../allocation/heldResources.ts";
 import { unclaimedPod } from "../allocation/podAllocation.ts";
 import type { PodUid } from "../ids.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
+import type { PodHardware } from "../topology/hardware.ts";
 import { resourcesOfRecord } from "./podRecord.ts";
 import type { PodRecord, Registry, RegistryContext } from "./podRegistryTypes.ts";
 
@@ -52,6 +53,14 @@ export class RestoredPods {
 
   isRunning(uid: PodUid): boolean {
     return this.#context.runtimePods.some((known) => known.podUid === uid && known.running);
+  }
+
+  /** Returns the hardware of unclaimed pods that run or may still be claimed, without that of one pod. */
+  hardwareExceptOf(uid: PodUid): readonly PodHardware[] {
+    return [...this.#allocations].flatMap(([known, { hardware }]) => {
+      const isHeld = known !== uid && (!this.#isSettled || this.isRunning(known));
+      return isHeld && hardware !== undefined ? [hardware] : [];
+    });
   }
 
   /** Drops the allocation: the pod's record counts its resources from now on. */

@@ -17,12 +17,19 @@ import { podAddresses } from "./podAddresses.ts";
 import { podStatusResources } from "./statusResources.ts";
 import { podQosClass } from "./qos.ts";
 
-/** A kubelet decision that takes precedence over the container statuses: rejection, eviction, preemption, deadline. */
+/** A kubelet decision that takes precedence over the container statuses: eviction, preemption, deadline. */
 export interface StatusOverride {
   /** Absent: keep the phase that the containers imply. */
   readonly phase?: PodPhase;
+  /**
+   * Whether the phase stays when the containers have stopped. Otherwise they decide then: a pod whose containers all
+   * exit with 0 has succeeded, without reason and message.
+   */
+  readonly outlastsContainers?: true;
   readonly reason: string;
   readonly message: string;
+  /** Message of the condition DisruptionTarget; absent when the pod gets none. */
+  readonly disruption?: string;
 }
 
 export interface PodStatusInput {
@@ -94,9 +101,11 @@ function statusesOf(
 }
 
 /** Keeps a terminal phase, from the API object or the previous status. */
-function finalPhase(input: PodStatusInput, computed: PodPhase): PodPhase {
-  const reported = [input.pod.status?.phase, input.previous?.phase].find(isTerminalPhase);
-  return reported ?? input.override?.phase ?? computed;
+function finalPhase({ pod, previous, override, terminal }: PodStatusInput, computed: PodPhase): PodPhase {
+  const reported = [pod.status?.phase, previous?.phase].find(isTerminalPhase);
+  const isDecidedByContainers = override !== undefined && override.outlastsContainers !== true && terminal === true;
+  if (isDecidedByContainers && isTerminalPhase(computed) && !isTerminalPhase(pod.status?.phase)) return computed;
+  return reported ?? override?.phase ?? computed;
 }
 
 type Explanation = Pick<PodStatus, "message" | "reason">;
@@ -104,7 +113,8 @@ type Explanation = Pick<PodStatus, "message" | "reason">;
 /** Returns reason and message, which stay as long as the phase does. */
 function explanationOf({ pod, previous, override }: PodStatusInput, phase: PodPhase): Explanation {
   const reported = [previous, pod.status].find((status) => status?.phase === phase);
-  const { reason, message } = (isTerminalPhase(reported?.phase) ? reported : (override ?? reported)) ?? {};
+  const decision = override?.phase === undefined || override.phase === phase ? override : undefined;
+  const { reason, message } = (isTerminalPhase(reported?.phase) ? reported : (decision ?? reported)) ?? {};
   return {
     ...(message === undefined || message === "" ? {} : { message }),
     ...(reason === undefined || reason === "" ? {} : { reason }),
@@ -138,6 +148,7 @@ export function generatePodStatus(input: PodStatusInput): PodStatus {
     now,
     resize: input.resize,
     reportsReadyToStart: input.reportsReadyToStart,
+    disruption: input.override?.disruption,
   });
   const { generation } = pod.metadata;
   // The object of a static pod is never updated with its status.

@@ -51,10 +51,10 @@ const throttling = (name: string, help: string, of: CgroupFigure, factor = 1): C
   };
 };
 
-/** Configured limits have no timestamp. */
+/** Configured limits have no timestamp; 0 stands for no limit. */
 const spec = (name: string, help: string, of: CgroupFigure): CadvisorFamily => ({
   ...shared(`spec_${name}`, help),
-  samplesOf: ({ figures }) => [{ value: figures[of] }],
+  samplesOf: ({ figures }) => [{ value: figures[of] === Infinity ? 0 : figures[of] }],
 });
 
 const disk = (name: string, help: string, of: (use: DiskUse) => number | undefined): CadvisorFamily => ({
@@ -156,14 +156,42 @@ const PRESSURE: readonly CadvisorFamily[] = [
   figure("pressure_memory_waiting_seconds_total", "Time in which some tasks waited for memory.", "memorySomeNs", NANO),
 ];
 
+/** Labels for the states of tasks that the kernel's taskstats counts. */
+const TASK_STATES = ["iowaiting", "running", "sleeping", "stopped", "uninterruptible"].map((state) =>
+  labelText({ state }),
+);
+
+/**
+ * Families whose figures upstream has only with `--enable-load-reader`, by taskstats of cgroup v1; without it they are 0.
+ */
+const LOAD: readonly CadvisorFamily[] = [
+  ...["cpu_load_average_10s", "cpu_load_d_average_10s"].map((name) => ({
+    ...shared(name, "0: the load reader is off, as in upstream."),
+    samplesOf: ({ figures, reported, time }: Subject) =>
+      figures.cpuNs === undefined && reported.cpuNs === undefined ? [] : [{ value: 0, time }],
+  })),
+  {
+    ...shared("tasks_state", "0: the load reader is off, as in upstream."),
+    samplesOf: ({ time }) => TASK_STATES.map((labels) => ({ labels, value: 0, time })),
+  },
+];
+
+/** The state of a container whose runtime knows no health checks, such as every CRI runtime. */
+const NO_HEALTH_CHECK = -1;
+
 /** All families, sorted by name. */
 export const CADVISOR_FAMILIES: readonly CadvisorFamily[] = [
+  ...LOAD,
   ...CPU,
   ...DISKS,
   ...MEMORY,
   ...NETWORK,
   ...PRESSURE,
   figure("file_descriptors", "Open files.", "fileDescriptors"),
+  {
+    ...shared("health_state", "Result of the health check; -1 without one."),
+    samplesOf: ({ time }: Subject) => [{ value: NO_HEALTH_CHECK, time }],
+  },
   {
     ...shared("last_seen", "Time of the measurement."),
     samplesOf: ({ time }: Subject) => [{ value: Math.floor(time / MS_PER_SECOND), time }],

@@ -1,6 +1,7 @@
 /**
  * The page `/metrics/cadvisor` in the Prometheus text format. Generated family by family, so that the caller can pause:
- * it may have tens of thousands of lines. Upstream: prometheusNewCollector of the kubelet's server.
+ * it may have tens of thousands of lines. Upstream: prometheusNewCollector of the kubelet's server, which leaves out
+ * cadvisor's families of NUMA nodes, caches and threads.
  */
 import { CADVISOR_FAMILIES, type CadvisorFamily } from "./cadvisorFamilies.ts";
 import { type CadvisorMeasurement, cadvisorSubjects, type Subject } from "./cadvisorSubjects.ts";
@@ -9,7 +10,10 @@ import { type Family, familyText, labelText, type Sample } from "./exposition.ts
 /** Machine facts that do not change while the node is up. */
 export interface CadvisorMachine {
   readonly cpuCount: number;
-  readonly cpuTopology: { readonly cores: number; readonly sockets: number } | undefined;
+  readonly cpuTopology:
+    | { readonly cores: number; readonly sockets: number; readonly books: number; readonly drawers: number }
+    | undefined;
+  readonly memoryModules: readonly { readonly type: string; readonly count: number; readonly bytes: number }[];
   readonly memoryBytes: bigint;
   readonly swapBytes: bigint;
   readonly bootId: string;
@@ -57,18 +61,40 @@ const versionFamily = ({ kernelVersion, osImage }: CadvisorMachine): Family => (
   ],
 });
 
+/** Upstream's kubelet is built without the library that finds persistent memory (libipmctl), and reports 0 too. */
+const NVM_MODES = ["app_direct_mode", "memory_mode"];
+
 function machineFamilies(machine: CadvisorMachine): readonly Family[] {
-  const { bootId, machineId, systemUuid } = machine;
-  const labels = labelText({ boot_id: bootId, machine_id: machineId, system_uuid: systemUuid });
-  const family = (name: string, help: string, value: number | undefined): Family => ({
-    ...{ name: `machine_${name}`, help, type: "gauge" },
-    samples: [{ labels, value }],
+  const { bootId, machineId, systemUuid, cpuTopology, memoryModules } = machine;
+  const labelsWith = (more: Readonly<Record<string, string>>): string =>
+    labelText({ boot_id: bootId, machine_id: machineId, ...more, system_uuid: systemUuid });
+  const labels = labelsWith({});
+  const families = (name: string, help: string, samples: readonly Sample[]): Family => ({
+    ...{ name: `machine_${name}`, help, type: "gauge", samples },
   });
+  const family = (name: string, help: string, value: number | undefined): Family =>
+    families(name, help, [{ labels, value }]);
+  const modules = (name: string, help: string, figure: "count" | "bytes"): Family =>
+    families(
+      name,
+      help,
+      memoryModules.map((each) => ({ labels: `${labels},${labelText({ type: each.type })}`, value: each[figure] })),
+    );
   return [
+    family("cpu_books", "CPU books; 0 but on mainframes.", cpuTopology?.books ?? 0),
     family("cpu_cores", "Logical CPUs.", machine.cpuCount),
-    family("cpu_physical_cores", "CPU cores.", machine.cpuTopology?.cores),
-    family("cpu_sockets", "CPU sockets.", machine.cpuTopology?.sockets),
+    family("cpu_drawers", "CPU drawers; 0 but on mainframes.", cpuTopology?.drawers ?? 0),
+    family("cpu_physical_cores", "CPU cores.", cpuTopology?.cores),
+    family("cpu_sockets", "CPU sockets.", cpuTopology?.sockets),
+    modules("dimm_capacity_bytes", "Capacity of memory modules.", "bytes"),
+    modules("dimm_count", "Memory modules.", "count"),
     family("memory_bytes", "Memory.", Number(machine.memoryBytes)),
+    family("nvm_avg_power_budget_watts", "Power budget of persistent memory; 0, as it is not detected.", 0),
+    families(
+      "nvm_capacity",
+      "Capacity of persistent memory; 0, as it is not detected.",
+      NVM_MODES.map((mode) => ({ labels: labelsWith({ mode }), value: 0 })),
+    ),
     errorFamily("machine", false),
     family("swap_bytes", "Swap.", Number(machine.swapBytes)),
   ];
@@ -85,5 +111,7 @@ const errorFamily = (what: "container" | "machine", isError: boolean): Family =>
 export const CADVISOR_METRIC_NAMES: ReadonlySet<string> = new Set([
   ...CADVISOR_FAMILIES.map(({ name }) => name),
   ...["cadvisor_version_info", "container_scrape_error", "machine_cpu_cores", "machine_cpu_physical_cores"],
-  ...["machine_cpu_sockets", "machine_memory_bytes", "machine_scrape_error", "machine_swap_bytes"],
+  ...["machine_cpu_books", "machine_cpu_drawers", "machine_cpu_sockets", "machine_dimm_capacity_bytes"],
+  ...["machine_dimm_count", "machine_memory_bytes", "machine_nvm_avg_power_budget_watts", "machine_nvm_capacity"],
+  ...["machine_scrape_error", "machine_swap_bytes"],
 ]);

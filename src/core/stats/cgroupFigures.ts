@@ -62,6 +62,12 @@ const limit = (text: string | undefined): number | undefined => {
   return bytes === undefined || bytes < NO_LIMIT ? bytes : 0;
 };
 
+/** Returns Infinity for no limit: with a limit of 0 there is no swap. */
+const swapLimit = (text: string | undefined): number | undefined => {
+  const bytes = limit(text);
+  return bytes === 0 && number(text) !== 0 ? Infinity : bytes;
+};
+
 const times = (value: number | undefined, factor: number): number | undefined =>
   value === undefined ? undefined : value * factor;
 
@@ -100,7 +106,7 @@ export function figuresOfV1(read: ReadV1): CgroupFigures {
     oomKills: keyed(read("memory", "memory.oom_control")).get("oom_kill"),
     memoryLimit: limit(read("memory", "memory.limit_in_bytes")),
     memoryReservation: limit(read("memory", "memory.soft_limit_in_bytes")),
-    swapLimit: limit(read("memory", "memory.memsw.limit_in_bytes")),
+    swapLimit: swapLimit(read("memory", "memory.memsw.limit_in_bytes")),
     pageFaults: memory.get("total_pgfault"),
     majorPageFaults: memory.get("total_pgmajfault"),
     ownPageFaults: memory.get("pgfault"),
@@ -150,7 +156,7 @@ export function figuresOfV2(read: ReadV2): CgroupFigures {
     oomKills: keyed(read("memory.events.local") ?? read("memory.events")).get("oom_kill"),
     memoryLimit: limit(read("memory.max")),
     memoryReservation: limit(read("memory.min")),
-    swapLimit: limit(read("memory.swap.max")),
+    swapLimit: swapLimit(read("memory.swap.max")),
     pageFaults: memory.get("pgfault"),
     majorPageFaults: memory.get("pgmajfault"),
     ownPageFaults: memory.get("pgfault"),

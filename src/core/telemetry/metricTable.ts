@@ -4,6 +4,7 @@
  */
 import { authMetrics } from "./authMetrics.ts";
 import { certificateMetrics } from "./certificateMetrics.ts";
+import { hardwareMetrics } from "./hardwareMetrics.ts";
 import type { MetricRow } from "./metricRow.ts";
 import { nodeMetrics } from "./nodeMetrics.ts";
 import { podMetrics } from "./podMetrics.ts";
@@ -20,6 +21,7 @@ export const metricTable = {
   ...podMetrics,
   ...runtimeMetrics,
   ...nodeMetrics,
+  ...hardwareMetrics,
   ...proberMetrics,
   ...serverMetrics,
   ...authMetrics,

@@ -28,8 +28,14 @@ export const volumeMetrics = {
   },
   kubelet_evictions: {
     type: "counter",
-    help: "Pods evicted, by the signal of the exceeded limit.",
+    help: "Pods evicted, by eviction signal or exceeded limit.",
     labels: ["eviction_signal"],
+  },
+  kubelet_eviction_stats_age_seconds: {
+    type: "histogram",
+    help: "Age in seconds of the figures that an eviction was based on, by eviction signal.",
+    labels: ["eviction_signal"],
+    buckets: DEFAULT_BUCKETS,
   },
   kubelet_podcertificate_states: {
     type: "gauge",

@@ -50,6 +50,8 @@ export function advanceTimeline(timeline: PodTimeline, input: TimelineInput, now
         return timeline.failedRound === undefined ? timeline : { ...timeline, failedRound: undefined };
       return { ...timeline, failedRound: { failures, againAt, since: timeline.failedRound?.since ?? now } };
     }
+    case "remark":
+      return append(timeline, { at: now.wall, what: input.what, message: input.message });
     case "event":
       return takeEvent(timeline, input.event, now);
     case "status":

@@ -26,8 +26,10 @@ export interface ContainerFailure {
   readonly retryAt: MonotonicMs | undefined;
 }
 
-/** An output of a pod worker other than events and statuses. */
+/** An output of a pod worker or the eviction manager other than events and statuses. */
 export type PodFact =
+  /** An entry of its own, such as the figures behind a decision. */
+  | { readonly kind: "remark"; readonly what: string; readonly message: string }
   | { readonly kind: "stageBegan"; readonly id: number; readonly stage: Stage }
   /** `failure` is absent on success. `cutOff`: the stage was cancelled. */
   | { readonly kind: "stageEnded"; readonly id: number; readonly failure?: string; readonly cutOff?: boolean }

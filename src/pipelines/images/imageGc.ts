@@ -17,20 +17,31 @@ import {
   Subject,
   switchMap,
   tap,
+  throwError,
   throwIfEmpty,
 } from "rxjs";
 import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
 import type { KubeletEvent } from "../../core/events.ts";
-import { type GcImage, imageNames, isNamed } from "../../core/image/imageGc.ts";
+import { imageNames, isNamed, isNeverDue } from "../../core/image/imageGc.ts";
 import {
   decodeImageRecords,
   detectImages,
   encodeImageRecords,
   type ImageRecords,
 } from "../../core/image/imageRecords.ts";
+import type { ImageUse } from "../../core/image/reclaimableImages.ts";
 import { nodeEvent } from "../../core/node/nodeEvents.ts";
 import { pollAfter } from "../../operators/pollAfter.ts";
-import { type ImageGcConfig, type ImageGcPorts, namesInPods, removeImages } from "./imageRemovals.ts";
+import { createSemaphore } from "../../operators/semaphore.ts";
+import {
+  type ImageGcConfig,
+  type ImageGcPorts,
+  namesInPods,
+  type RemovalInput,
+  removeImages,
+  removeUnusedImages,
+} from "./imageRemovals.ts";
+import type { Call } from "../../ports/call.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 
 /** ImageGCPeriod of upstream. */
@@ -45,57 +56,70 @@ export interface ImageGc {
   readonly events$: Observable<KubeletEvent>;
   /** Emits after each removed image. */
   readonly removed$: Observable<void>;
+  /**
+   * Removes all unused images above the minimum age, after a round that runs. Errors: KubeletError when the runtime lists
+   * nothing or keeps an image. Upstream: DeleteUnusedImages.
+   */
+  deleteUnused(): Observable<never>;
+  /** Lists the images and their use; removes and records nothing. Errors: KubeletError of the runtime. */
+  use(): Call<ImageUse>;
 }
 
 /** Memory of the rounds. Undefined records: no kubelet of this node has kept any. */
 interface Memory {
   records: ImageRecords | undefined;
+  isLoaded: boolean;
   saved: string | undefined;
   /** Whether the last round failed. */
   hasFailed: boolean;
 }
 
-/** Creates the collection; without a policy it does nothing. */
+/** Creates the collection, which begins once `ready$` emits. */
 export function createImageGc(
   inputs: { readonly ready$: Observable<unknown> },
   ports: ImageGcPorts,
   config: ImageGcConfig,
   state: Pick<NodeView, "registry">,
 ): ImageGc {
-  const removed$ = new Subject<void>();
   const { imageGc: policy } = config;
-  if (policy === undefined) return { events$: EMPTY, removed$ };
-  const events$ = defer(() => {
-    const memory: Memory = { records: undefined, saved: undefined, hasFailed: false };
-    const round = (): Observable<KubeletEvent> =>
+  const removed$ = new Subject<void>();
+  const rounds = createSemaphore(1);
+  const memory: Memory = { records: undefined, isLoaded: false, saved: undefined, hasFailed: false };
+  const round = <T>(remove: (input: RemovalInput) => Observable<T>): Observable<T> => {
+    const removals$ = defer(() => detect(memory, ports, state)).pipe(
+      switchMap((found) => remove({ ...found, policy, onRemoved: () => removed$.next() })),
+    );
+    const saved$ = save(memory, ports, config);
+    const failed = (thrown: unknown): Observable<never> =>
       concat(
-        detect(memory, ports, state).pipe(
-          switchMap((found) =>
-            removeImages({ ...found, policy, onRemoved: () => removed$.next() }, ports, config, state),
-          ),
-          tap({ complete: () => (memory.hasFailed = false) }),
-          catchError((thrown: unknown) => reportFailure(memory, toKubeletError(thrown), ports, config)),
-        ),
-        save(memory, ports, config),
+        saved$,
+        throwError(() => thrown),
       );
-    const rounds$ = concat(load(memory, ports, config), pollAfter(ports.clock, PERIOD_MS, round));
-    return inputs.ready$.pipe(switchMap(() => rounds$));
-  });
-  return { events$, removed$ };
+    return rounds.run(concat(concat(load(memory, ports, config), removals$).pipe(catchError(failed)), saved$));
+  };
+  const reported = (): Observable<KubeletEvent> =>
+    round((input) => removeImages(input, ports, config, state)).pipe(
+      tap({ complete: () => (memory.hasFailed = false) }),
+      catchError((thrown: unknown) => reportFailure(memory, toKubeletError(thrown), ports, config)),
+    );
+  return {
+    events$: isNeverDue(policy)
+      ? EMPTY
+      : inputs.ready$.pipe(switchMap(() => pollAfter(ports.clock, PERIOD_MS, reported))),
+    removed$,
+    deleteUnused: () => round((input) => removeUnusedImages(input, ports, state)),
+    use: () => defer(() => imageUse(memory.records, ports, state)),
+  };
 }
 
-/** The images of the runtime, their records, and the names that containers use. */
-interface Detected {
-  readonly images: readonly GcImage[];
-  readonly records: ImageRecords;
-  readonly used: ReadonlySet<string>;
-}
+const detect = (memory: Memory, ports: ImageGcPorts, state: Pick<NodeView, "registry">): Observable<ImageUse> =>
+  imageUse(memory.records, ports, state).pipe(tap(({ records }) => (memory.records = records)));
 
-function detect(
-  memory: Memory,
+function imageUse(
+  known: ImageRecords | undefined,
   { images, runtime, clock }: ImageGcPorts,
   state: Pick<NodeView, "registry">,
-): Observable<Detected> {
+): Observable<ImageUse> {
   const listings$ = forkJoin([images.listImages({ filter: undefined }), runtime.listContainers({ filter: undefined })]);
   return listings$.pipe(
     throwIfEmpty(() => kubeletError("Unknown", "the runtime listed no images")),
@@ -105,8 +129,7 @@ function detect(
         const spec = [image?.image ?? "", image?.userSpecifiedImage ?? ""].flatMap(imageNames);
         for (const name of [imageRef, imageId, ...spec]) if (name !== "") used.add(name);
       }
-      const records = detectImages(memory.records, listed, (image) => isNamed(image, used), clock.wallTime());
-      memory.records = records;
+      const records = detectImages(known, listed, (image) => isNamed(image, used), clock.wallTime());
       return { images: listed, records, used };
     }),
   );
@@ -135,7 +158,8 @@ const placeOf = ({ directories }: ImageGcConfig): string => `${directories.rootD
 
 function load(memory: Memory, { files, telemetry }: ImageGcPorts, config: ImageGcConfig): Observable<never> {
   const path = placeOf(config);
-  return files.readTail(path, MAX_STATE_BYTES).pipe(
+  const text$ = defer(() => (memory.isLoaded ? EMPTY : files.readTail(path, MAX_STATE_BYTES)));
+  const loaded$ = text$.pipe(
     tap((text) => {
       memory.records = decodeImageRecords(text);
       if (memory.records === undefined)
@@ -147,6 +171,13 @@ function load(memory: Memory, { files, telemetry }: ImageGcPorts, config: ImageG
       return EMPTY;
     }),
     ignoreElements(),
+  );
+  return concat(
+    loaded$,
+    defer(() => {
+      memory.isLoaded = true;
+      return EMPTY;
+    }),
   );
 }
 

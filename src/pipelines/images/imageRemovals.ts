@@ -29,6 +29,7 @@ import {
   isTooYoung,
   spaceGoal,
   type SpaceGoal,
+  tooLittleFreed,
 } from "../../core/image/imageGc.ts";
 import type { ImageRecord, ImageRecords } from "../../core/image/imageRecords.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
@@ -66,23 +67,36 @@ export function namesInPods({ registry }: Pick<NodeView, "registry">): Set<strin
   return names;
 }
 
-/** Emits events of the node. Errors: the file system cannot be measured, an image cannot be removed, or too few can. */
-export function removeImages(
-  input: RemovalInput,
-  ports: ImageGcPorts,
-  config: ImageGcConfig,
-  state: Pick<NodeView, "registry">,
-): Observable<KubeletEvent> {
+/** The removals of one round. */
+interface Removals {
+  /** Removable images, in order. */
+  readonly unused: readonly GcImage[];
+  isTooOld(image: GcImage): boolean;
+  isTooYoung(image: GcImage): boolean;
+  readonly gone: ReadonlySet<string>;
+  readonly failures: readonly KubeletError[];
+  /** Emits the image once it is removed; notes a failure. */
+  remove(image: GcImage, reason: "age" | "space"): Observable<GcImage>;
+  /** Errors with the failures, if there are any. */
+  readonly failed$: Observable<never>;
+}
+
+function removalsOf(input: RemovalInput, ports: ImageGcPorts, state: Pick<NodeView, "registry">): Removals {
   const { images, records, used, policy } = input;
-  return defer(() => {
-    const now = ports.clock.wallTime();
-    const failures: KubeletError[] = [];
-    const gone = new Set<string>();
-    const is = (image: GcImage, test: typeof isTooOld): boolean => {
-      const record: ImageRecord | undefined = records.get(image.id);
-      return record !== undefined && test(record, now, policy);
-    };
-    const remove = (image: GcImage, reason: "age" | "space"): Observable<GcImage> =>
+  const now = ports.clock.wallTime();
+  const failures: KubeletError[] = [];
+  const gone = new Set<string>();
+  const is = (image: GcImage, test: typeof isTooOld): boolean => {
+    const record: ImageRecord | undefined = records.get(image.id);
+    return record !== undefined && test(record, now, policy);
+  };
+  return {
+    unused: inRemovalOrder(images, records, used),
+    isTooOld: (image) => is(image, isTooOld),
+    isTooYoung: (image) => is(image, isTooYoung),
+    gone,
+    failures,
+    remove: (image, reason) =>
       removeImage(image, reason, ports, state).pipe(
         tap(() => {
           gone.add(image.id);
@@ -92,21 +106,45 @@ export function removeImages(
           failures.push(toKubeletError(thrown));
           return EMPTY;
         }),
-      );
-    const unused = inRemovalOrder(images, records, used);
-    const old$ = inSequence(
-      unused.filter((image) => is(image, isTooOld)),
-      (image) => remove(image, "age"),
-    ).pipe(ignoreElements());
+      ),
+    failed$: defer(() => (failures.length === 0 ? EMPTY : throwError(() => deletionError(failures)))),
+  };
+}
+
+/** Emits events of the node. Errors: the file system cannot be measured, an image cannot be removed, or too few can. */
+export function removeImages(
+  input: RemovalInput,
+  ports: ImageGcPorts,
+  config: ImageGcConfig,
+  state: Pick<NodeView, "registry">,
+): Observable<KubeletEvent> {
+  return defer(() => {
+    const round = removalsOf(input, ports, state);
+    const { unused, gone, failures, failed$ } = round;
+    const old$ = inSequence(unused.filter(round.isTooOld), (image) => round.remove(image, "age")).pipe(
+      ignoreElements(),
+    );
     const space$ = measure(ports).pipe(
-      map((space) => spaceGoal(space, policy)),
+      map((space) => spaceGoal(space, input.policy)),
       switchMap((goal) => {
-        const candidates = unused.filter((image) => !gone.has(image.id) && !is(image, isTooYoung));
-        return freeSpace(goal, candidates, (image) => remove(image, "space"), failures, ports, config);
+        const candidates = unused.filter((image) => !gone.has(image.id) && !round.isTooYoung(image));
+        return freeSpace(goal, candidates, (image) => round.remove(image, "space"), failures, ports, config);
       }),
     );
-    const failed$ = defer(() => (failures.length === 0 ? EMPTY : throwError(() => deletionError(failures))));
     return concat(old$, space$, failed$);
+  });
+}
+
+/** Removes all unused images but young ones. Errors: an image cannot be removed; the others are removed first. */
+export function removeUnusedImages(
+  input: RemovalInput,
+  ports: ImageGcPorts,
+  state: Pick<NodeView, "registry">,
+): Observable<never> {
+  return defer(() => {
+    const { unused, isTooYoung: isKept, remove, failed$ } = removalsOf(input, ports, state);
+    const old = unused.filter((image) => !isKept(image));
+    return concat(inSequence(old, (image) => remove(image, "space")).pipe(ignoreElements()), failed$);
   });
 }
 
@@ -171,10 +209,7 @@ function freeSpace(
     defer(() => {
       if (current >= available || failures.length > 0) return EMPTY;
       const freed = current > before ? current - before : 0n;
-      const message =
-        `Failed to garbage collect required amount of images. Attempted to free ${bytes} bytes, ` +
-        `but only found ${freed} bytes eligible to free.`;
-      return endWith(nodeEvent(nodeName, "FreeDiskSpaceFailed", message, "Warning"));
+      return endWith(nodeEvent(nodeName, "FreeDiskSpaceFailed", tooLittleFreed(goal, freed), "Warning"));
     }),
   );
 }

@@ -1,5 +1,5 @@
 /** Facts of the node for CRI configs, volumes and admission, combined once from configuration and machine. */
-import { distinctUntilChanged, map, type Observable, share, skip } from "rxjs";
+import { type Observable, share, skip } from "rxjs";
 import { admitPod, effectiveMaxPods } from "../../core/admission/admit.ts";
 import type { Node } from "../../core/api.ts";
 import { infeasibleResize } from "../../core/allocation/infeasibleResize.ts";
@@ -9,11 +9,12 @@ import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { hostIpUnknown, nodeHostIps, ownIps } from "../../core/node/hostIps.ts";
 import type { MachineAddresses } from "../../core/node/nodeFacts.ts";
 import { admissibleResources } from "../../core/node/nodeResources.ts";
+import type { Registry } from "../../core/pod/podRegistryTypes.ts";
 import { safeSysctls, sysctlAllowlist } from "../../core/pod/sysctls.ts";
 import { sameItems } from "../../core/sameValue.ts";
+import { sharedCpusText } from "../../core/topology/nodeHardware.ts";
 import type { VolumeNode } from "../../core/volume/volumeLayout.ts";
-import { canKeepOutOfSwap } from "../../core/volume/tmpfsSwap.ts";
-import { whenever } from "../../operators/whenever.ts";
+import { derived } from "../../operators/derived.ts";
 import type { Machine } from "../../ports/host.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
 import type { NodeView } from "../../state/nodeState.ts";
@@ -24,11 +25,13 @@ export interface AddressCells {
   readonly addresses: ReadonlyCell<MachineAddresses | undefined>;
 }
 
-/** Facts of the node for CRI configs. Addresses are evaluated whenever they are read. */
+type NodeCells = AddressCells & { readonly registry: ReadonlyCell<Registry> };
+
+/** Facts of the node for CRI configs. Addresses and shared CPUs are evaluated whenever they are read. */
 export const nodeContext = (
   config: KubeletConfig,
   machine: Machine,
-  { node, addresses }: AddressCells,
+  { node, addresses, registry }: NodeCells,
   isStandalone: boolean,
 ): NodeContext => ({
   ...config,
@@ -40,6 +43,9 @@ export const nodeContext = (
   get hostIpUnknown() {
     return hostIpUnknown(node.value, config.node);
   },
+  get sharedCpus() {
+    return config.hardware === undefined ? "" : sharedCpusText(config.hardware, registry.value);
+  },
   cgroupVersion: machine.cgroupVersion ?? 2,
   swapControllerAvailable: machine.swapControllerAvailable,
   memoryBytes: machine.memoryBytes,
@@ -50,23 +56,18 @@ export const nodeContext = (
 
 /** Emits when its addresses change: evaluated once for all pods. */
 export const readdressed = (context: NodeContext, { node, addresses }: AddressCells): Observable<unknown> =>
-  whenever(node.changes$, addresses.changes$).pipe(
-    map(() => context.nodeIps),
-    distinctUntilChanged(sameItems),
-    skip(1),
-    share(),
-  );
+  derived([node.changes$, addresses.changes$], () => context.nodeIps, sameItems).pipe(skip(1), share());
 
 /** Facts of the node for volumes. */
 export function volumeNode(
   { directories, allocatable }: KubeletConfig,
-  { kernelVersion }: Machine,
+  { tmpfsNoSwap }: Machine,
   node: ReadonlyCell<Node | undefined>,
 ): VolumeNode {
   return {
     directories,
     allocatable,
-    hasNoSwap: canKeepOutOfSwap(kernelVersion),
+    hasNoSwap: tmpfsNoSwap,
     get labels() {
       return node.value && (node.value.metadata?.labels ?? {});
     },

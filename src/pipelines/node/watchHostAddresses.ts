@@ -6,6 +6,7 @@
 import { catchError, EMPTY, ignoreElements, type Observable, tap } from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import { withoutLinkLocal } from "../../core/node/nodeAddresses.ts";
 import type { MachineAddresses } from "../../core/node/nodeFacts.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import { pollAfter } from "../../operators/pollAfter.ts";
@@ -21,8 +22,8 @@ export function hostAddresses(
   const compare = (found: MachineAddresses): void => {
     const { ips, interfaceIps, nameIps } = addresses.value ?? machine;
     // Without any interface the node keeps its addresses: the loopback address would be wrong, too.
-    const now = found.ips.length === 0 ? { ...found, ips } : found;
-    if (sameValue(now, { ips, interfaceIps, nameIps })) return;
+    const now = withoutLinkLocal(found.ips.length === 0 ? { ...found, ips } : found);
+    if (sameValue(now, withoutLinkLocal({ ips, interfaceIps, nameIps }))) return;
     telemetry.log.info("Addresses of the machine changed", { before: ips, now: now.ips, interfaces: now.interfaceIps });
     addresses.set(now);
   };

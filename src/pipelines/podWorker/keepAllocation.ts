@@ -2,7 +2,7 @@
  * The allocation of a pod, in the worker's memory and on disk: noted when a command has another one, written before
  * any action uses it. One small file in the pod's directory, removed with it.
  */
-import { catchError, concat, defer, EMPTY, filter, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
+import { catchError, concat, defer, EMPTY, filter, ignoreElements, type Observable, of, repeat, tap } from "rxjs";
 import { sizesOf } from "../../core/allocation/actualSizes.ts";
 import { encodeAllocation } from "../../core/allocation/allocationFile.ts";
 import {
@@ -35,16 +35,17 @@ export function noteAllocation(allocation: AllocationMemory, command: PodCommand
     allocation.reportAwaited = restoredSize !== undefined;
   }
   allocation.allocated = pod;
+  allocation.hardware = command.hardware;
   const before = followingSpec(known ?? restoredSize ?? allocationOf(pod), pod, parts);
   if (!sameAllocation(before, allocationOf(pod))) allocation.resizing.set({ generation: pod.metadata.generation });
 }
 
 /** Returns whether the file has the newest allocation, no write is in progress, and no resize has to be reported. */
 export function isAllocationKept({ memory }: PodContext): boolean {
-  const { allocated, resizing, file, checkpoint } = memory.allocation;
+  const { allocated, hardware, resizing, file, checkpoint } = memory.allocation;
   if (allocated === undefined) return true;
   if (resizing.value !== undefined || file.running > 0) return false;
-  return checkpoint === encodeAllocation({ allocation: allocationOf(allocated), resizing: false });
+  return checkpoint === encodeAllocation({ allocation: allocationOf(allocated), resizing: false, hardware });
 }
 
 /**
@@ -68,7 +69,11 @@ export function keepAllocation(context: PodContext): Observable<RoundOutput> {
     const pod = memory.allocation.allocated;
     if (pod === undefined) return EMPTY;
     const isResizing = memory.allocation.resizing.value !== undefined;
-    const text = encodeAllocation({ allocation: allocationOf(pod), resizing: isResizing });
+    const text = encodeAllocation({
+      allocation: allocationOf(pod),
+      resizing: isResizing,
+      hardware: memory.allocation.hardware,
+    });
     return concat(
       text === memory.allocation.checkpoint ? EMPTY : write(text),
       defer(() => {
@@ -87,10 +92,11 @@ export function keepGrants(
   commands$: Observable<PodCommand>,
 ): Observable<PodOutput> {
   const keep = (context: PodContext): Observable<PodOutput> => {
-    const errors: KubeletError[] = [];
-    const again = (): Observable<PodOutput> =>
-      errors.length === 0 ? EMPTY : longTimer(context.ports.clock, WRITE_AGAIN_MS).pipe(switchMap(() => keep(context)));
-    return concat(keepAllocation(context).pipe(collectFailures(errors)), defer(again));
+    let errors: KubeletError[] = [];
+    const write$ = defer(() => keepAllocation(context).pipe(collectFailures((errors = []))));
+    const delay = (): Observable<unknown> =>
+      errors.length === 0 ? EMPTY : longTimer(context.ports.clock, WRITE_AGAIN_MS);
+    return write$.pipe(repeat({ delay }));
   };
   return commands$.pipe(
     filter(({ identity }) => {

@@ -5,16 +5,17 @@
 import { defer, EMPTY, finalize, type Observable } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { podCgroupName, podCgroupResources, qosCgroupName } from "../../core/resources/podCgroup.ts";
+import { hasOwnCpus } from "../../core/topology/nodeHardware.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import type { PodContext } from "../podContext.ts";
 
 /** Creates the pod's cgroup with its limits. */
-export function ensurePodCgroup({ ports, config }: PodContext, pod: Pod): Observable<void> {
+export function ensurePodCgroup({ ports, config, memory }: PodContext, pod: Pod): Observable<void> {
   const { cgroups } = ports;
+  const isLifted = config.hardware?.liftsCpuQuota === true && hasOwnCpus(memory.allocation.hardware);
+  const limits = podCgroupResources(pod, isLifted ? { ...config, cpuCfsQuota: false } : config);
   if (cgroups === undefined || !config.cgroupsPerQos) return EMPTY;
-  return timedCgroup("create", ports, () =>
-    cgroups.ensure(podCgroupName(pod, config), podCgroupResources(pod, config)),
-  );
+  return timedCgroup("create", ports, () => cgroups.ensure(podCgroupName(pod, config), limits));
 }
 
 /** Removes the pod's cgroup; for a pod known only from the runtime, in every QoS class. */

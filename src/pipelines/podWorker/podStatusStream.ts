@@ -13,7 +13,7 @@ import { generatePodStatus, type StatusOverride } from "../../core/pod/status.ts
 import { terminatedPodStatus } from "../../core/pod/terminatedStatus.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import { hasRecursiveReadOnlyMounts, runtimeHandlerOf } from "../../core/runtime/runtimeHandler.ts";
-import { isRunning } from "../../core/runtime/isRunning.ts";
+import { hasRunningContainer } from "../../core/runtime/isRunning.ts";
 import { withHooksRunning } from "../../core/probe/probeVerdict.ts";
 import { VERBOSITY } from "../../core/telemetry/verbosity.ts";
 import { eachOf } from "../../operators/eachOf.ts";
@@ -93,7 +93,7 @@ function statusOutputs(context: PodContext, command: PodCommand): readonly PodOu
       runtimeName: context.state.runtimeState.value.runtimeName,
       recursiveReadOnly: handler.ok && hasRecursiveReadOnlyMounts(context.state.runtimeState.value, handler.value),
     },
-    terminal: command.phase === "terminated" || (command.phase === "terminating" && !isRunning(runtime)),
+    terminal: command.phase === "terminated" || (command.phase === "terminating" && !hasRunningContainer(runtime)),
     resize: { refused, inProgress },
     actual:
       memory.allocation.resizing.value === undefined

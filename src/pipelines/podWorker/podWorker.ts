@@ -5,19 +5,7 @@
  *     commands   sync--sync'------terminating--terminating(1s)--terminated(remove)
  *     running    [sync ~~~~~~~~~~][kill      ~][kill           ][clean up         ]|
  */
-import {
-  concat,
-  defer,
-  distinctUntilChanged,
-  EMPTY,
-  filter,
-  finalize,
-  map,
-  type Observable,
-  takeUntil,
-  takeWhile,
-  tap,
-} from "rxjs";
+import { concat, defer, EMPTY, filter, finalize, map, type Observable, takeUntil, takeWhile, tap } from "rxjs";
 import { objectsReadBy } from "../../core/configObjects.ts";
 import type { PodUid } from "../../core/ids.ts";
 import { invariant, unreachable } from "../../core/invariant.ts";
@@ -28,6 +16,7 @@ import { emptyRuntimeStatus, type PodRuntimeStatus } from "../../core/runtime/po
 import { NO_VOLUMES, volumeStage } from "../../core/volume/podVolumes.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import { aborted } from "../../operators/aborted.ts";
+import { derived } from "../../operators/derived.ts";
 import { type Stage, staged } from "../../operators/loopStage.ts";
 import { inParallel } from "../../operators/inParallel.ts";
 import { reconcile } from "../../operators/reconcile.ts";
@@ -142,9 +131,8 @@ function runPhase(
   latest: LateCell<PodCommand>,
 ): Observable<PodOutput> {
   const { identity, state, config, ports } = context;
-  const volumes$ = whenever(state.volumes.changes$(identity.uid)).pipe(
-    map(() => volumeStage(state.volumes.get(identity.uid) ?? NO_VOLUMES)),
-    distinctUntilChanged(),
+  const volumes$ = derived([state.volumes.changes$(identity.uid)], () =>
+    volumeStage(state.volumes.get(identity.uid) ?? NO_VOLUMES),
   );
   const looked$ = whenever(state.runtimeStatuses.changes$(identity.uid), state.runtimeState.changes$, volumes$);
   switch (command.phase) {
@@ -152,9 +140,10 @@ function runPhase(
       const commands$ = latest.changes$.pipe(filter(({ phase }) => phase === "sync"));
       const { probing, objects } = context.memory;
       // A pod that waits for an object it refers to is synced once the object is there.
-      const objects$ = whenever(latest.changes$, objects.changes$, state.runtimeClasses.changes$).pipe(
-        map(() => latest.value?.pod && objectsReadBy(latest.value.pod, objects.value, state.runtimeClasses.value)),
-        distinctUntilChanged(sameValue),
+      const objects$ = derived(
+        [latest.changes$, objects.changes$, state.runtimeClasses.changes$],
+        () => latest.value?.pod && objectsReadBy(latest.value.pod, objects.value, state.runtimeClasses.value),
+        sameValue,
       );
       return reconcile({
         triggers$: whenever(commands$, looked$, probing.verdicts.changes$, objects$).pipe(takeUntil(aborted(stop))),

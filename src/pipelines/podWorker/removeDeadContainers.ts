@@ -7,6 +7,6 @@ import { removeFromRuntime } from "./removeFromRuntime.ts";
 import type { RoundOutput } from "./roundFailure.ts";
 
 export function pruneContainers(context: PodContext, runtime: PodRuntimeStatus): Observable<RoundOutput> {
-  const plan = planPrune(runtime);
+  const plan = planPrune(runtime, context.config.containerGc.maxPerContainer);
   return removeFromRuntime(context, plan.containers, plan.sandboxes);
 }

@@ -1,12 +1,11 @@
 /** Removes dead containers, with or without their logs, and sandboxes. Idempotent: a missing one is no failure. */
-import { concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap } from "rxjs";
+import { concat, defer, EMPTY, type Observable, of, switchMap } from "rxjs";
 import { withReason } from "../../core/errors.ts";
-import { containerLogLinkPath, isContainerLog } from "../../core/paths.ts";
 import type { Result } from "../../core/result.ts";
 import type { RuntimeContainer, RuntimeSandbox } from "../../core/runtime/podRuntimeStatus.ts";
 import { inParallel } from "../../operators/inParallel.ts";
-import { orElse } from "../../operators/orElse.ts";
 import { effect, inspect, type PodContext } from "../podContext.ts";
+import { removeContainerLogs } from "../removeContainerLogs.ts";
 import { failed, type RoundOutput } from "./roundFailure.ts";
 
 /** Removes containers, then sandboxes. Kept logs preserve the restart count. */
@@ -21,7 +20,14 @@ export function removeFromRuntime(
   const removeContainer = (container: RuntimeContainer): Observable<RoundOutput> =>
     effect(context, { name: "RemoveContainer", container: container.name }, () =>
       runtime.removeContainer({ containerId: container.id }),
-    ).pipe(switchMap((result) => concat(failureOf(result), keepLogs ? EMPTY : removeLogs(context, container))));
+    ).pipe(
+      switchMap((result) =>
+        concat(
+          failureOf(result),
+          keepLogs ? EMPTY : removeContainerLogs(context.ports, context.config, context.identity, container),
+        ),
+      ),
+    );
   const removeSandbox = (sandbox: RuntimeSandbox): Observable<RoundOutput> =>
     effect(context, { name: "RemovePodSandbox" }, () => runtime.removePodSandbox({ podSandboxId: sandbox.id })).pipe(
       switchMap(failureOf),
@@ -36,18 +42,3 @@ export function removeFromRuntime(
 /** Emits the failure of a removal, if there is one. */
 const failureOf = (result: Result<unknown>): Observable<RoundOutput> =>
   result.ok || result.error.code === "NotFound" ? EMPTY : of(failed(withReason(result.error, "FailedRemove")));
-
-/** Removes the logs of one attempt and their link. On failure the removal of the pod's log directory removes them. */
-function removeLogs({ ports, config, identity }: PodContext, container: RuntimeContainer): Observable<never> {
-  const { files, logFiles } = ports;
-  const { name: podName, namespace } = identity;
-  const named = { podName, namespace, container: container.name, containerId: container.id };
-  const link = containerLogLinkPath(config.directories.containerLogsDir, named);
-  // The runtime reports the path, and removal is recursive.
-  const isOurs = isContainerLog(container.logPath, identity, container.name);
-  const logs$ = isOurs ? concat(files.remove(container.logPath), logFiles.removeRotated(container.logPath)) : EMPTY;
-  return concat(files.remove(link), logs$).pipe(
-    ignoreElements(),
-    orElse(() => EMPTY),
-  );
-}

@@ -33,6 +33,7 @@ import { isStaticPod } from "../../core/pod/criticalPod.ts";
 import { createdEvent, failedEvent, podEventObject, startedEvent } from "../../core/pod/podEvents.ts";
 import { err } from "../../core/result.ts";
 import { hasRecursiveReadOnlyMounts } from "../../core/runtime/runtimeHandler.ts";
+import { ownCpusText } from "../../core/topology/nodeHardware.ts";
 import type { ContainerConfig, Image } from "../../gen/cri.ts";
 import { aborted } from "../../operators/aborted.ts";
 import { orElse } from "../../operators/orElse.ts";
@@ -173,6 +174,7 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, sou
     const message = "services have not yet been read at least once, cannot construct envvars";
     return err(kubeletError("Unavailable", message));
   }
+  const ownCpus = ownCpusText(context.memory.allocation.hardware, container.name);
   return buildContainerConfig({
     pod,
     container,
@@ -186,6 +188,8 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, sou
     terminationLogPath,
     targetContainerId: target?.containerId,
     volumes: volumesOf(context),
+    cpus: ownCpus ?? context.node.sharedCpus,
+    hasNoCpuQuota: ownCpus !== undefined && context.config.hardware?.liftsCpuQuota === true,
     ...sources,
     objects: { ...sources.objects, services },
     node: context.node,

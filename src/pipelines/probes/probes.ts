@@ -37,7 +37,7 @@ import { PROBE_KINDS } from "../../core/probe/probeTypes.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import { inParallel } from "../../operators/inParallel.ts";
 import { switchOnNews } from "../../operators/switchOnNews.ts";
-import { whenever } from "../../operators/whenever.ts";
+import { derived } from "../../operators/derived.ts";
 import { createCell } from "../../state/cell.ts";
 import type { PodContext } from "../podContext.ts";
 import type { ProbeMemory } from "../podMemories.ts";
@@ -76,9 +76,10 @@ function containerProbes(
   commands$: Observable<PodCommand>,
   inspected$: Observable<unknown>,
 ): Observable<PodOutput> {
-  const instance$ = whenever(inspected$, context.memory.hooks.postStarting.changes$).pipe(
-    map(() => runningInstance(context, pod, container)),
-    distinctUntilChanged((before, now) => before?.id === now?.id && before?.podIp === now?.podIp),
+  const instance$ = derived(
+    [inspected$, context.memory.hooks.postStarting.changes$],
+    () => runningInstance(context, pod, container),
+    (before, now) => before?.id === now?.id && before?.podIp === now?.podIp,
   );
   return instance$.pipe(
     switchMap((instance) => (instance === undefined ? EMPTY : instanceProbes(context, instance, commands$))),

@@ -69,8 +69,8 @@ function readCgroups(
 }
 
 /**
- * Reads the cgroup of each pod and that of its sandbox, for its network. Asking the runtime for all pods takes some
- * 20 times as long as reading these files.
+ * Reads the cgroup of each pod, those of its running containers, and that of its sandbox, for its network. Asking the
+ * runtime for all pods takes some 20 times as long as reading these files.
  */
 export function readPodCgroups(
   pods: readonly PodRuntimeStatus[],
@@ -78,7 +78,7 @@ export function readPodCgroups(
   config: Config,
 ): Call<readonly CgroupReading[]> {
   const { top, look } = cgroupsOfPods(pods, config, ({ sandbox, container }) => {
-    if (container !== undefined) return undefined;
+    if (container !== undefined) return container.state === "running" ? { pressure: true } : undefined;
     return sandbox === undefined ? { below: true, pressure: true } : { network: !sandbox.hostNetwork };
   });
   return usage.read(top, look);

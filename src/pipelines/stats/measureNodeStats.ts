@@ -4,7 +4,7 @@
  * time, FIGURE_DEADLINE_MS for each figure. Pod workers never wait for a measurement. Upstream: pkg/kubelet/stats,
  * server/stats/summary.go.
  */
-import { catchError, defer, forkJoin, map, type Observable, of, switchMap, tap, throwError } from "rxjs";
+import { catchError, defer, forkJoin, map, type Observable, of, switchMap, throwError } from "rxjs";
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";
 import { epochMs } from "../../core/ids.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
@@ -25,6 +25,7 @@ import type { NodeStats } from "../../ports/nodeStats.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 import { type MeasuredNode, measureContainers, readPodCgroups } from "./containerMetrics.ts";
 import { createDiskCounts } from "./diskCounts.ts";
+import { createDiskLookup } from "./diskPlaces.ts";
 import { FIGURE_DEADLINE_MS, figuresOf, orUndefined } from "./measuredFigure.ts";
 import { measureSystemContainers } from "./measureSystemContainers.ts";
 
@@ -35,7 +36,7 @@ type Ports = Pick<
 type Config = Pick<
   KubeletConfig,
   | ("nodeName" | "directories" | "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver" | "nodeCgroups")
-  | ("diskStatsPeriodMs" | "podStatsFromRuntime")
+  | ("diskStatsPeriodMs" | "podStatsFromRuntime" | "separatesDisks")
 >;
 type State = Pick<NodeView, "runtimeStatuses" | "volumes" | "registry">;
 
@@ -57,7 +58,7 @@ export function createNodeStats(ports: Ports, config: Config, state: State): Mea
     forkJoin({
       pods: measurePods(() => statuses.values(), ports, config),
       host: measureHost(ports, config),
-      runtime: measureRuntime(ports),
+      runtime: measureRuntime(ports, config),
     }).pipe(
       map(({ pods, host, runtime }) => {
         const node = nodeStats(config.nodeName, bootedAt, host, runtime);
@@ -71,18 +72,16 @@ export function createNodeStats(ports: Ports, config: Config, state: State): Mea
     measureContainers(measured$, { runtimeStatuses: statuses }, ports, config),
   );
   const disks = createDiskCounts(state, ports, config);
-  let hasImageFs: boolean | undefined;
+  const { layout$ } = createDiskLookup(ports, config);
   return {
     summary: () =>
       forkJoin([measured$, disks.logs$, disks.volumes$]).pipe(
         map(([{ summary }, logs, volumes]) => withStorage(summary, logs, volumes)),
       ),
+    summaryWithoutDirectories: () => measured$.pipe(map(({ summary }) => summary)),
     cpuAndMemory: () => measured$.pipe(map(({ summary }) => onlyCpuAndMemory(summary))),
     containerMetrics: () => containers$.pipe(map((measurement) => cadvisorMetrics(machine, measurement))),
-    hasImageFs: () =>
-      defer(() => (hasImageFs === undefined ? lookForImageFs(ports, config) : of(hasImageFs))).pipe(
-        tap((found) => (hasImageFs = found)),
-      ),
+    diskLayout: () => layout$,
     gaugeDisks: () => disks.gauge$,
     counting$: disks.counting$,
   };
@@ -165,30 +164,18 @@ function measureHost(ports: Ports, config: Config): Observable<HostFigures> {
   );
 }
 
-function measureRuntime(ports: Ports) {
+function measureRuntime(ports: Ports, { separatesDisks }: Config) {
   return orUndefined(ports.images.imageFsInfo({}, DEADLINE), ports).pipe(
     switchMap((answer) => {
       const images = answer?.imageFilesystems[0];
       // A runtime that reports no file system for containers keeps them on that of images.
-      const containers = answer?.containerFilesystems[0] ?? images;
+      const containers = (separatesDisks ? answer?.containerFilesystems[0] : undefined) ?? images;
       return forkJoin({ images: runtimeFs(images, ports), containers: runtimeFs(containers, ports) }).pipe(
         map((found) => ({ ...found, writableFs: containers?.fsId?.mountpoint })),
       );
     }),
   );
 }
-
-/**
- * Emits whether the image file system is on another device than the kubelet's root directory. Errors if the runtime
- * does not report it, or its mount point does not exist.
- */
-const lookForImageFs = ({ images, hostUsage }: Ports, { directories }: Config): Call<boolean> =>
-  images.imageFsInfo({}, DEADLINE).pipe(
-    switchMap(({ imageFilesystems: [found] }) =>
-      forkJoin([hostUsage.device(found?.fsId?.mountpoint ?? ""), hostUsage.device(directories.rootDir)]),
-    ),
-    map(([ofImages, own]) => ofImages !== own),
-  );
 
 function runtimeFs(usage: cri.FilesystemUsage | undefined, ports: Ports): Observable<FsStats | undefined> {
   if (usage === undefined) return of(undefined);

@@ -11,6 +11,8 @@ import { isStaticPod } from "../../core/pod/criticalPod.ts";
 import type { PodRecord } from "../../core/pod/podRegistryTypes.ts";
 import type { PodVolumes } from "../../core/volume/podVolumes.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import { gaugeCpus } from "./gaugeCpus.ts";
 import { inParallel } from "../../operators/inParallel.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
@@ -22,6 +24,7 @@ const CONTAINER_STATES = ["created", "running", "exited", "unknown"] as const;
 /** Follows the cells while subscribed. */
 export function nodeGauges(
   { clock, telemetry }: Pick<KubeletPorts, "clock" | "telemetry">,
+  { hardware }: Pick<KubeletConfig, "hardware">,
   state: Pick<NodeView, "runtimeStatuses" | "registry" | "podStatuses" | "apiPodObjects" | "volumes">,
 ): Observable<never> {
   const { runtimeStatuses: statuses, registry, podStatuses, apiPodObjects, volumes } = state;
@@ -33,6 +36,9 @@ export function nodeGauges(
     [podStatuses.anyChange$, () => gaugeResizes(podStatuses.values(), metrics)],
     [volumes.anyChange$, () => gaugeVolumes(volumes.values(), plugins, metrics)],
     [apiPodObjects.changes$, () => gaugeMirrors(apiPodObjects.value, metrics)],
+    ...(hardware === undefined
+      ? []
+      : [[registry.changes$, () => gaugeCpus(hardware, registry.value, metrics)] as const]),
   ];
   /** Gauges whose cells changed since they were last set. */
   const due = new Set(gauges.map(([, update]) => update));

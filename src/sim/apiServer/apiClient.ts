@@ -9,6 +9,7 @@ import type {
   ApiList,
   ApiListOptions,
   ApiPatch,
+  ApiPatchOptions,
   ApiServer,
   ApiUpdateOptions,
   ApiWatchEvent,
@@ -24,7 +25,14 @@ import { type ApiAttributes, type ApiVerb, authorize, partsOf } from "./nodeAuth
 import { admitPodRemoval } from "./nodeRestriction.ts";
 import { forbidden, tooManyRequests } from "../../core/apiObjects/refusals.ts";
 import { getObject, listObjects } from "../../core/apiObjects/reads.ts";
-import { type ApiObject, refOf, type StoredObject, typed, untyped } from "../../core/apiObjects/storedObject.ts";
+import {
+  type ApiObject,
+  metadataOnly,
+  refOf,
+  type StoredObject,
+  typed,
+  untyped,
+} from "../../core/apiObjects/storedObject.ts";
 import { bindPod, evictPod, requestToken, reviewAccess, reviewToken } from "./subresources.ts";
 import type { SimAccess } from "./tokenRestriction.ts";
 import { type WatchSettings, watchStream } from "./watchStream.ts";
@@ -127,14 +135,12 @@ function writeVerbs(
       const effect = () => typed<R>(updateObject(world, { resource, identity, subresource }, body));
       return call("update", resource, { ref: refOf(body), subresource, body }, effect, options);
     },
-    patch: <R extends ApiResourceName>(
-      resource: R,
-      ref: ObjectRef,
-      patch: ApiPatch,
-      options: ApiUpdateOptions = {},
-    ) => {
-      const { subresource } = options;
-      const effect = () => typed<R>(patchObject(world, { resource, identity, subresource }, ref, patch));
+    patch: <R extends ApiResourceName>(resource: R, ref: ObjectRef, patch: ApiPatch, options: ApiPatchOptions = {}) => {
+      const { subresource, answer } = options;
+      const effect = () => {
+        const object = patchObject(world, { resource, identity, subresource }, ref, patch);
+        return typed<R>(answer === "metadata" ? metadataOnly(object) : object);
+      };
       return call("patch", resource, { ref, subresource, body: patch }, effect, options);
     },
     delete: (resource, ref, options = {}) => {

@@ -5,6 +5,7 @@ import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { SimNode } from "../simNode.ts";
 import { POD_KINDS } from "../workload/podKinds.ts";
 import { SIM_NAMESPACE, type WantedPod } from "../workload/workload.ts";
+import { hasSucceeded } from "./evictedAreTold.ts";
 
 /** The part of a node that `openDesires` reads. */
 export interface DesiredNode extends Pick<SimNode, "pods"> {
@@ -32,8 +33,12 @@ function problemOf({ metadata, spec, status }: Pod, { plan, uid }: WantedPod): s
   // A rejected, preempted or evicted pod is terminal whatever its goal. After a restart of the kubelet, the status of a
   // rejected pod lists its containers as lost.
   const gaveWay =
-    containerStatuses.length === 0 || ["Preempting", "Evicted"].includes(reason) || reason.startsWith("OutOf");
+    containerStatuses.length === 0 ||
+    ["Preempting", "Evicted", "UnexpectedAdmissionError"].includes(reason) ||
+    reason.startsWith("OutOf");
   if (phase === "Failed" && gaveWay) return undefined;
+  const isDisrupted = status?.conditions?.some(({ type, status: is }) => type === "DisruptionTarget" && is === "True");
+  if (status !== undefined && isDisrupted === true && hasSucceeded(status)) return undefined;
   const reported = podContainerStatuses(status).map(({ name, state, ready, restartCount }) => {
     const is = state?.running !== undefined ? "runs" : (state?.terminated?.reason ?? state?.waiting?.reason ?? "?");
     return `${name} ${is}${ready ? "" : " (not ready)"} #${restartCount}`;

@@ -1,11 +1,17 @@
 /**
- * A pod that has Succeeded or Failed keeps its phase. Across a restart of the kubelet this holds for pods whose source
- * returns their status; the outcome of a static pod is known only from its containers.
+ * A pod that has Succeeded or Failed keeps its phase once its containers have stopped: until then an evicted pod may
+ * still succeed. Across a restart of the kubelet this holds for pods whose source returns their status; the outcome of
+ * a static pod is known only from its containers.
  */
+import type { PodStatus } from "../../core/api.ts";
+import { podContainerStatuses } from "../../core/pod/containers.ts";
 import type { PodSource } from "../../core/pod/sourceSnapshot.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { SimChecker } from "../simChecker.ts";
 import type { SimObservation } from "../simObservation.ts";
+
+const isRunning = (status: PodStatus): boolean =>
+  podContainerStatuses(status).some(({ state }) => state?.running !== undefined);
 
 export function finalPhaseStays(): SimChecker {
   /** Terminal phases that a source gave to the kubelet, by source and pod UID. */
@@ -24,7 +30,7 @@ export function finalPhaseStays(): SimChecker {
       if (observation.kind !== "status") return undefined;
       const { podUid, before, after, subject } = observation;
       const handed = [...known.values()].map((phases) => phases.get(podUid)).find((phase) => phase !== undefined);
-      const final = isTerminalPhase(before?.phase) ? before.phase : handed;
+      const final = before !== undefined && isTerminalPhase(before.phase) && !isRunning(before) ? before.phase : handed;
       if (final === undefined || after === undefined || after.phase === final) return undefined;
       return `${subject} went from ${final} to ${after.phase}`;
     },

@@ -5,6 +5,7 @@
  * container. A sidecar that was already being stopped for another reason keeps its own timing.
  */
 import type { PodStatus } from "../../core/api.ts";
+import { IMMEDIATE_EVICTION_GRACE_SECONDS } from "../../core/eviction/evicted.ts";
 import { isSidecar } from "../../core/pod/containers.ts";
 import { stoppingMessage } from "../../core/pod/podEvents.ts";
 import type { SimChecker } from "../simChecker.ts";
@@ -74,7 +75,9 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
         const { podUid, atMs } = observation;
         // A later deletion with a longer grace period does not extend this termination.
         const { terminationGracePeriodSeconds = DEFAULT_SECONDS } = live.pod(podUid)?.spec ?? {};
-        if (!beganAt.has(podUid)) ownGrace.set(podUid, terminationGracePeriodSeconds);
+        // An eviction at a hard threshold leaves a pod one second; the simulated node has no soft thresholds.
+        if (observation.after?.reason === "Evicted") ownGrace.set(podUid, IMMEDIATE_EVICTION_GRACE_SECONDS);
+        else if (!beganAt.has(podUid)) ownGrace.set(podUid, terminationGracePeriodSeconds);
         keepFirst(podUid, killedAt.get(podUid) ?? atMs);
       }
       if (observation.kind !== "call" || observation.rpc !== "StopContainer") return undefined;

@@ -6,18 +6,26 @@ import { deletedOnceStopped } from "./deletedOnceStopped.ts";
 import { configNeverOlder } from "./configNeverOlder.ts";
 import { disjointUserIds } from "./disjointUserIds.ts";
 import { diskOutlivesContainers } from "./diskOutlivesContainers.ts";
+import { evictedAreTold } from "./evictedAreTold.ts";
+import { evictionOrder } from "./evictionOrder.ts";
 import { finalPhaseStays } from "./finalPhaseStays.ts";
 import { graceNeverGrows } from "./graceNeverGrows.ts";
+import { imageGcStops } from "./imageGcStops.ts";
 import { liveContainers } from "./liveContainers.ts";
 import { leaseGap } from "./leaseGap.ts";
+import { neededImagesStay } from "./neededImagesStay.ts";
 import { nodeReady } from "./nodeReady.ts";
 import { noStartAfterEnd } from "./noStartAfterEnd.ts";
+import { oneEvictionAtATime } from "./oneEvictionAtATime.ts";
 import { oneIncarnation } from "./oneIncarnation.ts";
 import { oneLiveInstance } from "./oneLiveInstance.ts";
 import { oneMirror } from "./oneMirror.ts";
 import { oneSandbox } from "./oneSandbox.ts";
+import { oomKillsAreTold } from "./oomKillsAreTold.ts";
+import { pressureLasts } from "./pressureLasts.ts";
 import { preStopOnce } from "./preStopOnce.ts";
 import { readyFollowsVerdict } from "./readyFollowsVerdict.ts";
+import { reclaimBeforeEviction } from "./reclaimBeforeEviction.ts";
 import { resourcesAreAwaited } from "./resourcesAreAwaited.ts";
 import { restartCountsGrow } from "./restartCountsGrow.ts";
 import { restartsKeepTheCurve } from "./restartsKeepTheCurve.ts";
@@ -27,7 +35,10 @@ import { startupGatesReady } from "./startupGatesReady.ts";
 import { writesInBounds } from "./writesInBounds.ts";
 
 /** The part of a configuration that the checkers need. */
-export type CheckedConfig = Pick<KubeletConfig, "allocatable" | "maxPods" | "containerBackoff">;
+export type CheckedConfig = Pick<
+  KubeletConfig,
+  "allocatable" | "maxPods" | "containerBackoff" | "imageGc" | "evictionThresholds" | "pressureTransitionMs" | "sources"
+>;
 
 /** Creates a new set of checkers for a node with this configuration. */
 export function usualCheckers(config: CheckedConfig): readonly SimChecker[] {
@@ -56,5 +67,13 @@ export function usualCheckers(config: CheckedConfig): readonly SimChecker[] {
     configNeverOlder(),
     leaseGap(),
     nodeReady(),
+    neededImagesStay(),
+    imageGcStops(config),
+    reclaimBeforeEviction(config),
+    evictionOrder(),
+    oneEvictionAtATime(live, config),
+    evictedAreTold(),
+    pressureLasts(config),
+    oomKillsAreTold(),
   ];
 }

@@ -13,6 +13,7 @@ import type { FaultDice } from "./faultDice.ts";
 import type { FaultKind } from "./faultKinds.ts";
 import { createOutages, type Later, type Outages } from "./outages.ts";
 import type { PageFaults } from "./pageFaults.ts";
+import { createResourceFaults } from "./resourceFaults.ts";
 
 const MINUTE_MS = 60_000;
 /** Upper bound on temporary failures. */
@@ -53,6 +54,7 @@ export function createAccidents(
   };
   const { owners, page, api } = surroundings;
   const outages = createOutages(node, later);
+  const resources = createResourceFaults(node);
   const accidents: AccidentTable = {
     runtimeCrashes: (prng) => outages.endRuntime("stay", prng),
     runtimeDies: (prng) => outages.endRuntime("die", prng),
@@ -67,6 +69,7 @@ export function createAccidents(
       annotatePod: (prng) => void owners?.annotatePod(prng),
     }),
     ...containerAccidents(node),
+    ...resources.accidents,
     ...(owners && ownerAccidents(owners)),
   };
   for (const [kind, happen] of Object.entries(accidents) as [FaultKind, Accident][]) {
@@ -81,6 +84,7 @@ export function createAccidents(
     crashKubelet: outages.crashKubelet,
     heal() {
       node.host.disk.fill("/", FILLER, {});
+      resources.heal();
       page?.comeBack();
       api?.faults.heal(api.server);
       if (api !== undefined) node.see({ kind: "apiServer", isUp: true });

@@ -11,6 +11,7 @@ interface FaultKindInfo {
     | "abandoned call"
     | "event"
     | "start"
+    | "exit"
     | "pull"
     | "request"
     | "mount"
@@ -75,6 +76,15 @@ export const FAULT_KINDS = {
     highest: 12,
     about: "pods are force deleted, and others bound that need their resources",
   },
+  imagesPile: { per: "hour", highest: 12, about: "another client pulls up to 6 images of up to 10 GiB" },
+  imageLarge: { per: "pull", highest: 0.3, about: "an image has up to 8 GiB" },
+  diskFills: { per: "hour", highest: 6, about: "other programs take up to 85 % of the disk for up to 20 min" },
+  memoryTaken: { per: "hour", highest: 4, about: "other programs leave up to 1 GiB of memory for up to 20 min" },
+  memoryLeak: { per: "start", highest: 0.3, about: "a program uses more and more memory and threads, or less again" },
+  memoryStays: { per: "exit", highest: 0.5, about: "the memory of a program is freed up to 20 s after its exit" },
+  volumeGrows: { per: "start", highest: 0.3, about: "a program writes up to 20 GiB to an emptyDir" },
+  pidsTaken: { per: "hour", highest: 4, about: "other programs leave up to 4,000 process ids for up to 20 min" },
+  filesGrow: { per: "start", highest: 0.3, about: "a program creates up to 1,000,000 files in an emptyDir" },
 } as const satisfies Readonly<Record<string, FaultKindInfo>>;
 
 /** Name of a kind. */

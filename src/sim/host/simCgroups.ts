@@ -1,7 +1,8 @@
 /** The Cgroups port in memory: names and limits. Owns the hierarchy. */
 import { type ErrorCode, kubeletError } from "../../core/errors.ts";
+import { sameValue } from "../../core/sameValue.ts";
 import type { Call } from "../../ports/call.ts";
-import type { CgroupResources, Cgroups } from "../../ports/cgroup.ts";
+import type { CgroupDrift, CgroupResources, Cgroups } from "../../ports/cgroup.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { later } from "../runtime/simCall.ts";
 
@@ -11,6 +12,10 @@ export interface SimCgroups extends Cgroups {
   all(): ReadonlyMap<string, CgroupResources>;
   /** Creates a cgroup without limits, as another program on the machine does. */
   add(name: string): void;
+  /** Sets the memory that a cgroup uses; it uses none before. A memory limit below it is refused, as by cgroup v1. */
+  useMemory(name: string, bytes: number): void;
+  /** Changes limits of a cgroup, as another program on the machine does. */
+  tamper(name: string, resources: CgroupResources): void;
   /** Removes all cgroups, as a boot does. */
   clear(): void;
 }
@@ -25,6 +30,7 @@ export interface SimCgroupsOptions {
 /** Creates an empty hierarchy. */
 export function createSimCgroups({ clock, latencyMs = 0, fault }: SimCgroupsOptions): SimCgroups {
   const groups = new Map<string, CgroupResources>();
+  const usedBytes = new Map<string, number>();
   const call = <T>(operation: keyof Cgroups, name: string, effect: () => T): Call<T> =>
     later(clock, latencyMs, () => {
       const code = fault?.(operation, name);
@@ -32,6 +38,10 @@ export function createSimCgroups({ clock, latencyMs = 0, fault }: SimCgroupsOpti
       return effect();
     });
   const ensure = (name: string, resources: CgroupResources) => {
+    const used = usedBytes.get(name) ?? 0;
+    if ((resources.memoryLimitBytes ?? used) < used) {
+      throw kubeletError("Io", `cannot limit the memory of cgroup ${name}, which uses ${used} bytes: EBUSY`);
+    }
     let parent = "";
     for (const part of name.split("/").slice(1, -1)) {
       parent = `${parent}/${part}`;
@@ -41,6 +51,18 @@ export function createSimCgroups({ clock, latencyMs = 0, fault }: SimCgroupsOpti
   };
   return {
     ensure: (name, resources) => call("ensure", name, () => ensure(name, resources)),
+    correct: (name, resources) =>
+      call("correct", name, () => {
+        const found = groups.get(name) ?? {};
+        const drifts = driftsOf(name, found, resources);
+        ensure(name, resources);
+        return drifts;
+      }),
+    memoryUsage: (name) =>
+      call("memoryUsage", name, () => {
+        if (groups.has(name)) return usedBytes.get(name) ?? 0;
+        throw kubeletError("NotFound", `cgroup ${name} does not exist`);
+      }),
     update: (name, resources) =>
       call("update", name, () => {
         const found = groups.get(name);
@@ -60,7 +82,18 @@ export function createSimCgroups({ clock, latencyMs = 0, fault }: SimCgroupsOpti
           .sort();
       }),
     add: (name) => ensure(name, {}),
+    useMemory: (name, bytes) => void usedBytes.set(name, bytes),
+    tamper: (name, resources) => void groups.set(name, { ...groups.get(name), ...resources }),
     clear: () => groups.clear(),
     all: () => new Map([...groups].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
+
+const driftsOf = (name: string, found: CgroupResources, wanted: CgroupResources): readonly CgroupDrift[] =>
+  (Object.keys(wanted) as (keyof CgroupResources)[])
+    .filter((key) => !sameValue(found[key], wanted[key]))
+    .map((key) => ({
+      file: `${name}/${key}`,
+      found: JSON.stringify(found[key]) ?? "",
+      wanted: JSON.stringify(wanted[key]),
+    }));

@@ -8,7 +8,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Files } from "../../ports/files.ts";
 import { later } from "../runtime/simCall.ts";
 import { isOfOther } from "./simMountTable.ts";
-import { normalized, parentOf, type SimNode } from "./simPaths.ts";
+import { normalized, parentOf, type SimFileExtent, type SimNode } from "./simPaths.ts";
 import { createSimTree, type SimTree } from "./simTree.ts";
 import type { CountStored } from "./simTreeNodes.ts";
 
@@ -21,7 +21,7 @@ export interface SimFiles extends Files {
   /** Returns the content of a file, links followed; undefined if it is not a file. */
   read(path: string): string | undefined;
   /** Writes a file as a program on the host does, with missing parent directories. */
-  put(path: string, content: string): void;
+  put(path: string, content: string, extent?: SimFileExtent): void;
   /** Removes a file or tree at once, as a program on the host does. */
   drop(path: string): void;
   /** Returns every path, sorted; file systems mounted later are excluded. */
@@ -100,9 +100,9 @@ export function createSimFiles({ clock, latencyMs = 0, fault, isFullFor, count }
       const node = tree.nodes.get(tree.resolve(path));
       return node?.kind === "file" ? node.content : undefined;
     },
-    put(path, content) {
+    put(path, content, extent) {
       tree.makeDirectory(parentOf(normalized(path)), DIRECTORY_MODE);
-      tree.writeFile(path, content, FILE_MODE);
+      tree.writeFile(path, content, FILE_MODE, extent);
     },
     drop: (path) => tree.remove(path),
     paths: () => [...tree.nodes.keys()].filter((place) => !isOfOther(place)).sort(),

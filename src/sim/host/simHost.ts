@@ -18,8 +18,9 @@ import { createSimVolumeFiles, type SimVolumeFilesOptions } from "./simVolumeFil
 import { simMachine } from "./simMachine.ts";
 import { nextOomKill, type OomKill, oomMessages } from "./oomKiller.ts";
 import { createSimDisk, type SimDisk, type SimFileSystem, usualFileSystems } from "./simDisk.ts";
+import { createSlowReclaim } from "./slowReclaim.ts";
 import { createSimKernelLog, type SimKernelLog } from "./simKernelLog.ts";
-import { createSimProcesses, DEFAULT_MAX_PIDS, type SimProcesses } from "./simProcesses.ts";
+import { createSimProcesses, DEFAULT_MAX_PIDS, type SimHostProcess, type SimProcesses } from "./simProcesses.ts";
 
 export interface SimHostOptions {
   readonly clock: Clock;
@@ -30,6 +31,8 @@ export interface SimHostOptions {
   readonly maxPids?: number;
   /** Properties of the machine, except its ids, which the host draws. */
   readonly machine?: Partial<Machine> | undefined;
+  /** Returns how long the memory of an ended process stays in use; default 0. */
+  readonly reclaimMs?: ((process: SimHostProcess) => number) | undefined;
   /** Faults of the files; called before the check for disk space. */
   readonly fileFault?: SimFilesOptions["fault"];
   /** Decides the outcome of mount and unmount requests. */
@@ -85,7 +88,8 @@ export function createSimHost({ clock, prng, maxPids = DEFAULT_MAX_PIDS, ...opti
     fault: options.volumeFault,
     isFull: (dir) => !isOfOther(files.tree.resolve(dir)) && disk.isFullFor("writeFile", dir),
   });
-  const processes = createSimProcesses(maxPids, () => watchMemory());
+  const reclaim = createSlowReclaim(clock, options.reclaimMs ?? (() => 0));
+  const processes = createSimProcesses(maxPids, () => watchMemory(), reclaim.ended);
   const watchMemory = createMemoryWatch(
     clock,
     () => nextOomKill(processes.all(), memoryBytes),
@@ -99,7 +103,7 @@ export function createSimHost({ clock, prng, maxPids = DEFAULT_MAX_PIDS, ...opti
       return { ...facts, ...addresses, bootId };
     },
     usage: {
-      ...usageOf({ clock, memoryBytes, maxPids, disk, processes, bootedAtMs: () => bootedAtMs }),
+      ...usageOf({ clock, memoryBytes, maxPids, disk, processes, reclaim, bootedAtMs: () => bootedAtMs }),
       addresses: () => atOnce(() => addresses),
     },
     files,
@@ -111,6 +115,7 @@ export function createSimHost({ clock, prng, maxPids = DEFAULT_MAX_PIDS, ...opti
     setAddresses: (changed) => (addresses = changed),
     reboot() {
       processes.boot();
+      reclaim.boot();
       mounts.clear();
       for (const { mountPoint, isTmpfs } of disk.fileSystems) if (isTmpfs === true) emptyTree(files, mountPoint);
       kernelLog.boot();
@@ -124,6 +129,7 @@ interface UsedHost extends Pick<SimHost, "disk" | "processes"> {
   readonly clock: Clock;
   readonly memoryBytes: number;
   readonly maxPids: number;
+  readonly reclaim: { readonly bytes: number };
   bootedAtMs(): number;
 }
 
@@ -133,6 +139,7 @@ const usageOf = ({
   maxPids,
   disk,
   processes,
+  reclaim,
   bootedAtMs,
 }: UsedHost): Omit<HostUsage, "addresses"> => ({
   fileSystem: (path) => atOnce(() => disk.usage(path)),
@@ -140,7 +147,7 @@ const usageOf = ({
   device: (path) => atOnce(() => disk.device(path)),
   memory: () =>
     atOnce(() => {
-      const used = Math.min(memoryBytes, processes.memoryBytes);
+      const used = Math.min(memoryBytes, processes.memoryBytes + reclaim.bytes);
       return {
         capacityBytes: BigInt(memoryBytes),
         availableBytes: BigInt(memoryBytes - used),

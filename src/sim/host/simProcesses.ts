@@ -27,7 +27,7 @@ export interface SimProcesses {
   /** Starts a process and returns its id; `killed` is called when the kernel kills it. */
   start(process: SimProcessStart, killed?: () => void): number;
   /** Changes the usage or limits of a running process; ignored if it has ended. */
-  change(pid: number, usage: Partial<Pick<SimHostProcess, "memoryBytes" | "memoryLimitBytes">>): void;
+  change(pid: number, usage: Partial<Pick<SimHostProcess, "memoryBytes" | "memoryLimitBytes" | "tasks">>): void;
   /** Removes a process that exited on its own. */
   end(pid: number): void;
   /** Kills a process as the kernel does. */
@@ -44,10 +44,14 @@ const FIRST_PID = 1_000;
 export const DEFAULT_MAX_PIDS = 32_768;
 
 /**
- * Creates an empty table. `onGrowth` is called when a process started, uses more, or has a lower limit. Ids are
- * reused after `maxPids`.
+ * Creates an empty table. `onGrowth` is called when a process started, uses more, or has a lower limit, `onEnd` when
+ * one ended. Ids are reused after `maxPids`.
  */
-export function createSimProcesses(maxPids = DEFAULT_MAX_PIDS, onGrowth: () => void = () => {}): SimProcesses {
+export function createSimProcesses(
+  maxPids = DEFAULT_MAX_PIDS,
+  onGrowth: () => void = () => {},
+  onEnd: (process: SimHostProcess) => void = () => {},
+): SimProcesses {
   const table = new Map<number, SimHostProcess>();
   const killed = new Map<number, () => void>();
   let next = FIRST_PID;
@@ -60,8 +64,10 @@ export function createSimProcesses(maxPids = DEFAULT_MAX_PIDS, onGrowth: () => v
     return pid;
   };
   const forget = (pid: number): void => {
+    const process = table.get(pid);
     table.delete(pid);
     killed.delete(pid);
+    if (process !== undefined) onEnd(process);
   };
   return {
     all: () => [...table.values()],

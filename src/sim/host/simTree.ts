@@ -3,7 +3,7 @@
  * Owned by its creator.
  */
 import { type ErrorCode, kubeletError } from "../../core/errors.ts";
-import { parentOf, type SimNode } from "./simPaths.ts";
+import { parentOf, type SimFileExtent, type SimNode } from "./simPaths.ts";
 import { type CountStored, createTreeNodes } from "./simTreeNodes.ts";
 import { createSimMountTable, isOfOther, rootOf } from "./simMountTable.ts";
 import type { SimMount, SimWhere } from "./simPathLookup.ts";
@@ -21,6 +21,12 @@ function needDirectory(node: SimNode | undefined, action: string, path: string):
   if (node === undefined) throw failure("NotFound", action, path, "ENOENT");
   if (node.kind !== "directory") throw failure("Io", action, path, "ENOTDIR");
 }
+
+const fileOf = (content: string, mode: number, { moreBytes = 0, moreInodes = 0 }: SimFileExtent): SimNode => ({
+  ...{ kind: "file", content, mode },
+  ...(moreBytes === 0 ? {} : { moreBytes }),
+  ...(moreInodes === 0 ? {} : { moreInodes }),
+});
 
 /** A file tree. */
 export type SimTree = ReturnType<typeof createSimTree>;
@@ -48,11 +54,11 @@ export function createSimTree(count: CountStored = () => undefined) {
     nodes,
     resolve,
     makeDirectory,
-    writeFile(path: string, content: string, mode: number) {
+    writeFile(path: string, content: string, mode: number, extent: SimFileExtent = {}) {
       const place = writable("write", path, mounts.walk(path));
       needDirectory(nodes.get(parentOf(place)), "write", path);
       if (nodes.get(place)?.kind === "directory") throw failure("Io", "write", path, "EISDIR");
-      put(place, { kind: "file", content, mode });
+      put(place, fileOf(content, mode, extent));
     },
     readTail(path: string, maxBytes: number): string {
       const node = nodes.get(resolve(path));

@@ -1,5 +1,5 @@
 /** The nodes of a simulated file tree by place, and the names in each directory. Checks no rules: simTree.ts does. */
-import type { SimNode } from "./simPaths.ts";
+import { inodesOfNode, type SimNode, sizeOfFile } from "./simPaths.ts";
 import { isOfOther } from "./simMountTable.ts";
 
 /** Returns the directory of a node, and its name there. */
@@ -11,8 +11,8 @@ const split = (place: string): readonly [directory: string, name: string] => {
 /** Receives each change of the stored amount: characters and nodes, negative when they go. */
 export type CountStored = (place: string, bytes: number, inodes: number) => void;
 
-const bytesOf = (node: SimNode | undefined): number => (node?.kind === "file" ? node.content.length : 0);
-const entries = (node: SimNode | undefined): number => (node === undefined ? 0 : 1);
+const bytesOf = (node: SimNode | undefined): number => (node?.kind === "file" ? sizeOfFile(node) : 0);
+const entries = (node: SimNode | undefined): number => (node === undefined ? 0 : inodesOfNode(node));
 
 /**
  * Creates the nodes: an empty root directory. `linkChanged` receives the place of each link that is created or

@@ -14,7 +14,7 @@ import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { OwnershipResult, VolumeFile, VolumeFiles, VolumeOwnership } from "../../ports/volumeFiles.ts";
 import { later } from "../runtime/simCall.ts";
-import { parentOf, type SimNode } from "./simPaths.ts";
+import { inodesOfNode, parentOf, type SimNode, sizeOfFile } from "./simPaths.ts";
 import type { SimTree } from "./simTree.ts";
 
 export interface SimVolumeFilesOptions {
@@ -72,10 +72,11 @@ export function createSimVolumeFiles(options: SimVolumeFilesOptions): VolumeFile
       call("usage", dir, (root) => {
         const nodes = below(tree, root);
         const blocks = nodes.map(([, node]) =>
-          node.kind === "file" ? Math.ceil(node.content.length / BLOCK_BYTES) : Number(node.kind === "directory"),
+          node.kind === "file" ? Math.ceil(sizeOfFile(node) / BLOCK_BYTES) : Number(node.kind === "directory"),
         );
         const bytes = blocks.reduce((sum, count) => sum + count, 0) * BLOCK_BYTES;
-        return { bytes: BigInt(bytes), inodes: BigInt(nodes.length) };
+        const inodes = nodes.reduce((sum, [, node]) => sum + inodesOfNode(node), 0);
+        return { bytes: BigInt(bytes), inodes: BigInt(inodes) };
       }),
   };
 }

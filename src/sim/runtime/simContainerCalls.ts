@@ -9,7 +9,7 @@ import type { Call } from "../../ports/call.ts";
 import { after, atOnce } from "./simCall.ts";
 import { findImage } from "./simImageCalls.ts";
 import { containerMessage, containerState, containerStatusMessage, labelMatcher, logPathOf } from "./simMessages.ts";
-import { startProcess } from "./simProcess.ts";
+import { startProcess, type WriteHostFile } from "./simProcess.ts";
 import type { SimPrograms } from "./simProgram.ts";
 import type { SimContainer } from "./simRecords.ts";
 import { candidates, type SimWorld } from "./simWorld.ts";
@@ -69,7 +69,7 @@ export const createContainer = (
 export const startContainer = (
   world: SimWorld,
   programs: SimPrograms,
-  writeHostFile: (path: string, content: string) => void,
+  writeHostFile: WriteHostFile,
   { containerId }: cri.StartContainerRequest,
 ): Call<cri.StartContainerResponse> =>
   atOnce(() => {
@@ -186,7 +186,7 @@ export const updateContainerResources = (
 /** ReopenContainerLog of a running container; creates the file. */
 export const reopenContainerLog = (
   world: SimWorld,
-  writeHostFile: (path: string, content: string) => void,
+  writeHostFile: WriteHostFile,
   { containerId }: cri.ReopenContainerLogRequest,
 ): Call<cri.ReopenContainerLogResponse> =>
   atOnce(() => {

@@ -70,6 +70,12 @@ export const imageStatus = (world: SimWorld, { image }: cri.ImageStatusRequest):
     return { image: found === undefined ? undefined : imageMessage(found), info: {} };
   });
 
+/** Adds an image, or replaces the one of its id. */
+export function storeImage(world: SimWorld, image: SimImage): void {
+  world.images.set(image.id, image);
+  world.imageChanged("image pulled", image);
+}
+
 /** PullImage: waits, then returns the image's id. Cancelling earlier pulls nothing. */
 export function pullImage(
   world: SimWorld,
@@ -79,8 +85,7 @@ export function pullImage(
   const pull = registry(image?.image ?? "");
   return after(longTimer(world.clock, pull.ms), () => {
     if ("error" in pull) throw pull.error;
-    world.images.set(pull.image.id, pull.image);
-    world.imageChanged("image pulled", pull.image);
+    storeImage(world, pull.image);
     return { imageRef: pull.image.id };
   });
 }

@@ -115,6 +115,7 @@ export const imageMessage = (image: SimImage): Image =>
     repoDigests: [...image.repoDigests],
     size: BigInt(image.sizeBytes),
     spec: { image: image.id },
+    pinned: image.pinned ?? false,
   });
 
 /** Returns whether labels contain every entry of the selector. */

@@ -2,8 +2,9 @@
  * Processes of simulated containers. A process ends once, at the earliest of its scheduled ends: its own exit, a
  * signal, the OOM killer, or the simulation. Owns one pending action per process that will end or grow.
  */
-import { ReplaySubject, type Subscription } from "rxjs";
+import { ReplaySubject, Subscription } from "rxjs";
 import { ContainerEventType } from "../../gen/cri.ts";
+import type { SimFileExtent } from "../host/simPaths.ts";
 import type { SimProcessStart } from "../host/simProcesses.ts";
 import type { SimExit, SimProgram } from "./simProgram.ts";
 import type { SimContainer, SimEnd } from "./simRecords.ts";
@@ -25,12 +26,48 @@ function terminationMessageFile({ config }: SimContainer): string | undefined {
   return config.mounts.findLast(({ containerPath }) => containerPath === path)?.hostPath;
 }
 
+/** Writes a file of the host. */
+export type WriteHostFile = (path: string, content: string, extent?: SimFileExtent) => void;
+
+/** Directories of emptyDirs, and of parts of volumes: pods of the simulation mount parts of emptyDirs only. */
+const WRITABLE = /\/(?:kubernetes\.io~empty-dir|volume-subpaths)\//;
+
+/**
+ * Returns the host path of the file that the program of a container writes: in the last emptyDir, because those in
+ * memory come first. Undefined without an emptyDir.
+ */
+function writtenFile({ config }: SimContainer): string | undefined {
+  const directory = config.mounts.findLast(({ hostPath }) => WRITABLE.test(hostPath))?.hostPath;
+  return directory === undefined ? undefined : `${directory}/written-by-${config.metadata?.name}`;
+}
+
+/** Carries out steps at their times; owns one pending action. */
+function oneByOne<T extends { readonly afterMs: number }>(
+  { scheduler }: SimWorld["clock"],
+  steps: readonly T[] | undefined,
+  take: (step: T) => void,
+): Subscription {
+  const pending = new Subscription();
+  const next = (index: number, passedMs: number): void => {
+    const step = steps?.[index];
+    if (step === undefined) return;
+    const action = scheduler.schedule(() => {
+      pending.remove(action);
+      take(step);
+      if (!pending.closed) next(index + 1, step.afterMs);
+    }, step.afterMs - passedMs);
+    pending.add(action);
+  };
+  next(0, 0);
+  return pending;
+}
+
 /** Starts a process for a created container, which is running on return. */
 export function startProcess(
   world: SimWorld,
   container: SimContainer,
   program: SimProgram,
-  writeHostFile: (path: string, content: string) => void,
+  writeHostFile: WriteHostFile,
 ): void {
   const { clock, containers, processes } = world;
   const ended = new ReplaySubject<void>(1);
@@ -47,7 +84,8 @@ export function startProcess(
     }
     processes.delete(id);
     world.host.processes.end(pid);
-    growth?.unsubscribe();
+    growth.unsubscribe();
+    writing.unsubscribe();
     const finishedAt = world.stampNs();
     const exited: SimContainer = {
       ...record,
@@ -67,8 +105,11 @@ export function startProcess(
   };
 
   const pid = world.host.processes.start(hostProcess(world, container, program), () => endAfter(OOM_KILLED));
-  const { grows } = program;
-  const growth = grows && clock.scheduler.schedule(() => world.host.processes.change(pid, grows), grows.afterMs);
+  const growth = oneByOne(clock, program.grows, ({ afterMs: _, ...usage }) => world.host.processes.change(pid, usage));
+  const file = writtenFile(container);
+  const writing = oneByOne(clock, file === undefined ? [] : program.writes, ({ bytes, files = 1 }) =>
+    writeHostFile(file ?? "", "", { moreBytes: bytes, moreInodes: files - 1 }),
+  );
 
   const running: SimContainer = { ...container, phase: { kind: "running", startedAt } };
   containers.set(container.id, running);

@@ -22,8 +22,26 @@ export interface SimProgram {
   /** The result of a command run inside; default: code 0 at once, without output. */
   exec?(command: readonly string[]): SimExec;
   readonly usage?: SimUsage;
-  /** Memory in use from a delay after the start. */
-  readonly grows?: { readonly afterMs: number; readonly memoryBytes: number };
+  /** Changes of its usage, in order of time. */
+  readonly grows?: readonly SimGrowth[];
+  /** Writes to the last emptyDir that the container mounts, in order of time. */
+  readonly writes?: readonly SimWrite[];
+}
+
+/** Usage from a delay after the start. */
+export interface SimGrowth {
+  readonly afterMs: number;
+  readonly memoryBytes: number;
+  /** Default: as before. */
+  readonly tasks?: number;
+}
+
+/** Size of the written files from a delay after the start. */
+export interface SimWrite {
+  readonly afterMs: number;
+  readonly bytes: number;
+  /** Number of files; default 1. */
+  readonly files?: number;
 }
 
 /** Resources in use by a program. Default: none, with one thread. */

@@ -12,6 +12,8 @@ export interface SimImage {
   /** `repository@sha256:...` */
   readonly repoDigests: readonly string[];
   readonly sizeBytes: number;
+  /** Whether the runtime needs the image itself. */
+  readonly pinned?: boolean;
 }
 
 export interface SimSandbox {
@@ -92,4 +94,10 @@ export interface SimChange {
   readonly userIds?: IdRange;
   /** Set for an exit. */
   readonly exitCode?: number;
+  /** Set for an exit. */
+  readonly reason?: string;
+  /** Set for images. */
+  readonly image?: SimImage;
+  /** Id of the image of a created container. */
+  readonly imageId?: string;
 }

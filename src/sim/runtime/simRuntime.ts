@@ -22,6 +22,7 @@ import {
 } from "./simCall.ts";
 import * as container from "./simContainerCalls.ts";
 import * as image from "./simImageCalls.ts";
+import type { WriteHostFile } from "./simProcess.ts";
 import { runsForever, type SimPrograms } from "./simProgram.ts";
 import type { SimChange, SimContainer, SimEnd, SimImage, SimSandbox } from "./simRecords.ts";
 import * as sandbox from "./simSandboxCalls.ts";
@@ -55,7 +56,7 @@ export interface SimRuntimeOptions {
   readonly podAddresses?: string;
   readonly defaultDeadlineMs?: number;
   /** Receives the termination messages of containers: the simulated host's files. */
-  writeHostFile?(path: string, content: string): void;
+  writeHostFile?(...file: Parameters<WriteHostFile>): void;
 }
 
 /** A simulated runtime: the ports, the state for checkers, and the controls for accidents. */
@@ -68,6 +69,10 @@ export interface SimRuntime {
   sandboxes(): readonly SimSandbox[];
   /** Oldest first. */
   containers(): readonly SimContainer[];
+  /** Returns the image of a name, digest or id; undefined if it is not present. */
+  image(reference: string): SimImage | undefined;
+  /** Adds an image as another client of the runtime does. */
+  addImage(image: SimImage): void;
   /** Ends a running container's process, as the kernel does: `{ afterMs: 0, code: 137, reason: "OOMKilled" }`. */
   endContainer(id: string, end: SimEnd): void;
   /** Ends a sandbox's pause process; its containers keep running and its address stays reserved until it is stopped. */
@@ -147,6 +152,8 @@ export function createSimRuntime(options: SimRuntimeOptions): SimRuntime {
     changes$: world.changes$,
     sandboxes: () => [...world.sandboxes.values()],
     containers: () => [...world.containers.values()],
+    image: (reference) => image.findImage(world, reference),
+    addImage: (added) => image.storeImage(world, added),
     endContainer: (id, end) => world.processes.get(id)?.endAfter(end),
     killSandbox: (id) => sandbox.endSandbox(world, id, false),
     breakEventStreams: (reason) => broken.next(reason),
@@ -201,7 +208,7 @@ function aboutTheNode(world: SimWorld, unary: SimUnary, modern: boolean) {
 
 function sandboxesAndContainers(world: SimWorld, unary: SimUnary, options: SimRuntimeOptions) {
   const programs = options.programs ?? (() => runsForever);
-  const writeHostFile = (path: string, content: string) => options.writeHostFile?.(path, content);
+  const writeHostFile: WriteHostFile = (...file) => options.writeHostFile?.(...file);
   return {
     runPodSandbox: unary("RunPodSandbox", (request) => sandbox.runPodSandbox(world, request)),
     stopPodSandbox: unary("StopPodSandbox", (request) => sandbox.stopPodSandbox(world, request)),

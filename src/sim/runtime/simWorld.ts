@@ -102,6 +102,13 @@ export const imagesFill = (images: readonly SimImage[]): SimFill => ({
   inodes: images.length * INODES_PER_IMAGE,
 });
 
+/** Returns the fields of a change that only some kinds have. */
+function changeDetails(kind: SimChange["kind"], { phase, image }: SimContainer): Partial<SimChange> {
+  if (kind === "container created") return { imageId: image.id };
+  if (kind !== "container exited" || phase.kind !== "exited") return {};
+  return { exitCode: phase.exitCode, reason: phase.reason };
+}
+
 /** Requirements of a runtime on its machine. */
 export interface SimRuntimeHost {
   readonly processes: SimProcesses;
@@ -173,17 +180,16 @@ export function createSimWorld(
       for (const type of types) emitEvent(sandbox.id, sandbox.id, type);
     },
     containerChanged(kind, container, type) {
-      const { phase } = container;
       const sandbox = sandboxes.get(container.sandboxId);
       const pod = sandbox === undefined ? "" : sandboxName(sandbox);
       const { name, attempt } = container.config.metadata ?? { name: "", attempt: 0 };
-      const exitCode = kind === "container exited" && phase.kind === "exited" ? { exitCode: phase.exitCode } : {};
-      emit({ kind, id: container.id, podUid: podUidOf(sandbox), name: `${pod}/${name}#${attempt}`, ...exitCode });
+      const subject = { id: container.id, podUid: podUidOf(sandbox), name: `${pod}/${name}#${attempt}` };
+      emit({ kind, ...subject, ...changeDetails(kind, container) });
       emitEvent(container.id, container.sandboxId, type);
     },
     imageChanged(kind, image) {
       host.disk?.fill("/", "images", imagesFill([...images.values()]));
-      emit({ kind, id: image.id, podUid: "", name: image.repoTags[0] ?? image.id });
+      emit({ kind, id: image.id, podUid: "", name: image.repoTags[0] ?? image.id, image });
     },
   };
 }

@@ -5,6 +5,7 @@ import { withEventFaults } from "../faults/eventFaults.ts";
 import { createFaultDice } from "../faults/faultDice.ts";
 import { type FaultKind, type FaultRates, readFaultRates } from "../faults/faultKinds.ts";
 import { createMountFaults, type MountFaults } from "../faults/mountFaults.ts";
+import { slowReclaims } from "../faults/resourceFaults.ts";
 import { withProgramFaults, withPullFaults } from "../faults/programFaults.ts";
 import type { SimNode } from "../simNode.ts";
 import type { SimNodeOptions } from "../simNodeOptions.ts";
@@ -30,8 +31,8 @@ export type ScenarioFaultRates = Readonly<Partial<Record<Exclude<FaultKind, (typ
 
 export interface RandomFaults {
   readonly parts: Pick<Required<SimNodeOptions>, "callFault" | "goesOn" | "adaptRuntime">;
-  /** Faults of the mount table and of volumes. */
-  readonly mounts: MountFaults;
+  /** Faults of the mount table, of volumes and of the memory. */
+  readonly machine: MountFaults & Pick<SimNodeOptions, "reclaimMs">;
   programs: (inner: Required<SimNodeOptions>["programs"]) => Required<SimNodeOptions>["programs"];
   registry: (inner: Required<SimNodeOptions>["registry"]) => Required<SimNodeOptions>["registry"];
   /** Schedules accidents until that instant, at which every broken part recovers. */
@@ -54,7 +55,7 @@ export function createRandomFaults(seed: string | number, given: ScenarioFaultRa
   const made: { accidents?: ReturnType<typeof createAccidents> } = {};
   const calls = createCallFaults(dice, (afterMs, prng) => made.accidents?.crashKubelet(afterMs, prng));
   return {
-    mounts: createMountFaults(dice),
+    machine: { ...createMountFaults(dice), reclaimMs: slowReclaims(dice) },
     parts: { ...calls, adaptRuntime: (runtime, clock) => withEventFaults(runtime, dice, clock) },
     programs: (inner) => withProgramFaults(inner, dice),
     registry: (inner) => withPullFaults(inner, dice),

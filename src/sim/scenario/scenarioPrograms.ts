@@ -40,7 +40,7 @@ export function usesMemory(amount: string, after: Duration = "0s"): SimProgram {
   if (quantity === undefined) throw new ScenarioError(`${what}: not a quantity like 64Mi or 1Gi`);
   const memoryBytes = Number(quantityValue(quantity));
   const afterMs = milliseconds(after, what);
-  return afterMs === 0 ? { usage: { cpuMilli: 0, memoryBytes } } : { grows: { afterMs, memoryBytes } };
+  return afterMs === 0 ? { usage: { cpuMilli: 0, memoryBytes } } : { grows: [{ afterMs, memoryBytes }] };
 }
 
 /** Outcome of a command executed in a container. */

@@ -155,7 +155,7 @@ function setUp(
   const node = createSimNode({
     latency: () => latencyMs,
     answers: () => servers.answers,
-    ...random.mounts,
+    ...random.machine,
     ...more,
     seed,
     registry: random.registry(more?.registry ?? registryOf(seed, milliseconds(pull, "pull"))),

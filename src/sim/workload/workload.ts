@@ -42,6 +42,8 @@ export interface SimPodPlan {
   readonly configuring?: SimConfiguring;
   /** Set only for API pods: the volumes their containers mount. */
   readonly mounting?: SimMounting;
+  /** Set only for API pods of a node whose resources run short. */
+  readonly priority?: number;
   /** Set only for API pods that take the resources of others. */
   readonly tenancy?: SimTenancy;
   readonly steps: readonly SimPodStep[];
@@ -86,14 +88,23 @@ export const steadyWorkload = (pods: number): readonly SimPodPlan[] =>
 /** Whether a node also takes pods from a page of manifests: half of them do. */
 export const readsPage = (seed: string | number): boolean => createPrng(`${seed}/page`).chance(0.5);
 
-/** Returns the pods of a run. `isCalm`: all exist from the start and none changes. */
+/** Priorities of pods; one of them is critical. */
+const PRIORITIES = [-10, 0, 0, 0, 100, 1_000, 2_000_000_000];
+
+/** Returns the pods of a run. `isCalm`: all exist from the start and none changes. `hasPriorities`: not all are equal. */
 export function drawWorkload(
   seed: string | number,
   {
     pods,
     durationMs,
     isCalm = false,
-  }: { readonly pods: number; readonly durationMs: number; readonly isCalm?: boolean },
+    hasPriorities = false,
+  }: {
+    readonly pods: number;
+    readonly durationMs: number;
+    readonly isCalm?: boolean;
+    readonly hasPriorities?: boolean;
+  },
 ): readonly SimPodPlan[] {
   const hasPage = readsPage(seed);
   return Array.from({ length: pods }, (_, index) => {
@@ -103,7 +114,10 @@ export function drawWorkload(
       const sized = withSizes(plan, prngs, durationMs, isCalm);
       const configured = isCalm ? sized : withConfig(sized, createPrng(`${seed}/config/${index}`), durationMs);
       const mounting = drawMounting(createPrng(`${seed}/volumes/${index}`));
-      return mounting === undefined ? configured : { ...configured, mounting };
+      const mounted = mounting === undefined ? configured : { ...configured, mounting };
+      return hasPriorities
+        ? { ...mounted, priority: createPrng(`${seed}/priority/${index}`).pick(PRIORITIES) }
+        : mounted;
     }
     const isOnPage = hasPage && createPrng(`${seed}/page/${index}`).chance(0.4);
     return isOnPage ? { ...plan, source: "http" } : plan;
@@ -170,14 +184,15 @@ function drawStep(
  * their image.
  */
 export function podManifest(plan: SimPodPlan, revision: number): Fields {
-  const { name, kind, source, graceSeconds, image, sizing, configuring, mounting, tenancy } = plan;
+  const { name, kind, source, graceSeconds, image, sizing, configuring, mounting, tenancy, priority } = plan;
   const tagged = source === "api" ? `${image}.${revision}` : image;
   const { containers, ...spec } = (POD_KINDS[kind] ?? POD_KINDS["steady"])?.spec(tagged) ?? {};
   const env = source === "api" ? {} : { env: [{ name: "REVISION", value: String(revision) }] };
   const revised = (containers as readonly Container[]).map((each) =>
     configured({ ...each, ...env }, configuring, name),
   );
-  const made = { terminationGracePeriodSeconds: graceSeconds, ...spec, containers: revised };
+  const ranked = priority === undefined ? {} : { priority };
+  const made = { terminationGracePeriodSeconds: graceSeconds, ...ranked, ...spec, containers: revised };
   return {
     apiVersion: "v1",
     kind: "Pod",

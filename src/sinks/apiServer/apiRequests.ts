@@ -6,6 +6,7 @@ import type {
   ApiGetOptions,
   ApiListOptions,
   ApiPatch,
+  ApiPatchOptions,
   ApiSelection,
   ApiWatchOptions,
   ObjectRef,
@@ -17,10 +18,13 @@ export interface ApiRequest {
   /** Path and query, below the server's base URL. */
   readonly path: string;
   readonly contentType?: string;
+  /** Default: JSON. */
+  readonly accept?: string;
   readonly body?: string;
 }
 
 const JSON_TYPE = "application/json";
+const METADATA_TYPE = `${JSON_TYPE};as=PartialObjectMetadata;g=meta.k8s.io;v=v1, ${JSON_TYPE}`;
 
 /** Returns the path of all objects of a resource, in one namespace or all. */
 function collection(resource: ApiResourceName, namespace: string | undefined): string {
@@ -138,11 +142,12 @@ export const patchRequest = (
   resource: ApiResourceName,
   ref: ObjectRef,
   patch: ApiPatch,
-  subresource: string | undefined,
+  { subresource, answer }: Pick<ApiPatchOptions, "subresource" | "answer">,
 ): ApiRequest => ({
   method: "PATCH",
   path: single(resource, ref, subresource),
   contentType: patch.type,
+  ...(answer === "metadata" ? { accept: METADATA_TYPE } : {}),
   body: JSON.stringify(patch.body),
 });
 

@@ -113,7 +113,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       }),
     create: (resource, object, given) => call(() => createRequest(resource, object), given),
     update: (resource, object, given) => call(() => updateRequest(resource, object, given?.subresource), given),
-    patch: (resource, ref, patch, given) => call(() => patchRequest(resource, ref, patch, given?.subresource), given),
+    patch: (resource, ref, patch, given) => call(() => patchRequest(resource, ref, patch, given ?? {}), given),
     delete: (resource, ref, given) => call(() => deleteRequest(resource, ref, given ?? {}), given),
     createSubresource: <S extends keyof ApiSubresources>(
       name: S,
@@ -136,14 +136,14 @@ const nameOf = ({ host }: Transport, { method, path }: ApiRequest): string => `$
 /** Waits for the rate limiter, then returns the headers of the request. */
 function authorized(
   { bucket, clock, transport, authorization, userAgent, observer }: ApiServerOptions,
-  { method, contentType }: ApiRequest,
+  { method, contentType, accept = "application/json" }: ApiRequest,
 ): Call<Readonly<Record<string, string>>> {
   const askedAt = clock.monotonicMs();
   return bucket.acquire().pipe(
     tap(() => observer.onTurn(method, transport.host, clock.monotonicMs() - askedAt)),
     switchMap(() => authorization.headers()),
     map((proof) => ({
-      accept: "application/json",
+      accept,
       "user-agent": userAgent,
       ...(contentType === undefined ? {} : { "content-type": contentType }),
       ...proof,

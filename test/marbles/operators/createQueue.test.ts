@@ -1,5 +1,6 @@
 import { take, tap } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { monotonicMs } from "../../../src/core/ids.ts";
 import { InvariantError } from "../../../src/core/invariant.ts";
 import { createQueue } from "../../../src/operators/createQueue.ts";
 import { marbles } from "../../support/marbles.ts";
@@ -41,6 +42,25 @@ describe("createQueue", () => {
       expectObservable(looped$, "------!").toBe("-(abc)", { a: 1, b: 2, c: 3 });
       flush();
       expect(order).toEqual(["+1", "-1", "others after 1", "+2", "-2", "others after 2", "+3", "-3"]);
+    }),
+  );
+
+  it(
+    "lets other work run before the values that are left over after a slice",
+    marbles(({ clock, scheduler, flush }) => {
+      let now = 0;
+      // Each look at the clock takes longer than a slice.
+      const slow = { ...clock, monotonicMs: () => monotonicMs((now += 1_000)) };
+      const queue = createQueue<string>("q", { bound: 10, clock: slow });
+      const order: string[] = [];
+      queue.values$.subscribe((value) => {
+        scheduler.schedule(() => order.push(`others after ${value}`));
+        order.push(value);
+      });
+      queue.push("a");
+      queue.push("b");
+      flush();
+      expect(order).toEqual(["a", "others after a", "b", "others after b"]);
     }),
   );
 

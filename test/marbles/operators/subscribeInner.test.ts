@@ -1,4 +1,4 @@
-import { Observable, of, Subject, type Subscription, throwError } from "rxjs";
+import { Observable, of, Subject, type Subscriber, type Subscription, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { subscribeInner } from "../../../src/operators/subscribeInner.ts";
 
@@ -53,6 +53,44 @@ describe("subscribeInner", () => {
       seen,
     );
     expect(seen).toEqual(["teardown", "error broken"]);
+  });
+
+  it("passes the source the subscription that it returns, without another subscriber around it", () => {
+    const subscribers: unknown[] = [];
+    let returned: Subscription | undefined;
+    const source$ = new Observable<string>((subscriber) => void subscribers.push(subscriber));
+    new Observable<never>((destination) => {
+      returned = subscribeInner(destination, () => source$, { next: () => {}, ended: () => {} });
+    }).subscribe();
+    expect(subscribers[0]).toBe(returned);
+  });
+
+  it("ignores what a source emits after its end", () => {
+    const seen: string[] = [];
+    let late: Subscriber<string> | undefined;
+    const source$ = new Observable<string>((subscriber) => {
+      late = subscriber;
+      subscriber.next("a");
+      subscriber.complete();
+    });
+    follow(source$, seen);
+    late?.next("b");
+    late?.error("late");
+    late?.complete();
+    expect(seen).toEqual(["a", "complete", "ended"]);
+  });
+
+  it("errors when a function of the observer throws at the end", () => {
+    for (const failing of ["complete", "ended"] as const) {
+      const failed: unknown[] = [];
+      const broken = (): void => {
+        throw `${failing} failed`;
+      };
+      new Observable<never>((destination) => {
+        subscribeInner(destination, () => of("a"), { next: () => {}, ended: () => {}, [failing]: broken });
+      }).subscribe({ error: (thrown) => failed.push(thrown) });
+      expect(failed).toEqual([`${failing} failed`]);
+    }
   });
 
   it("stops a synchronous source half-way when the destination fails", () => {

@@ -112,14 +112,14 @@ describe("httpPodSource", () => {
     rule([A1, answer(podYaml("a", '""')), answer("{"), A2], "x---------y---------z---------w", {
       x: "a@app:1",
       y: "a@app:1 | 8 spec.containers[0].image: Required value",
-      z: "a@app:1 | 1: is not valid JSON: Flow map must end with a }",
+      z: "a@app:1 | 1: is not valid JSON: the text ends too early",
       w: "a@app:2",
     }),
   );
   it(
     "is not ready after a first page that cannot be used, as upstream",
     rule([answer("{"), A1], "x---------y", {
-      x: "not ready | 1: is not valid JSON: Flow map must end with a }",
+      x: "not ready | 1: is not valid JSON: the text ends too early",
       y: "a@app:1",
     }),
   );

@@ -36,11 +36,13 @@ export function change(
   return { kind: "change", change: { atMs: 0, kind, id: `${podUid}-${part}`, podUid, name } };
 }
 
+type Call = UntimedObservation & { readonly kind: "call" };
+
 /** A runtime request about a part of pod `demo/plain`. */
 export const call = (
-  rpc: (UntimedObservation & { readonly kind: "call" })["rpc"],
+  rpc: Call["rpc"],
   part = "main#0",
-  more: { readonly graceSeconds?: number; readonly command?: readonly string[]; readonly podUid?: string } = {},
+  more: Partial<Pick<Call, "graceSeconds" | "command" | "podUid" | "image">> = {},
 ): UntimedObservation => ({
   kind: "call",
   rpc,

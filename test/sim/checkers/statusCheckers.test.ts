@@ -22,6 +22,8 @@ describe("finalPhaseStays", () => {
     pods: [{ ...podOf(), status: { phase: "Failed" } }],
     news: [],
   };
+  const app = { name: "app", image: "app", imageID: "", ready: true, restartCount: 0, state: { running: {} } };
+  const evictedPod = { phase: "Failed", containerStatuses: [app] };
   it.each<Case>([
     [
       "accepts a pod that fails and is removed",
@@ -37,6 +39,20 @@ describe("finalPhaseStays", () => {
       "reports a failed pod that succeeds",
       [status({ phase: "Failed" }, { phase: "Succeeded" })],
       ["demo/plain went from Failed to Succeeded"],
+    ],
+    [
+      "accepts a pod that is evicted and succeeds as its containers exit with 0, and reports a change after that",
+      [
+        status({ phase: "Running" }, evictedPod),
+        status(evictedPod, { phase: "Succeeded" }),
+        status({ phase: "Succeeded" }, { phase: "Failed" }),
+      ],
+      ["demo/plain went from Succeeded to Failed"],
+    ],
+    [
+      "accepts that of a pod whose last running container is a sidecar",
+      [status({ phase: "Failed", initContainerStatuses: [app] }, { phase: "Succeeded" })],
+      [],
     ],
     [
       "reports a restart of a pod whose source returned its terminal status",

@@ -31,6 +31,21 @@ describe("createSimCgroups", () => {
     expect([...cgroups.all().keys()]).toEqual(["/kubepods"]);
   });
 
+  it("reports and undoes what another program changed, and refuses a memory limit below the use", async () => {
+    const cgroups = createSimCgroups({ clock: createSimClock(scheduler) });
+    await settled(cgroups.ensure("/a", { cpuShares: 2, pidsLimit: 5 }));
+    cgroups.tamper("/a", { cpuShares: 9 });
+    expect(await settled(cgroups.correct("/a", { cpuShares: 2, pidsLimit: 5 }))).toEqual([
+      { file: "/a/cpuShares", found: "9", wanted: "2" },
+    ]);
+    expect(await settled(cgroups.correct("/a", { cpuShares: 2 }))).toEqual([]);
+    cgroups.useMemory("/a", 100);
+    expect(await settled(cgroups.memoryUsage("/a"))).toBe(100);
+    await expect(settled(cgroups.ensure("/a", { memoryLimitBytes: 99 }))).rejects.toMatchObject({ code: "Io" });
+    await settled(cgroups.ensure("/a", { memoryLimitBytes: 100 }));
+    await expect(settled(cgroups.memoryUsage("/b"))).rejects.toMatchObject({ code: "NotFound" });
+  });
+
   it("fails with the injected error", async () => {
     const cgroups = createSimCgroups({ clock: createSimClock(scheduler), fault: () => "Io" });
     await expect(settled(cgroups.ensure("/a", {}))).rejects.toMatchObject({ code: "Io" });

@@ -29,7 +29,7 @@ function machine(options: Partial<SimHostOptions> = {}, usage: Bytes = {}, grown
     programs({ container }) {
       const name = container.metadata?.name ?? "";
       const memoryBytes = grown[name];
-      const grows = memoryBytes === undefined ? {} : { grows: { afterMs: 60_000, memoryBytes } };
+      const grows = memoryBytes === undefined ? {} : { grows: [{ afterMs: 60_000, memoryBytes }] };
       return { usage: { cpuMilli: 0, memoryBytes: usage[name] ?? 0 }, ...grows };
     },
   });
@@ -202,6 +202,24 @@ describe("simulated memory", () => {
     scheduler.advanceTo(62_000);
     const hog = ["hog", 137, "OOMKilled"];
     expect([before, grown, exits()]).toEqual([[], [hog], [hog, ["fine", 137, "OOMKilled"]]]);
+  });
+
+  it("keeps the memory of an ended container in use for a while, until a boot at the latest", () => {
+    const { start, host, run, runtime, scheduler } = machine(
+      { reclaimMs: () => 5_000 },
+      { hog: 2 * GIB, other: 2 * GIB },
+    );
+    const usedGib = (): number => Number(run(host.usage.memory()).workingSetBytes) / GIB;
+    const stop = (containerId: string): void => void run(runtime.runtime.stopContainer({ containerId, timeout: 0n }));
+    stop(start("hog"));
+    const seen = [usedGib()];
+    scheduler.advanceTo(scheduler.now() + 5_000);
+    seen.push(usedGib());
+    stop(start("other"));
+    seen.push(usedGib());
+    host.reboot();
+    seen.push(usedGib());
+    expect(seen).toEqual([2, 0, 2, 0]);
   });
 
   it("chooses no process while memory is free, and never a protected one", () => {

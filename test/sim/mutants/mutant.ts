@@ -3,6 +3,7 @@
  * memory.
  */
 import { concat, ignoreElements, type Observable, of, tap } from "rxjs";
+import type { PodStatus } from "../../../src/core/api.ts";
 import { POD_UID_LABEL } from "../../../src/core/container/labels.ts";
 import { podUid } from "../../../src/core/ids.ts";
 import { podDir } from "../../../src/core/paths.ts";
@@ -10,9 +11,9 @@ import type { Container } from "../../../src/gen/cri.ts";
 import { createKubelet } from "../../../src/kubelet.ts";
 import type { ApiServer } from "../../../src/ports/apiServer.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
-import type { RuntimeService } from "../../../src/ports/cri.ts";
+import type { ImageService, RuntimeService } from "../../../src/ports/cri.ts";
 import type { KubeletPorts } from "../../../src/ports/kubeletPorts.ts";
-import type { FaultRates } from "../../../src/sim/faults/faultKinds.ts";
+import { type FaultRates, noFaults } from "../../../src/sim/faults/faultKinds.ts";
 import type { CreateKubelet } from "../../../src/sim/simKubelet.ts";
 
 /** A bug and the checker it violates. */
@@ -39,12 +40,45 @@ export const withRuntime = (
   alter: (runtime: RuntimeService, ports: KubeletPorts) => Partial<RuntimeService>,
 ): CreateKubelet => withPorts((ports) => ({ runtime: { ...ports.runtime, ...alter(ports.runtime, ports) } }));
 
+/** Creates a kubelet with some image requests replaced. */
+export const withImages = (alter: (images: ImageService) => Partial<ImageService>): CreateKubelet =>
+  withPorts(({ images }) => ({ images: { ...images, ...alter(images) } }));
+
 /** Creates a kubelet with its API lane for pods replaced. */
 export const withPodLane = (alter: (pods: ApiServer, ports: KubeletPorts) => Partial<ApiServer>): CreateKubelet =>
   withPorts((ports) => {
     const { api } = ports;
     return api === undefined ? {} : { api: { ...api, pods: { ...api.pods, ...alter(api.pods, ports) } } };
   });
+
+/** Creates a kubelet that reports its pods with other statuses. */
+export const withStatuses =
+  (alter: (status: PodStatus) => PodStatus): CreateKubelet =>
+  (config, ports) => {
+    const kubelet = createKubelet(config, ports);
+    // A status that did not change stays the same object.
+    const known = new WeakMap<PodStatus, PodStatus>();
+    const altered = (status: PodStatus): PodStatus => {
+      const found = known.get(status) ?? alter(status);
+      known.set(status, found);
+      return found;
+    };
+    const pods = () =>
+      kubelet.queries.pods().map((pod) => (pod.status === undefined ? pod : { ...pod, status: altered(pod.status) }));
+    return { ...kubelet, queries: { ...kubelet.queries, pods } };
+  };
+
+/** Fault rates of a run whose disk fills with images again and again. */
+export const fullOfImages = (): FaultRates => ({ ...noFaults(), imagesPile: 60, imageLarge: 0.5, diskFills: 10 });
+
+/** Fault rates of a run in which pods and other programs take all memory again and again. */
+export const shortOfResources = (): FaultRates => ({
+  ...noFaults(),
+  memoryTaken: 20,
+  memoryLeak: 0.5,
+  diskFills: 10,
+  volumeGrows: 0.3,
+});
 
 /** Returns the answer at once and makes the call `laterMs` later. */
 export function answeredBefore<T>(

@@ -8,11 +8,16 @@ import { diskFirst } from "./diskFirst.ts";
 import { droppedStatuses } from "./droppedStatuses.ts";
 import { eagerRestarts } from "./eagerRestarts.ts";
 import { flatCurve } from "./flatCurve.ts";
+import { flappingPressure } from "./flappingPressure.ts";
 import { forgottenRestarts } from "./forgottenRestarts.ts";
+import { forgottenUses } from "./forgottenUses.ts";
+import { greedyImageGc } from "./greedyImageGc.ts";
 import { growingGrace } from "./growingGrace.ts";
 import { hastyDeletion } from "./hastyDeletion.ts";
+import { hastyEvictions } from "./hastyEvictions.ts";
 import { hastySuccessor } from "./hastySuccessor.ts";
 import { hastyTenants } from "./hastyTenants.ts";
+import { hiddenOomKills } from "./hiddenOomKills.ts";
 import { impatientWriter } from "./impatientWriter.ts";
 import { lateFarewells } from "./lateFarewells.ts";
 import { lazyRenewals } from "./lazyRenewals.ts";
@@ -25,16 +30,22 @@ import { openDoors } from "./openDoors.ts";
 import { readyRegardless } from "./readyRegardless.ts";
 import { repeatedHooks } from "./repeatedHooks.ts";
 import { restartedWhileStopping } from "./restartedWhileStopping.ts";
+import { reversedPriorities } from "./reversedPriorities.ts";
 import { revivedPods } from "./revivedPods.ts";
 import { secondMirror } from "./secondMirror.ts";
 import { sharedUserIds } from "./sharedUserIds.ts";
 import { sidecarsFirst } from "./sidecarsFirst.ts";
+import { silentDisruptions } from "./silentDisruptions.ts";
 import { skippedStartup } from "./skippedStartup.ts";
 import { staleObjects } from "./staleObjects.ts";
 import { trustedRuntime } from "./trustedRuntime.ts";
 import { trustedEvents } from "./trustedEvents.ts";
 import { unmadeSizes } from "./unmadeSizes.ts";
 import { unmountFirst } from "./unmountFirst.ts";
+import { unpinnedImages } from "./unpinnedImages.ts";
+import { unseenThreads } from "./unseenThreads.ts";
+import { unseenVolumes } from "./unseenVolumes.ts";
+import { uselessReclaim } from "./uselessReclaim.ts";
 
 const MAX_SEEDS = 200;
 const PODS = 8;
@@ -73,6 +84,17 @@ const MUTANTS: readonly Mutant[] = [
   staleObjects,
   lazyRenewals,
   trustedRuntime,
+  forgottenUses,
+  unpinnedImages,
+  greedyImageGc,
+  uselessReclaim,
+  reversedPriorities,
+  unseenVolumes,
+  unseenThreads,
+  silentDisruptions,
+  hastyEvictions,
+  flappingPressure,
+  hiddenOomKills,
 ];
 
 /** Returns the first seed whose run the checker reports; undefined beyond the limit. */

@@ -23,11 +23,13 @@ describe("createSimRuntime", () => {
     node.run(node.runtime.removeContainer({ containerId: container }));
     node.run(node.runtime.removePodSandbox({ podSandboxId: sandbox }));
     node.scheduler.runUntilIdle(100);
+    const imageId = expect.stringMatching(/^sha256:/);
+    const exit = { atMs: 105, kind: "container exited", exitCode: 3, reason: "Error" };
     expect(node.changes).toEqual([
       { atMs: 1, kind: "sandbox created", id: sandbox, podUid: "web-uid", name: "ns/web" },
-      { atMs: 3, kind: "container created", id: container, podUid: "web-uid", name: "ns/web/main#0" },
+      { atMs: 3, kind: "container created", id: container, podUid: "web-uid", name: "ns/web/main#0", imageId },
       { atMs: 5, kind: "container started", id: container, podUid: "web-uid", name: "ns/web/main#0" },
-      { atMs: 105, kind: "container exited", id: container, podUid: "web-uid", name: "ns/web/main#0", exitCode: 3 },
+      { ...exit, id: container, podUid: "web-uid", name: "ns/web/main#0" },
       { atMs: 501, kind: "container removed", id: container, podUid: "web-uid", name: "ns/web/main#0" },
       { atMs: 503, kind: "sandbox stopped", id: sandbox, podUid: "web-uid", name: "ns/web" },
       { atMs: 503, kind: "sandbox removed", id: sandbox, podUid: "web-uid", name: "ns/web" },

@@ -18,8 +18,20 @@ const earlyFaults = (seed: number): FaultRates => ({
   volumeWriteFails: 0,
 });
 
-/** Fault rates of a run from before the `roomTaken` fault. */
-const lateFaults = (seed: number): FaultRates => ({ ...drawFaultRates(createPrng(`${seed}/rates`)), roomTaken: 0 });
+/** Fault rates of a run from before the `roomTaken` fault and the faults of the machine's resources. */
+const lateFaults = (seed: number): FaultRates => ({
+  ...drawFaultRates(createPrng(`${seed}/rates`)),
+  roomTaken: 0,
+  imagesPile: 0,
+  imageLarge: 0,
+  diskFills: 0,
+  memoryTaken: 0,
+  memoryLeak: 0,
+  memoryStays: 0,
+  volumeGrows: 0,
+  pidsTaken: 0,
+  filesGrow: 0,
+});
 
 /** Registers a test for each seed. */
 export function againAll(seeds: Readonly<Record<"early" | "whole" | "small", FoundBySeed>>): void {

@@ -115,6 +115,8 @@ describe("a steady workload", () => {
     const kinds = replayedPods(replay).map(({ kind, source }) => `${kind} from ${source}`);
     expect([outcome, violations, kinds]).toEqual(["ok", [], Array.from({ length: 3 }, () => "steady from api")]);
     expect([...events.values()]).toEqual(Array.from({ length: 10 }, () => 3));
-    expect(Math.max(...lists.values())).toBeLessThan(2 * 10 * 2);
+    // At most 20 requests are for the start of the kubelet and of its three pods. Relisting sends two a minute, and
+    // garbage collection of containers one.
+    expect(Math.max(...lists.values())).toBeLessThanOrEqual(20 + 10 * (2 + 1));
   });
 });

@@ -76,6 +76,13 @@ export function checkAccept({ headers }: ServerRequest): void {
   throw new HttpRefusal(406, "NotAcceptable", message);
 }
 
+/** Whether the client prefers the metadata of an object to all of it. */
+export function isMetadataAccepted({ headers }: ServerRequest): boolean {
+  const [first = ""] = (headers.accept ?? "").split(",");
+  const parts = new Set(first.split(";").map((part) => part.trim()));
+  return ["application/json", "as=PartialObjectMetadata", "g=meta.k8s.io", "v=v1"].every((part) => parts.has(part));
+}
+
 /** Sends JSON. */
 export function sendJson(
   answer: ServerAnswer,

@@ -14,6 +14,7 @@ import {
   checkObjectType,
   checkPatchType,
   HttpRefusal,
+  isMetadataAccepted,
   mediaTypeOf,
   parseBody,
   readBody,
@@ -123,7 +124,8 @@ export async function portRequest(
       const body = parseBody(await readBody(request));
       if (!Array.isArray(body)) checkWireTypes(path.resource, body, true);
       const patch = { type, body } as unknown as ApiPatch;
-      return answered(200, port.patch(path.resource, ref, patch, options));
+      const answer = isMetadataAccepted(request) ? ({ answer: "metadata" } as const) : {};
+      return answered(200, port.patch(path.resource, ref, patch, { ...options, ...answer }));
     }
     case "DELETE":
       return answered(200, port.delete(path.resource, ref, await deleteOptions(request, query)));

@@ -16,7 +16,7 @@ it("names the commands and addresses that work, with a pod that exists", () => {
   expect(bannerLines(BANNER, "web-laptop")).toEqual([
     "Manifests  /pods  (edit, add or remove files: pods follow)",
     "Logs       npx node src/main.ts logs web-laptop -f",
-    "Commands   get pods, exec, attach, port-forward, explain, retry, volumes: the same way",
+    "Commands   get pods, exec, attach, port-forward, explain, retry, volumes, pressure: the same way",
     "kubectl    export KUBECONFIG=/run/user/1/rxlet/pods-1/kubeconfig",
     "API        http://127.0.0.1:10255/pods",
     "Metrics    http://127.0.0.1:10255/metrics",

@@ -22,7 +22,7 @@ describe("the flag table", () => {
   it("has upstream's flags and a few of its own", () => {
     const names = KUBELET_FLAGS.map(({ name }) => name);
     expect(names.toSorted()).toEqual(
-      [...facts.map(({ name }) => name), "read-only-bind-address", "allow-streams-by-get"].toSorted(),
+      [...facts.map(({ name }) => name), "read-only-bind-address", "allow-streams-by-get", "proc-sys-dir"].toSorted(),
     );
   });
 

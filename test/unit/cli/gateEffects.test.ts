@@ -57,7 +57,7 @@ describe("warnings at start", () => {
       { NodeSwap: true, PodsAPI: true, GracefulNodeShutdown: true },
       [
         "feature gates without effect: GracefulNodeShutdown=true (there is no graceful node shutdown yet), " +
-          "NodeSwap=true (pods get no swap yet), PodsAPI=true (there is no pod resources API yet)",
+          "PodsAPI=true (there is no pod resources API yet)",
       ],
     ],
     ["a feature that does not exist, left off", { PodsAPI: false }, []],
@@ -73,7 +73,7 @@ describe("warnings at start", () => {
   it("name what AllAlpha turns on without effect", () => {
     const [idle, foreign] = warningsOf({ AllAlpha: true });
     expect([idle, foreign]).toEqual([
-      expect.stringMatching(/^feature gates without effect: CPUManagerPolicyAlphaOptions=true .*PodsAPI=true /),
+      expect.stringMatching(/^feature gates without effect: CRIListStreaming=true .*PodsAPI=true /),
       expect.stringContaining("HPAScaleToZero"),
     ]);
     expect(idle).not.toContain("MemoryQoS");

@@ -68,10 +68,12 @@ describe("runProgram", () => {
 
   it.each<[readonly string[], readonly string[]]>([
     [["deb"], ['unknown command "deb"; did you mean dev?']],
+    [["version"], ['unknown command "version"; rxlet --version prints the version']],
+    [["kubelet"], ['unknown command "kubelet"; rxlet without a command is the kubelet']],
     [
       ["serve"],
       [
-        'unknown command "serve"; the commands are dev, explain, get, logs, exec, attach, port-forward, volumes, retry, template, simulate, runtime',
+        'unknown command "serve"; the commands are dev, explain, get, logs, exec, attach, port-forward, volumes, pressure, retry, template, simulate, runtime',
       ],
     ],
     [["help", "explian"], ['unknown command "explian"; did you mean explain?']],

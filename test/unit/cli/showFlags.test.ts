@@ -58,3 +58,9 @@ it("explains a pod, but shows the volumes of the whole node too", async () => {
   const { pod: _pod, ...node } = HERE;
   expect(await run("volumes")).toEqual({ command: "volumes", ...node });
 });
+
+it("shows the pressure of the node", async () => {
+  const { pod: _pod, namespace: _namespace, ...node } = HERE;
+  expect(await run("pressure", "-o", "json")).toEqual({ command: "pressure", ...node, format: "json" });
+  expect(await run("pressure", "web")).toMatchObject({ command: "error" });
+});

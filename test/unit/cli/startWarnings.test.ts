@@ -59,7 +59,9 @@ describe("startWarnings", () => {
   )("names --%s, which has no effect, when it is set", (name, spec) => {
     const flags = { [propertyOfFlag(name)]: "other" } as unknown as KubeletFlags;
     const [warning] = startWarnings(DEFAULTS, flags, { given: [{ spec, value: "other" }], ignored: [] }, []);
-    expect(warning).toBe(`accepted but not yet effective: --${name}`);
+    const reason = spec.idle === undefined ? "" : ` (${spec.idle})`;
+    const what = spec.idle === undefined ? "accepted but not yet effective" : "flags without effect";
+    expect(warning).toBe(`${what}: --${name}${reason}`);
   });
 
   it("names signals of containerfs, whose thresholds are those of another file system", () => {

@@ -30,3 +30,19 @@ it("prints a trouble once, until it is another one or the pod has gone", () => {
     ["web: exit code 4"],
   ]);
 });
+
+it("prints a failing pull once, although its text alternates with every backoff", () => {
+  const failure = 'rpc error: code = NotFound desc = image "nginx" not found';
+  const texts = [
+    `c: ${failure}`,
+    `c: Back-off pulling image "nginx": ErrImagePull: ${failure}`,
+    `c: ${failure}`,
+    "c: another failure",
+  ];
+  let lines = NO_TROUBLE_LINES;
+  const printed = texts.map((text) => {
+    lines = changedTroubles(lines, [trouble("web", text)], NAMES, epochMs(0));
+    return lines.text.length;
+  });
+  expect(printed).toEqual([1, 0, 0, 1]);
+});

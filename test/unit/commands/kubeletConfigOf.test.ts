@@ -5,6 +5,7 @@ import { loadKubeletOptions } from "../../../src/cli/loadKubeletOptions.ts";
 import { parseFlags } from "../../../src/cli/parseKubeletFlags.ts";
 import { shownFlags } from "../../../src/cli/shownFlags.ts";
 import { kubeletConfigOf } from "../../../src/commands/kubeletConfigOf.ts";
+import { parseResourceList, type ResourceAmounts, resourceValue } from "../../../src/core/resources/resourceList.ts";
 import { simMachine } from "../../../src/sim/host/simMachine.ts";
 import { HEADER, memoryReaders } from "../cli/memoryReaders.ts";
 
@@ -53,6 +54,34 @@ it("throttles memory by what the machine has less the reservations, enforced or 
   expect(memoryQos?.nodeBytes).toBe(Number(machine.memoryBytes) - 1024 ** 3);
 });
 
+it("reserves memory of QoS classes with the gate: what the machine has less reservations and huge pages", async () => {
+  const hugepages = [{ bytes: 2n ** 21n, unit: "2MB", resource: "hugepages-2Mi", count: 512n }];
+  const machine = { ...simMachine(), hostname: "n", hugepages };
+  const file = "featureGates: { QOSReserved: true }\nenforceNodeAllocatable: [none]\nsystemReserved: { memory: 1Gi }\n";
+  const configured = async (more: string) =>
+    kubeletConfigOf(await optionsOf([], file + more), machine, "1.2.3").qosReserved;
+  expect(await configured("")).toBeUndefined();
+  expect(await configured("qosReserved: { memory: 60% }\n")).toEqual({
+    memoryPercent: 60,
+    nodeBytes: Number(machine.memoryBytes) - 2 * 1024 ** 3,
+  });
+});
+
+it("leaves evictionHard out of allocatable and of the check of reservations with the flag, but still evicts by it", async () => {
+  const machine = { ...simMachine(), hostname: "n" };
+  const total = Number(machine.memoryBytes);
+  const configured = async (flags: readonly string[], threshold: string) =>
+    kubeletConfigOf(await optionsOf(flags, `evictionHard: { memory.available: ${threshold} }\n`), machine, "1.2.3");
+  const ignoring = ["--experimental-allocatable-ignore-eviction"];
+  const memoryOf = ({ allocatable }: { allocatable: ResourceAmounts }) =>
+    Number(resourceValue(parseResourceList(allocatable), "memory"));
+  const [counted, ignored] = [await configured([], "1Gi"), await configured(ignoring, "1Gi")];
+  expect([memoryOf(counted), memoryOf(ignored)]).toEqual([total - 1024 ** 3, total]);
+  expect(ignored.evictionThresholds).toEqual(counted.evictionThresholds);
+  await expect(configured([], "1Ei")).rejects.toMatchObject({ code: "InvalidArgument" });
+  expect(memoryOf(await configured(ignoring, "1Ei"))).toBe(total);
+});
+
 it("kills all processes of a container out of memory unless the configuration says otherwise", async () => {
   const machine = { ...simMachine(), hostname: "n", cgroupVersion: 2 as const };
   const configured = async (file: string) => kubeletConfigOf(await optionsOf([], file), machine, "1.2.3");
@@ -61,4 +90,13 @@ it("kills all processes of a container out of memory unless the configuration sa
     (await configured("singleProcessOOMKill: false\n")).singleProcessOomKill,
     (await configured("singleProcessOOMKill: true\n")).singleProcessOomKill,
   ]).toEqual([false, false, true]);
+});
+
+it("shares out the machine's swap among pods with LimitedSwap on cgroup v2 only", async () => {
+  const swapOf = async (file: string, cgroupVersion: 1 | 2) => {
+    const machine = { ...simMachine(), hostname: "n", swapBytes: 7n, cgroupVersion };
+    return kubeletConfigOf(await optionsOf([], file), machine, "1.2.3").podSwapBytes;
+  };
+  const limited = "memorySwap: { swapBehavior: LimitedSwap }\n";
+  expect([await swapOf(limited, 2), await swapOf(limited, 1), await swapOf("", 2)]).toEqual([7n, undefined, undefined]);
 });

@@ -1,3 +1,4 @@
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { firstValueFrom, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
@@ -11,7 +12,7 @@ import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
 import { realFiles } from "../../support/realFiles.ts";
 
-const CONFIG = { cgroupsPerQos: true, cgroupDriver: "cgroupfs" } as const;
+const CONFIG = { cgroupsPerQos: true, cgroupDriver: "cgroupfs", cgroupRoot: "/" } as const;
 
 const portsWith = (runtimeConfig: RuntimeService["runtimeConfig"]) => ({
   runtime: { runtimeConfig } as unknown as RuntimeService,
@@ -40,6 +41,39 @@ describe("podCgroups", () => {
       portsWith(() => NEVER),
     );
     expect(await firstValueFrom(off)).toEqual({ cgroupDriver: "cgroupfs", cgroups: undefined });
+  });
+
+  it.each([
+    ["", "cgroupfs"],
+    ["/", "cgroupfs"],
+    ["/node", "cgroupfs"],
+    ["/node/", "cgroupfs"],
+    [
+      "/none",
+      'NotFound: invalid configuration: cgroupRoot: cgroup ["none"] does not exist: there is no DIR/none/cgroup.controllers',
+    ],
+    [
+      "/node/poor",
+      'NotFound: invalid configuration: cgroupRoot: cgroup ["node" "poor"] has some missing controllers: memory',
+    ],
+    ["/../etc", expect.stringContaining('InvalidArgument: invalid configuration: cgroupRoot: "/../etc" is no cgroup')],
+    ["node", expect.stringContaining('InvalidArgument: invalid configuration: cgroupRoot: "node" is no cgroup')],
+  ])("have a root that exists: %j gives %s", async (cgroupRoot, outcome) => {
+    for (const [name, controllers] of [
+      ["", "cpu memory"],
+      ["node", "cpu memory"],
+      ["node/poor", "cpu"],
+    ] as const) {
+      await mkdir(join(dir(), name), { recursive: true });
+      await writeFile(join(dir(), name, "cgroup.controllers"), `${controllers}\n`);
+    }
+    const ports = portsWith(() => of(RuntimeConfigResponse.create({ linux: { cgroupDriver: CgroupDriver.CGROUPFS } })));
+    const place = { bootedDir: dir(), systemd: createBusctl({ clock: realClock }), cgroupDir: dir() };
+    const found = firstValueFrom(podCgroups({ ...CONFIG, cgroupRoot }, { cgroupVersion: 2 }, ports, place)).then(
+      ({ cgroupDriver }) => cgroupDriver,
+      ({ code, message }: { code: string; message: string }) => `${code}: ${message.replaceAll(dir(), "DIR")}`,
+    );
+    expect(await found).toEqual(outcome);
   });
 
   it("are systemd's where it runs and the runtime uses it", async () => {

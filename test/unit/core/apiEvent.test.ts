@@ -26,6 +26,14 @@ const counted = (object: Partial<KubeletEvent["object"]>, count = 1): CountedEve
 });
 
 describe("apiEvent", () => {
+  it("has the annotations of the event, if there are any", () => {
+    const { event, ...series } = counted({});
+    const metadataOf = (annotations: Readonly<Record<string, string>>) =>
+      apiEvent({ event: { ...event, annotations }, ...series }, "node-1").metadata;
+    expect(metadataOf({ starved_resource: "memory" }).annotations).toEqual({ starved_resource: "memory" });
+    expect(metadataOf({})).not.toHaveProperty("annotations");
+  });
+
   it("equals the event that tools/record creates for a container", () => {
     expect(apiEvent(counted({}, 3), "node-1")).toEqual({
       metadata: { namespace: "demo", name: "web.18867251edfa0007" },

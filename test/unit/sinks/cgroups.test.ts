@@ -9,7 +9,13 @@ import type { Pod } from "../../../src/core/api.ts";
 import { sharesToWeight } from "../../../src/core/resources/cgroupMath.ts";
 import { protectedMemory } from "../../../src/core/resources/memoryQos.ts";
 import { podCgroupName, podCgroupResources, protectedCgroups } from "../../../src/core/resources/podCgroup.ts";
-import { findHierarchies, writesHugePages, writesV1, writesV2 } from "../../../src/sinks/cgroupHierarchies.ts";
+import {
+  findHierarchies,
+  isSameLimit,
+  writesHugePages,
+  writesV1,
+  writesV2,
+} from "../../../src/sinks/cgroupHierarchies.ts";
 import { type CgroupsOptions, createCgroups } from "../../../src/sinks/cgroups.ts";
 import { MISSING_FOR_CGROUPS, mustSkip } from "../../support/mustSkip.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
@@ -101,6 +107,21 @@ describe("cgroup limits", () => {
       { file: "memory.limit_in_bytes", value: "67108864" },
       { file: "pids.max", value: "50" },
     ]);
+  });
+
+  it.each([
+    ["cpu.shares", "2", "2", true],
+    ["cpu.shares", "3", "2", false],
+    ["cpu.shares", "", "2", false],
+    ["cpu.max", "max 100000", "max", true],
+    ["cpu.max", "max 100000", "10000 100000", false],
+    ["memory.max", "1048576", "1048577", true],
+    ["memory.max", "1048576", String(1_048_576 + 65_535), true],
+    ["memory.max", "1048576", String(1_048_576 + 65_536), false],
+    ["memory.max", "max", "1048576", false],
+    ["pids.max", "7", "8", false],
+  ])("of %s are compared: %j in place of %j is the same: %s", (file, found, wanted, isSame) => {
+    expect(isSameLimit(file, found, wanted)).toBe(isSame);
   });
 
   it("are converted for v2", () => {
@@ -221,6 +242,35 @@ describe("cgroups v1", () => {
       message: expect.stringMatching(/^cgroup \["none" "own"\] has some missing paths: .*\/cpu,cpuacct\/none\/own, /),
     });
     expect([await read(join(root(), "cpu/kube/cpu.shares")), await done(cgroups.list("/none"))]).toEqual(["51", []]);
+  });
+
+  it("writes only the limits that differ, names them, and makes a removed cgroup again", async () => {
+    await makeV1Root(root());
+    const { cgroups } = fakeCgroups(root());
+    const limits = { cpuShares: 51, memoryLimitBytes: 1_000_000, pidsLimit: 7 };
+    await done(cgroups.ensure("/kube", limits));
+    const [shares, memory] = [
+      join(root(), "cpu,cpuacct/kube/cpu.shares"),
+      join(root(), "memory/kube/memory.limit_in_bytes"),
+    ];
+    // The kernel rounds down to whole pages and ends each value with a line break.
+    await fs.writeFile(memory, "999424\n");
+    await fs.writeFile(shares, "1024\n");
+    expect(await done(cgroups.correct("/kube", limits))).toEqual([{ file: shares, found: "1024", wanted: "51" }]);
+    expect([await read(shares), await read(memory)]).toEqual(["51", "999424\n"]);
+    expect(await done(cgroups.correct("/kube", limits))).toEqual([]);
+    await fs.rm(join(root(), "cpu,cpuacct/kube"), { recursive: true });
+    expect(await done(cgroups.correct("/kube", limits))).toEqual([{ file: shares, found: "", wanted: "51" }]);
+    expect(await read(shares)).toBe("51");
+  });
+
+  it("tells the memory use of a cgroup", async () => {
+    await makeV1Root(root());
+    const { cgroups } = fakeCgroups(root());
+    await done(cgroups.ensure("/kube", {}));
+    expect(await failure(cgroups.memoryUsage("/kube"))).toMatchObject({ code: "NotFound" });
+    await fs.writeFile(join(root(), "memory/kube/memory.usage_in_bytes"), "4096\n");
+    expect(await done(cgroups.memoryUsage("/kube"))).toBe(4096);
   });
 
   it("lists children by last element, sorted, of whatever hierarchy", async () => {
@@ -396,6 +446,8 @@ describe("cgroups v2", () => {
     await done(update());
     const files = ["cpu.weight", "memory.max", "memory.min"].map((file) => read(join(root(), "kube", file)));
     expect(await Promise.all(files)).toEqual(["39", "4096", "4096"]);
+    await fs.writeFile(join(root(), "kube/memory.current"), "8192\n");
+    expect(await done(cgroups.memoryUsage("/kube"))).toBe(8192);
   });
 
   it("enables the available controllers at every level and writes their converted limits", async () => {

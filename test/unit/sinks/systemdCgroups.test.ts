@@ -43,6 +43,23 @@ describe("cgroups as slices", () => {
     expect(files.all().get(PATH)).toEqual({ ...limits, cpuQuotaUs: 13_000 });
   });
 
+  it("calls systemd for limits only when a file has another value", async () => {
+    const { cgroups, outcome, calls, files } = place();
+    const limits = { memoryLimitBytes: 4096 };
+    await outcome(cgroups.ensure(POD, limits));
+    calls.length = 0;
+    expect(await outcome(cgroups.correct(POD, limits))).toEqual([[], 0]);
+    expect(calls).toEqual([]);
+    files.tamper(PATH, { memoryLimitBytes: 8192 });
+    expect(await outcome(cgroups.correct(POD, limits))).toEqual([
+      [{ file: `${PATH}/memoryLimitBytes`, found: "8192", wanted: "4096" }],
+      0,
+    ]);
+    expect([calls.join(), files.all().get(PATH)]).toEqual([expect.stringContaining("MemoryMax=4096"), limits]);
+    files.useMemory(PATH, 7);
+    expect(await outcome(cgroups.memoryUsage(POD))).toEqual([7, 0]);
+  });
+
   it("updates only the changed properties of running slices", async () => {
     const { cgroups, outcome, calls, states, files } = place();
     states.set(UNIT, "active");

@@ -17,6 +17,7 @@ const V1_FILES = {
   "/sys/devices/system/cpu/cpu2/topology/physical_package_id": "0\n",
   "/sys/devices/system/cpu/cpu2/topology/core_id": "1\n",
   "/sys/devices/system/cpu/online": "0-2\n",
+  "/proc/self/uid_map": "0 1000 65536\n",
   "/proc/meminfo": "MemTotal:       24684096 kB\nMemFree: 1 kB\nSwapTotal:        1024 kB\n",
   "/proc/swaps": "Filename\tType\tSize\tUsed\tPriority\n/dev/dm-1 partition 1024 0 -2\n",
   "/proc/sys/kernel/pid_max": "4194304\n",
@@ -49,6 +50,7 @@ describe("readMachine", () => {
       memoryBytes: 24_684_096n * 1024n,
       swapBytes: 1024n * 1024n,
       isSwapOn: true,
+      tmpfsNoSwap: false,
       maxPids: 95_000n,
       pageBytes: 4096,
       hugepages: [
@@ -68,7 +70,8 @@ describe("readMachine", () => {
       appArmorEnabled: false,
       selinuxEnabled: false,
       thermalThrottlePaths: [],
-      cpuTopology: { cores: 2, sockets: 1 },
+      cpuTopology: { cores: 2, sockets: 1, books: 0, drawers: 0 },
+      memoryModules: [],
       nameIps: [],
     });
     expect([ips.length > 0, cpuCount >= 1, (rootFsBytes ?? 0n) > 0n]).toEqual([true, true, true]);
@@ -106,6 +109,16 @@ describe("readMachine", () => {
     const named = await machineWith(V1_FILES, { nodeName: "localhost" });
     const unknown = await machineWith(V1_FILES, { nodeName: "no-such-node.invalid" });
     expect([named.nameIps.length > 0, unknown.nameIps]).toEqual([true, []]);
+  });
+
+  it("takes its IDs from the first file of a list with content", async () => {
+    const tree = { "/a": "\n", "/b/id": " b \n", "/c": "c", "/large": "x".repeat(4_097), "/boot": "boot-2" };
+    const { machineId, bootId } = await machineWith(tree, {
+      machineIdFiles: "/missing,/b,/large,/a,/b/id,/c",
+      bootIdFiles: "/boot",
+    });
+    expect([machineId, bootId]).toEqual(["b", "boot-2"]);
+    expect((await machineWith({ ...V1_FILES, ...tree }, { machineIdFiles: "" })).machineId).toBe("");
   });
 
   it("leaves empty what the system does not have", async () => {

@@ -31,6 +31,16 @@ describe("YAML as upstream reads it", () => {
   it("drops a byte order mark", () => {
     expect([valuesOf("\ufeffa: 1\n"), valuesOf('\ufeff{"a": 1}')]).toEqual([[{ a: 1 }], [{ a: 1 }]]);
   });
+  it.each([
+    ['{"a": 1,\n"b" 2}', 2, "Expected ':' after property name"],
+    ['{"a": {\n"b": 2\n', 2, "the text ends too early"],
+  ])("describes the fault of %j once, in the terms of JSON", (text, line, reason) => {
+    expect(parseManifest(new TextEncoder().encode(text))).toEqual({
+      documents: [],
+      faults: [{ line, reason: `is not valid JSON: ${reason}` }],
+    });
+  });
+
   it("reads JSON, the last of two equal keys winning as upstream", () => {
     expect(valuesOf('{\n\t"a": 1, "a": 2}')).toEqual([{ a: 2 }]);
   });

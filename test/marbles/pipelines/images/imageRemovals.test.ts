@@ -33,6 +33,7 @@ function nodeWith(ids: readonly string[], { percent, capacity = 100n }: { percen
     },
   } as unknown as Parameters<typeof removeImages>[1];
   const images = ids.map(imageOf);
+  const policy = { highPercent: 85, lowPercent: 80, minAgeMs: 0, maxAgeMs: 0 };
   const run = () =>
     lastValueFrom(
       removeImages(
@@ -40,11 +41,11 @@ function nodeWith(ids: readonly string[], { percent, capacity = 100n }: { percen
           images,
           records: new Map(ids.map((id) => [id, NEVER_USED])),
           used: namesInPods({ registry }),
-          policy: { highPercent: 85, lowPercent: 80, minAgeMs: 0, maxAgeMs: 0 },
+          policy,
           onRemoved: () => {},
         },
         ports,
-        { nodeName: "node", imageGc: undefined, directories: { rootDir: "/", podLogsDir: "/", containerLogsDir: "/" } },
+        { nodeName: "node", imageGc: policy, directories: { rootDir: "/", podLogsDir: "/", containerLogsDir: "/" } },
         { registry },
       ).pipe(toArray()),
     );

@@ -1,5 +1,7 @@
 /** The report on whether node allocatable is enforced, and why it is not. */
 import { describe, expect, it } from "vitest";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import type { ReservedCgroup } from "../../../../src/core/resources/reservedCgroups.ts";
 import { nodeCgroups } from "../../../../src/pipelines/node/nodeCgroups.ts";
 import { createSimCgroups } from "../../../../src/sim/host/simCgroups.ts";
 import { simKubeletConfig } from "../../../../src/sim/simKubeletConfig.ts";
@@ -9,7 +11,7 @@ import { marbles, type Marbles } from "../../../support/marbles.ts";
 import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
 
 /** A node whose cgroup of all pods cannot be written the first `failures` times; a write takes 1 ms. */
-function world({ clock }: Marbles, failures: number) {
+function world({ clock }: Marbles, failures: number, reservedCgroups: readonly ReservedCgroup[] = []) {
   const machine = simMachine();
   let left = failures;
   const cgroups = createSimCgroups({
@@ -21,7 +23,8 @@ function world({ clock }: Marbles, failures: number) {
       return "Unavailable";
     },
   });
-  const config = { ...simKubeletConfig(machine, { nodeName: "n1" }), cgroupsPerQos: true, cgroupRoot: "/" };
+  const usual = simKubeletConfig(machine, { nodeName: "n1" });
+  const config = { ...usual, cgroupsPerQos: true, cgroupRoot: "/", reservedCgroups };
   const ports = { cgroups, clock, machine, telemetry: recordingTelemetry() };
   return { cgroups, config, stream$: nodeCgroups(ports, config, createNodeState()) };
 }
@@ -50,6 +53,21 @@ describe("nodeCgroups", () => {
       m.flush();
       expect([...cgroups.all().keys()]).toEqual(["/kubepods", "/kubepods/besteffort", "/kubepods/burstable"]);
       expect(cgroups.all().get("/kubepods")).toMatchObject(config.kubepodsLimits);
+    }),
+  );
+
+  it(
+    "creates the cgroup of all pods before it enforces reservations; one that it cannot enforce ends it",
+    marbles((m) => {
+      const limits = { cpuShares: 2 };
+      const { cgroups, stream$ } = world(m, 0, [
+        { reservation: "kube reserved", isCompressible: false, cgroup: "/kube", limits },
+      ]);
+      const message = 'Failed to enforce Kube Reserved Cgroup Limits on "/kube": cgroup /kube does not exist';
+      const missing = kubeletError("NotFound", message, { cause: expect.anything() });
+      m.expectObservable(stream$).toBe("-e#", events, missing);
+      m.flush();
+      expect([...cgroups.all().keys()]).toEqual(["/kubepods"]);
     }),
   );
 

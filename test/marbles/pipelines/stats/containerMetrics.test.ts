@@ -152,6 +152,7 @@ describe("the cgroups of pods for their statistics", () => {
         "/kubepods/burstable": "below",
         "/kubepods/podu-1": "below pressure",
         "/kubepods/podu-1/s1": ofSandbox,
+        "/kubepods/podu-1/c1": "pressure",
       },
     });
   });

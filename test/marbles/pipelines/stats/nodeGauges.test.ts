@@ -27,7 +27,7 @@ describe("nodeGauges", () => {
         record("b", "api", { pod: podOf({ uid: "b", spec }), wanted: false }),
       ];
       state.registry.set({ ...emptyRegistry, records: new Map(records.map((each) => [each.identity.uid, each])) });
-      expectObservable(nodeGauges({ clock, telemetry }, state), "1001ms !").toBe("");
+      expectObservable(nodeGauges({ clock, telemetry }, { hardware: undefined }, state), "1001ms !").toBe("");
       flush();
       expect(telemetry.samples.get("kubelet_managed_ephemeral_containers")).toBe(2);
     }),
@@ -48,7 +48,7 @@ describe("nodeGauges", () => {
       state.registry.set({ ...emptyRegistry, records: new Map(records.map((each) => [each.identity.uid, each])) });
       const mirror = { metadata: { annotations: { "kubernetes.io/config.mirror": "a" } } };
       state.apiPodObjects.set({ byName: new Map(Object.entries({ "demo/a": mirror, "demo/b": {} })), version: "1" });
-      expectObservable(nodeGauges({ clock, telemetry }, state), "1001ms !").toBe("");
+      expectObservable(nodeGauges({ clock, telemetry }, { hardware: undefined }, state), "1001ms !").toBe("");
       flush();
       const shown = [...telemetry.samples].filter(([name, value]) => value > 0 && name.includes("_pods"));
       expect(Object.fromEntries(shown)).toEqual({

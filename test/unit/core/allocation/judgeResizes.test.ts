@@ -106,18 +106,67 @@ describe("evaluating resizes", () => {
   });
 });
 
+type InfeasibleRow = readonly [
+  title: string,
+  desired: Pod,
+  allocated: Pod,
+  on: ResizeNode,
+  message: string | undefined,
+  detail: string | undefined,
+];
+
 describe("infeasible resizes", () => {
   const node: ResizeNode = {
     cpuManagerPolicy: "none",
     memoryManagerPolicy: "None",
     resizeGates: { exclusiveCpus: false, exclusiveMemory: false },
+    podSwapBytes: undefined,
   };
   const guaranteed = (cpu: string, memory: string): Pod =>
     podOf({
       spec: { containers: [containerOf({ resources: { requests: { cpu, memory }, limits: { cpu, memory } } })] },
     });
   const pinned = { ...node, cpuManagerPolicy: "static", memoryManagerPolicy: "Static" };
-  const rows: readonly [string, Pod, Pod, ResizeNode, string | undefined, string | undefined][] = [
+  const burstable = (request: string, limit: string, restartPolicy = "NotRequired"): Pod => {
+    const resources = { requests: { memory: request }, limits: { memory: limit } };
+    return podOf({
+      spec: { containers: [containerOf({ resources, resizePolicy: [{ resourceName: "memory", restartPolicy }] })] },
+    });
+  };
+  function swapRows(): readonly InfeasibleRow[] {
+    const swapping = { ...node, podSwapBytes: 1n };
+    const refused = ["In-place resize of containers with swap is not supported.", "swap_limitation"] as const;
+    return [
+      [
+        "of the memory request of a container with swap",
+        burstable("2Mi", "4Mi"),
+        burstable("1Mi", "4Mi"),
+        swapping,
+        ...refused,
+      ],
+      ["of a container that gets swap", burstable("2Mi", "4Mi"), burstable("4Mi", "4Mi"), swapping, ...refused],
+      ["of a container that loses its swap", burstable("4Mi", "4Mi"), burstable("2Mi", "4Mi"), swapping, ...refused],
+      [
+        "of a container that restarts for it",
+        burstable("2Mi", "4Mi", "RestartContainer"),
+        burstable("1Mi", "4Mi", "RestartContainer"),
+        swapping,
+        undefined,
+        undefined,
+      ],
+      ["of the memory limit alone", burstable("1Mi", "8Mi"), burstable("1Mi", "4Mi"), swapping, undefined, undefined],
+      ["of a container without swap", guaranteed("1", "2Gi"), guaranteed("1", "1Gi"), swapping, undefined, undefined],
+      [
+        "of memory on a node whose pods get no swap",
+        burstable("2Mi", "4Mi"),
+        burstable("1Mi", "4Mi"),
+        node,
+        undefined,
+        undefined,
+      ],
+    ];
+  }
+  const rows: readonly InfeasibleRow[] = [
     ["a resize that fits", guaranteed("2", "1Gi"), guaranteed("1", "1Gi"), node, undefined, undefined],
     [
       "of whole CPUs",
@@ -143,6 +192,7 @@ describe("infeasible resizes", () => {
       undefined,
       undefined,
     ],
+    ...swapRows(),
     ["of a Burstable pod alongside pinned ones", sized("a", "2"), sized("a", "1"), pinned, undefined, undefined],
   ];
   it.each(rows)("%s", (_title, desired, allocated, on, message, detail) => {

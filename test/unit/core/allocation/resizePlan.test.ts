@@ -105,6 +105,16 @@ describe("planResize", () => {
     ]);
   });
 
+  it("gives a container its swap when its memory limit rises above its request", () => {
+    const [from, to] = [of(sized("web", SMALL)), of(sized("web", { cpu: "1", memory: "8" }, {}, SMALL))];
+    const node = nodeContextOf({ cgroupVersion: 2, memoryBytes: 16n, podSwapBytes: 8n });
+    const found = planResize({
+      ...{ pod: to, runtime: runtime([instance("web")]), sizes: sizesOf(allocationOf(from)), node, config },
+    });
+    const swap = found?.steps.map((step) => step.kind === "container" && step.resources.unified["memory.swap.max"]);
+    expect(swap).toEqual([false, "2"]);
+  });
+
   it("has no step for a memory request, which no cgroup file contains, but a size to record", () => {
     const found = plan(of(sized("web", SMALL)), of(sized("web", SMALL, {}, { cpu: "1", memory: "2" })));
     expect(found).toEqual({ restarts: [], decreases: [], steps: [] });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextPodWrite, podWritePriority, type PodWriteView } from "../../../../src/core/api/podWrite.ts";
+import { nextPodWrite, patchedObject, podWritePriority, type PodWriteView } from "../../../../src/core/api/podWrite.ts";
 import type { ApiPod } from "../../../../src/core/api/apiPodObjects.ts";
 import type { PodStatus } from "../../../../src/core/api.ts";
 import { monotonicMs, podUid } from "../../../../src/core/ids.ts";
@@ -181,6 +181,22 @@ describe("nextPodWrite for a static pod", () => {
       { object: apiObject(READY, { uid: "uid-9" }), records, status: READY },
     ],
   ])("%s", (_, expected, view) => expect(short(viewOf(view))).toBe(expected));
+});
+
+describe("patchedObject", () => {
+  const write = nextPodWrite(viewOf({ object: apiObject({ phase: "Pending" }), status: READY }));
+  const patched = write.kind === "status" ? write.patched : {};
+  const metadata = { name: "plain", namespace: "demo", uid: "uid-1", resourceVersion: "7" };
+
+  it("combines the written status with metadata of the server", () => {
+    const answer = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
+    expect(patchedObject(patched, answer)).toEqual({ metadata, status: READY });
+  });
+
+  it("is the answer of a server that returns the whole object", () => {
+    const answer = { kind: "Pod", metadata, status: { ...READY, message: "of another client" } };
+    expect(patchedObject(patched, answer)).toBe(answer);
+  });
 });
 
 describe("podWritePriority", () => {

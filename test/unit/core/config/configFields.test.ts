@@ -59,14 +59,15 @@ describe("the field table", () => {
       `address allowedUnsafeSysctls cgroupDriver cgroupRoot cgroupsPerQOS clusterDNS clusterDomain
        configMapAndSecretChangeDetectionStrategy
        containerLogMaxFiles containerLogMaxSize containerLogMaxWorkers containerLogMonitorInterval
-       containerRuntimeEndpoint cpuCFSQuota cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod
-       enforceNodeAllocatable eventBurst eventRecordQPS evictionHard evictionMinimumReclaim evictionPressureTransitionPeriod evictionSoft
+       cpuManagerPolicy cpuManagerPolicyOptions cpuManagerReconcilePeriod reservedSystemCPUs topologyManagerPolicy
+       topologyManagerPolicyOptions topologyManagerScope containerRuntimeEndpoint cpuCFSQuota cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod
+       enforceNodeAllocatable eventBurst eventRecordQPS evictionHard evictionMaxPodGracePeriod evictionMinimumReclaim evictionPressureTransitionPeriod evictionSoft
       evictionSoftGracePeriod failCgroupV1 failSwapOn featureGates fileCheckFrequency
-       healthzBindAddress healthzPort httpCheckFrequency imageGCHighThresholdPercent imageGCLowThresholdPercent imageMaximumGCAge imageMinimumGCAge imagePullCredentialsVerificationPolicy imageServiceEndpoint kubeAPIBurst kubeAPIQPS kubeReserved kubeReservedCgroup logging.format
+       healthzBindAddress healthzPort httpCheckFrequency imageGCHighThresholdPercent imageGCLowThresholdPercent imageMaximumGCAge imageMinimumGCAge imagePullCredentialsVerificationPolicy imageServiceEndpoint kernelMemcgNotification kubeAPIBurst kubeAPIQPS kubeReserved kubeReservedCgroup logging.format
        logging.verbosity maxParallelImagePulls maxPods
-       memoryReservationPolicy memoryThrottlingFactor mergeDefaultEvictionSettings nodeLeaseDurationSeconds
+       memoryReservationPolicy memorySwap.swapBehavior memoryThrottlingFactor mergeDefaultEvictionSettings nodeLeaseDurationSeconds
        nodeStatusMaxImages nodeStatusReportFrequency nodeStatusUpdateFrequency podCIDR podLogsDir podPidsLimit
-       podsPerCore preloadedImagesVerificationAllowlist providerID readOnlyPort registerNode registerWithTaints registerWithTaints[].effect
+       podsPerCore preloadedImagesVerificationAllowlist protectKernelDefaults kubeletCgroups systemCgroups oomScoreAdj maxOpenFiles providerID qosReserved readOnlyPort registerNode registerWithTaints registerWithTaints[].effect
        registerWithTaints[].key registerWithTaints[].value registryBurst registryPullQPS resolvConf
        rotateCertificates runtimeRequestTimeout seccompDefault serializeImagePulls serverTLSBootstrap singleProcessOOMKill staticPodPath staticPodURL staticPodURLHeader
        localStorageCapacityIsolation syncFrequency systemReserved systemReservedCgroup userNamespaces.idsPerPod volumeStatsAggPeriod

@@ -10,8 +10,8 @@ const inSandbox = (id: string) => ({ sandboxId: sandboxId(id) });
 const old = (id: string, more: Partial<RuntimeSandbox> = {}) => sandbox({ id: sandboxId(id), ready: false, ...more });
 
 /** Ids of what may go, newest first as in the status. */
-const pruned = (containers: readonly RuntimeContainer[], sandboxes?: readonly RuntimeSandbox[]) => {
-  const plan = planPrune(runtime(containers, sandboxes));
+const pruned = (containers: readonly RuntimeContainer[], sandboxes?: readonly RuntimeSandbox[], most = 1) => {
+  const plan = planPrune(runtime(containers, sandboxes), most);
   return [plan.containers.map(({ id }) => id), plan.sandboxes.map(({ id }) => id)];
 };
 
@@ -49,6 +49,16 @@ describe("planPrune", () => {
   ];
   it.each(table)("removes %s", (_what, containers, expected) => {
     expect(pruned(containers)).toEqual([expected, []]);
+  });
+
+  it.each([
+    [-1, ["web-2", "web-1", "web-0"]],
+    [0, ["web-2", "web-1", "web-0"]],
+    [3, ["web-0"]],
+    [4, []],
+  ])("keeps as many dead attempts as garbage collection, but at least one: %s", (most, expected) => {
+    const containers = [instance("web", { restartCount: 4 }), ...[3, 2, 1, 0].map((count) => dead("web", count))];
+    expect(pruned(containers, [], most)).toEqual([expected, []]);
   });
 
   it("removes stopped older sandboxes without kept containers", () => {

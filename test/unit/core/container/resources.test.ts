@@ -13,6 +13,7 @@ const NODE: Node = {
   memoryBytes: 2n ** 33n,
   hugepageSizes: [],
   memoryQos: undefined,
+  podSwapBytes: undefined,
 };
 const MI = 1024n * 1024n;
 type Resources = NonNullable<Container["resources"]>;
@@ -73,6 +74,20 @@ describe("containerResources", () => {
   ] as readonly [string, Partial<Node>, object, bigint][])("allows no swap on %s", (_, node, unified, swap) => {
     const resources = ofContainer({ limits: { memory: "1Mi" } }, node);
     expect([resources.unified, resources.memorySwapLimitInBytes]).toEqual([unified, swap]);
+  });
+
+  it.each<[title: string, requests: string, node: Partial<Node>, limit: string | undefined]>([
+    ["the container's share", "1Gi", {}, "536870912"],
+    ["nothing for a request that equals the limit", "2Gi", {}, "0"],
+    ["nothing without swap for pods", "1Gi", { podSwapBytes: undefined }, "0"],
+    ["nothing where the kernel cannot limit it", "1Gi", { swapControllerAvailable: false }, undefined],
+  ])("limits swap to %s", (_, memory, node, limit) => {
+    const swapping = { swapControllerAvailable: true, podSwapBytes: 2n ** 32n, singleProcessOomKill: true, ...node };
+    const { unified, memorySwapLimitInBytes } = ofContainer(
+      { requests: { memory }, limits: { memory: "2Gi" } },
+      swapping,
+    );
+    expect([unified["memory.swap.max"], memorySwapLimitInBytes]).toEqual([limit, 0n]);
   });
 
   it("limits huge pages of every size of the node", () => {

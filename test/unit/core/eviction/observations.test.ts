@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { monotonicMs } from "../../../../src/core/ids.ts";
 import { observationsOf, type PressureFigures } from "../../../../src/core/eviction/observations.ts";
 
 const space = (availableBytes: bigint, inodesFree: bigint) => ({
@@ -9,7 +10,9 @@ const space = (availableBytes: bigint, inodesFree: bigint) => ({
   inodesFree,
 });
 const reported = (figures: PressureFigures) =>
-  [...observationsOf(figures)].map(([signal, { available, capacity }]) => `${signal} ${available}/${capacity}`);
+  [...observationsOf(figures, monotonicMs(0))].map(
+    ([signal, { available, capacity }]) => `${signal} ${available}/${capacity}`,
+  );
 
 describe("observationsOf", () => {
   it.each<[string, PressureFigures, readonly string[]]>([
@@ -27,6 +30,11 @@ describe("observationsOf", () => {
       "disks",
       { nodeFs: space(1n, 2n), imageFs: space(3n, 4n) },
       ["nodefs.available 1/100", "nodefs.inodesFree 2/50", "imagefs.available 3/100", "imagefs.inodesFree 4/50"],
+    ],
+    [
+      "layers apart from images",
+      { containerFs: space(5n, 6n) },
+      ["containerfs.available 5/100", "containerfs.inodesFree 6/50"],
     ],
   ])("%s", (_, figures, signals) => {
     expect(reported(figures)).toEqual(signals);

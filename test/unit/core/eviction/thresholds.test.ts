@@ -26,12 +26,29 @@ describe("evictionThresholds", () => {
         evictionMinimumReclaim: { "memory.available": "50Mi", "pid.available": "1" },
       }),
     );
-    const reclaim = { units: 50 * MI };
+    const reclaim = { units: 50 * MI, format: "BinarySI" };
     expect(found).toEqual([
-      { signal: "memory.available", least: { units: 100 * MI }, graceMs: 0, reclaim },
+      { signal: "memory.available", least: { units: 100 * MI, format: "BinarySI" }, graceMs: 0, reclaim },
       { signal: "nodefs.inodesFree", least: { share: Math.fround(0.05) }, graceMs: 0, reclaim: undefined },
-      { signal: "memory.available", least: { units: 512 * MI }, graceMs: 90_000, reclaim },
-      { signal: "allocatableMemory.available", least: { units: 100 * MI }, graceMs: 0, reclaim },
+      { signal: "memory.available", least: { units: 512 * MI, format: "BinarySI" }, graceMs: 90_000, reclaim },
+      { signal: "allocatableMemory.available", least: { units: 100 * MI, format: "BinarySI" }, graceMs: 0, reclaim },
+      { signal: "containerfs.inodesFree", least: { share: Math.fround(0.05) }, graceMs: 0, reclaim: undefined },
+    ]);
+  });
+
+  it("gives the file system of containers the thresholds of the node's, hard and soft, whatever is set for it", () => {
+    const found = evictionThresholds(
+      settings({
+        evictionHard: { "containerfs.available": "1%", "nodefs.available": "10%", "imagefs.available": "15%" },
+        evictionSoft: { "nodefs.inodesFree": "7" },
+        evictionSoftGracePeriod: { "nodefs.inodesFree": "1m" },
+        evictionMinimumReclaim: { "nodefs.available": "3", "containerfs.available": "4" },
+      }),
+    );
+    const format = "DecimalSI";
+    expect(found.filter(({ signal }) => signal.startsWith("containerfs."))).toEqual([
+      { signal: "containerfs.available", least: { share: shareOf("10%") }, graceMs: 0, reclaim: { units: 3, format } },
+      { signal: "containerfs.inodesFree", least: { units: 7, format }, graceMs: 60_000, reclaim: undefined },
     ]);
   });
 

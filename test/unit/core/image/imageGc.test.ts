@@ -11,6 +11,7 @@ import {
   isTooYoung,
   type SpaceGoal,
   spaceGoal,
+  tooLittleFreed,
 } from "../../../../src/core/image/imageGc.ts";
 import type { ImageRecord } from "../../../../src/core/image/imageRecords.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
@@ -113,6 +114,7 @@ describe("the space to free", () => {
   const free = (usagePercent: number, bytes: bigint): SpaceGoal => ({
     kind: "free",
     usagePercent,
+    capacityBytes: 1_000n,
     bytes,
     available: 200n,
   });
@@ -125,5 +127,22 @@ describe("the space to free", () => {
     ["no capacity", 0n, 0n, { kind: "invalid" }],
   ])("%s", (_what, capacityBytes, availableBytes, goal) => {
     expect(spaceGoal({ capacityBytes, availableBytes }, POLICY)).toEqual(goal);
+  });
+});
+
+describe("the message of a collection that freed too little", () => {
+  it.each<[bigint, string]>([
+    [1_023n, "1023 B"],
+    [1_024n, "1.0 KiB"],
+    [2n ** 20n * 3n, "3.0 MiB"],
+    [2n ** 20n * 1_023n, "1023.0 MiB"],
+    [2n ** 30n * 10n + 2n ** 29n, "10.5 GiB"],
+    [2n ** 50n, "1024.0 TiB"],
+  ])("has a capacity of %s bytes in a readable unit", (capacityBytes, size) => {
+    expect(tooLittleFreed({ kind: "free", usagePercent: 95, capacityBytes, bytes: 9n, available: 9n }, 7n)).toBe(
+      `Insufficient free disk space on the node's image filesystem (95% of ${size} used). Failed to free sufficient ` +
+        "space by deleting unused images (freed 7 bytes). Investigate disk usage, as it could be used by active " +
+        "images, logs, volumes, or other data.",
+    );
   });
 });

@@ -49,6 +49,15 @@ describe("records of images", () => {
         ["new", record(9, 9, true)],
       ]),
     ],
+    [
+      "move times in the future to the present, after the clock was set back",
+      new Map([["used before", record(70, 80, false)]]),
+      "none",
+      new Map([
+        ["used before", record(9, 9, false)],
+        ["new", record(9, undefined, false)],
+      ]),
+    ],
   ])("%s", (_what, before, used, expected) => {
     expect(detectImages(before, images, ({ id }) => id === used, at(9))).toEqual(expected);
   });

@@ -1,23 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { startEvents } from "../../../../src/core/node/nodeEvents.ts";
 
-const reasons = (swapBytes: bigint, kernelVersion: string, cgroupVersion?: 1 | 2) =>
-  startEvents("n1", { swapBytes, kernelVersion, cgroupVersion }).map(({ type, reason }) => `${type} ${reason}`);
+const reasons = (isSwapOn: boolean, tmpfsNoSwap: boolean, cgroupVersion?: 1 | 2) =>
+  startEvents("n1", { isSwapOn, tmpfsNoSwap, cgroupVersion }).map(({ type, reason }) => `${type} ${reason}`);
 
 describe("start-up events of a node", () => {
   it.each([
-    [0n, "5.10.0", ["Normal Starting"]],
-    [1n, "6.4.0-rc1", ["Normal Starting"]],
-    [1n, "10.0", ["Normal Starting"]],
-    [1n, "6", ["Normal Starting", "Warning PossibleMemoryBackedVolumesOnDisk"]],
-    [1n, "unknown", ["Normal Starting", "Warning PossibleMemoryBackedVolumesOnDisk"]],
-    [1n, "6.3.13", ["Normal Starting", "Warning PossibleMemoryBackedVolumesOnDisk"]],
-  ])("with %d bytes of swap and kernel %s", (swapBytes, kernelVersion, expected) => {
-    expect(reasons(swapBytes, kernelVersion)).toEqual(expected);
+    [false, false, ["Normal Starting"]],
+    [true, true, ["Normal Starting"]],
+    [true, false, ["Normal Starting", "Warning PossibleMemoryBackedVolumesOnDisk"]],
+  ])("with swap on: %s, and a tmpfs that stays out of it: %s", (isSwapOn, tmpfsNoSwap, expected) => {
+    expect(reasons(isSwapOn, tmpfsNoSwap)).toEqual(expected);
   });
 
   it("warn about cgroup v1", () => {
-    expect([1, 2, undefined].map((version) => reasons(0n, "5.4", version as 1 | 2 | undefined))).toEqual([
+    expect([1, 2, undefined].map((version) => reasons(false, false, version as 1 | 2 | undefined))).toEqual([
       ["Normal Starting", "Warning CgroupV1"],
       ["Normal Starting"],
       ["Normal Starting"],
@@ -26,7 +23,7 @@ describe("start-up events of a node", () => {
 
   it("have upstream's texts for warnings", () => {
     const object = { kind: "Node", namespace: "", name: "n1", uid: "", fieldPath: "" };
-    expect(startEvents("n1", { swapBytes: 1n, kernelVersion: "5.4", cgroupVersion: 1 }).slice(1)).toEqual([
+    expect(startEvents("n1", { isSwapOn: true, tmpfsNoSwap: false, cgroupVersion: 1 }).slice(1)).toEqual([
       {
         type: "Warning",
         reason: "PossibleMemoryBackedVolumesOnDisk",

@@ -71,6 +71,7 @@ describe("registry", () => {
         graceSeconds: 30,
         override: {
           phase: "Failed",
+          outlastsContainers: true,
           reason: "DeadlineExceeded",
           message: "Pod was active on the node longer than the specified deadline",
         },

@@ -366,6 +366,15 @@ describe("advanceRegistry: grace periods", () => {
     expect(node().send(update("ADD", impatient), update("REMOVE", impatient)).commands()).toEqual(["terminating a 1"]);
   });
 
+  it("shrink when a pod that exceeded its deadline is evicted as well, which does not replace the reason of its end", () => {
+    const registry = node().send(update("ADD", version("a")), { kind: "deadlineExceeded", uid: podUid("a") });
+    const [first] = registry.step().commands;
+    registry.send({ kind: "evicted", uid: podUid("a"), graceSeconds: 1, isDisrupted: true, message: "too large" });
+    const [second] = registry.step().commands;
+    expect(first).toMatchObject({ graceSeconds: 30, override: { reason: "DeadlineExceeded" } });
+    expect(second).toMatchObject({ graceSeconds: 1, override: { reason: "DeadlineExceeded" } });
+  });
+
   it("shrink when a terminating pod is deleted", () => {
     expect(node().send(add, said("finished"), deleteWithin(3)).commands()).toEqual(["terminating a 3"]);
   });
@@ -390,6 +399,7 @@ describe("advanceRegistry: pods of earlier processes", () => {
       pod: undefined,
       state: "terminating",
       wanted: false,
+      evicted: false,
       graceSeconds: 1,
       leaving: { due: { criticalPods: 10_000, everyone: 61_000 }, overdueFor: undefined },
       reclaimed: false,
@@ -599,7 +609,12 @@ describe("advanceRegistry: admission", () => {
       identity: { uid: "small", name: "small", namespace: "demo" },
       pod: version("small", { name: "small" }),
       graceSeconds: 30,
-      override: { phase: "Failed", reason: "Preempting", message: "Preempted in order to admit critical pod" },
+      override: {
+        phase: "Failed",
+        reason: "Preempting",
+        message: "Preempted in order to admit critical pod",
+        disruption: "Pod was preempted by Kubelet to accommodate a critical pod.",
+      },
     });
     expect(registry.commands()).toEqual(["terminating small 30"]);
     expect(registry.step().preempted).toEqual([

@@ -40,7 +40,7 @@ describe("a pod added to a full node", () => {
     const ways: Readonly<Record<string, RegistryInput>> = {
       "deleted with grace": reported("DELETE", { ...sizedPod("old", "4"), metadata: deleted }),
       finished: said("finished", "old"),
-      evicted: { kind: "evicted", uid: podUid("old"), message: "too large" },
+      evicted: { kind: "evicted", graceSeconds: 1, isDisrupted: true, uid: podUid("old"), message: "too large" },
       "out of time": { kind: "deadlineExceeded", uid: podUid("old") },
       removed: gone("old"),
     };

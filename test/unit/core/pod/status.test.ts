@@ -545,6 +545,16 @@ describe("conditions", () => {
       condition("ContainersReady", "True"),
     ]);
   });
+  it("a disruption by the kubelet is a DisruptionTarget condition, in place of the API's", () => {
+    const status = statusOf({
+      pod: pod({}, { status: { conditions: [{ type: "DisruptionTarget", status: "False" }] } }),
+      runtime: runtime([instance("web")]),
+      override: { phase: "Failed", reason: "Evicted", message: "low. ", disruption: "low. " },
+    });
+    expect(status.conditions?.[0]).toEqual(
+      condition("DisruptionTarget", "True", { reason: "TerminationByKubelet", message: "low. " }),
+    );
+  });
   it("a DisruptionTarget condition is kept, in place of the API's", () => {
     const disruption = { type: "DisruptionTarget", status: "True", reason: "TerminationByKubelet" };
     const status = statusOf({
@@ -642,6 +652,23 @@ describe("phase, reason and message", () => {
   });
   it("a kubelet decision stays when it is not repeated", () => {
     expect(said(statusOf({ runtime: runtime([instance("web")]), previous: evicted }))).toEqual(evicted);
+  });
+  it.each<[string, number, Partial<PodStatusInput>, object]>([
+    ["exit code 0: it succeeded", 0, {}, { phase: "Succeeded", ...nothing }],
+    ["another exit code", 137, {}, evicted],
+    [
+      "exit code 0, before a status with the decision",
+      0,
+      { previous: { phase: "Running" } },
+      { phase: "Succeeded", ...nothing },
+    ],
+    ["another exit code, before a status with the decision", 137, { previous: { phase: "Running" } }, evicted],
+    ["exit code 0, known to the API server as failed", 0, { pod: pod({}, { status: evicted }) }, evicted],
+    ["exit code 0 of a pod past its deadline", 0, { override: { ...evicted, outlastsContainers: true } }, evicted],
+    ["exit code 0 while it is not known to be stopped for good", 0, { terminal: false }, evicted],
+  ])("a pod that the kubelet decided to fail, with its containers stopped: %s", (_, code, more, expected) => {
+    const stopped = { runtime: runtime([exited("web", code)]), terminal: true, previous: evicted, override: evicted };
+    expect(said(statusOf({ ...stopped, ...more }))).toEqual(expected);
   });
   it("a decision without a phase only explains", () => {
     const override = { reason: "Waiting", message: "for volumes" };

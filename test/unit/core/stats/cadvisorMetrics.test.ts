@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { containerId, epochMs, podUid, sandboxId } from "../../../../src/core/ids.ts";
 import { emptyRuntimeStatus, type PodRuntimeStatus } from "../../../../src/core/runtime/podRuntimeStatus.ts";
-import { cadvisorMetrics } from "../../../../src/core/stats/cadvisorMetrics.ts";
+import { type CadvisorMachine, cadvisorMetrics } from "../../../../src/core/stats/cadvisorMetrics.ts";
 import type { CadvisorMeasurement } from "../../../../src/core/stats/cadvisorSubjects.ts";
 import { cgroupOwners } from "../../../../src/core/stats/cgroupOwners.ts";
 import { parseExposition } from "../../../support/exposition.ts";
@@ -73,13 +73,14 @@ const SUMMARY: NonNullable<CadvisorMeasurement["summary"]> = {
     },
   ],
 };
-const MACHINE = {
-  ...{ cpuCount: 4, cpuTopology: { cores: 2, sockets: 1 }, memoryBytes: 8n, swapBytes: 0n },
+const MACHINE: CadvisorMachine = {
+  ...{ cpuCount: 4, cpuTopology: { cores: 2, sockets: 1, books: 0, drawers: 0 } },
+  ...{ memoryBytes: 8n, memoryModules: [], swapBytes: 0n },
   ...{ bootId: "b", machineId: "m", systemUuid: "s", kernelVersion: "6", osImage: "Linux" },
 };
 
-function series(measurement: CadvisorMeasurement | undefined): ReadonlyMap<string, string> {
-  const families = parseExposition([...cadvisorMetrics(MACHINE, measurement)].join(""));
+function series(measurement: CadvisorMeasurement | undefined, machine = MACHINE): ReadonlyMap<string, string> {
+  const families = parseExposition([...cadvisorMetrics(machine, measurement)].join(""));
   const found = families.flatMap(({ samples }) =>
     samples.map(({ series: key, value, time: at }) => [key, at === undefined ? `${value}` : `${value} ${at}`] as const),
   );
@@ -221,6 +222,8 @@ container_cpu_cfs_burst_seconds_total 8 at
 container_cpu_cfs_periods_total 4 at
 container_cpu_cfs_throttled_periods_total 5 at
 container_cpu_cfs_throttled_seconds_total 6 at
+container_cpu_load_average_10s 0 at
+container_cpu_load_d_average_10s 0 at
 container_cpu_system_seconds_total 3 at
 container_cpu_usage_seconds_total cpu=total 1 at
 container_cpu_user_seconds_total 2 at
@@ -240,6 +243,7 @@ container_fs_usage_bytes device=/dev/vda 53 at
 container_fs_write_seconds_total device=/dev/vda 0.038 at
 container_fs_writes_merged_total device=/dev/vda 36 at
 container_fs_writes_total device=/dev/vda 35 at
+container_health_state -1 at
 container_last_seen 1700000000 at
 container_memory_cache 15 at
 container_memory_failcnt 22 at
@@ -280,12 +284,57 @@ container_spec_memory_limit_bytes 24
 container_spec_memory_reservation_limit_bytes 25
 container_spec_memory_swap_limit_bytes 26
 container_start_time_seconds 9
+container_tasks_state state=iowaiting 0 at
+container_tasks_state state=running 0 at
+container_tasks_state state=sleeping 0 at
+container_tasks_state state=stopped 0 at
+container_tasks_state state=uninterruptible 0 at
 container_threads 61 at
 container_threads_max 62 at
 container_ulimits_soft ulimit=max_open_files 66 at
 `
   .trim()
   .split("\n");
+
+describe("machine families of /metrics/cadvisor", () => {
+  const figuresOf = (more: Partial<CadvisorMachine>): readonly string[] =>
+    [...series(undefined, { ...MACHINE, ...more })]
+      .filter(([key]) => key.startsWith("machine_"))
+      .map(([key, value]) => `${key.replace(/boot_id="b",|machine_id="m",?|,?system_uuid="s"/g, "")} ${value}`);
+
+  it("have the figures of upstream's, also those that only some machines have", () => {
+    const cpuTopology = { cores: 2, sockets: 1, books: 3, drawers: 4 };
+    const memoryModules = [
+      { type: "Non-volatile-RAM", count: 1, bytes: 5 },
+      { type: "Unbuffered-DDR4", count: 2, bytes: 6 },
+    ];
+    expect(figuresOf({ cpuTopology, memoryModules, swapBytes: 7n })).toEqual([
+      "machine_cpu_books{} 3",
+      "machine_cpu_cores{} 4",
+      "machine_cpu_drawers{} 4",
+      "machine_cpu_physical_cores{} 2",
+      "machine_cpu_sockets{} 1",
+      'machine_dimm_capacity_bytes{,type="Non-volatile-RAM"} 5',
+      'machine_dimm_capacity_bytes{,type="Unbuffered-DDR4"} 6',
+      'machine_dimm_count{,type="Non-volatile-RAM"} 1',
+      'machine_dimm_count{,type="Unbuffered-DDR4"} 2',
+      "machine_memory_bytes{} 8",
+      "machine_nvm_avg_power_budget_watts{} 0",
+      'machine_nvm_capacity{mode="app_direct_mode"} 0',
+      'machine_nvm_capacity{mode="memory_mode"} 0',
+      "machine_scrape_error{} 0",
+      "machine_swap_bytes{} 7",
+    ]);
+  });
+
+  it("are fewer on a machine that reports no cores and no memory modules", () => {
+    const names = figuresOf({ cpuTopology: undefined }).map((line) => line.split("{")[0]);
+    expect(names.filter((name) => /cores|sockets|books|dimm/.test(name ?? ""))).toEqual([
+      "machine_cpu_books",
+      "machine_cpu_cores",
+    ]);
+  });
+});
 
 describe("families of /metrics/cadvisor", () => {
   const lines = (page: ReadonlyMap<string, string>): readonly string[] =>

@@ -44,6 +44,11 @@ const ALIKE = {
 };
 
 describe("figures of a cgroup", () => {
+  it("on v2: no swap is another limit than none", () => {
+    const limitOf = (text: string) => figuresOfV2((file) => (file === "memory.swap.max" ? text : undefined)).swapLimit;
+    expect(["0\n", "4096\n", "max\n"].map(limitOf)).toEqual([0, 4096, Infinity]);
+  });
+
   it("on v1: sums over the hierarchy, and 0 for no limit", () => {
     expect(known(figuresOfV1((controller, file) => V1_FILES[`${controller}/${file}`]))).toEqual({
       ...{ ...ALIKE, cpuShares: 256, ownPageFaults: 1, ownMajorPageFaults: 2 },
@@ -51,10 +56,10 @@ describe("figures of a cgroup", () => {
   });
 
   it.each([
-    [String(2n ** 62n), 0],
+    [String(2n ** 62n), Infinity],
     [String(2n ** 62n - 1024n), 2 ** 62 - 1024],
     ["0", 0],
-    ["max", 0],
+    ["max", Infinity],
     ["many", undefined],
   ])("a limit of %s", (text, limit) => {
     const figures = figuresOfV1((_controller, file) =>
@@ -103,7 +108,7 @@ describe("figures of a cgroup", () => {
     };
     const nanos = { cpuNs: 30_000, userNs: 20_000, systemNs: 10_000, throttledNs: 200_000, burstNs: 100_000 };
     expect(known(figuresOfV2((file) => files[file]))).toEqual({
-      ...{ ...ALIKE, ...nanos, cpuShares: 2597, swapLimit: 0, ownPageFaults: 7, ownMajorPageFaults: 8 },
+      ...{ ...ALIKE, ...nanos, cpuShares: 2597, swapLimit: Infinity, ownPageFaults: 7, ownMajorPageFaults: 8 },
       ...{ cpuSomeNs: 7_000, cpuFullNs: 3_000 },
     });
     expect(known(figuresOfV2((file) => (file === "cpu.max" ? "max 100000\n" : undefined)))).toEqual({

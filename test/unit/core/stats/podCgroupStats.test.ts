@@ -34,12 +34,11 @@ const psi = (total: number) => {
 
 describe("stats of pods by their cgroups", () => {
   it("are those of the pod's own cgroup, with the network of the running sandbox", () => {
-    const figures = { cpuNs: 400, memoryUsage: 50, workingSet: 40, threads: 3, swap: 9, swapLimit: 0 };
+    const figures = { cpuNs: 400, memoryUsage: 50, workingSet: 40, threads: 3, swap: 9, swapLimit: Infinity };
     const readings = [
       reading("/kubepods/podu", { figures, pressure: { cpu: psi(1), memory: psi(2), io: psi(3) } }),
       reading("/kubepods/podu/s1", { interfaces: [interfaceOf("eth0", 99)] }),
       reading("/kubepods/podu/s2", { interfaces: [interfaceOf("net1", 5), interfaceOf("eth0", 4)] }),
-      reading("/kubepods/podu/c1", { figures: { cpuNs: 7 } }),
       reading("/kubepods/podstranger", { figures: { cpuNs: 7 } }),
     ];
     expect(withPodCgroups([SUMS], [POD], readings)).toEqual([
@@ -56,7 +55,15 @@ describe("stats of pods by their cgroups", () => {
   });
 
   it.each([
-    [{ swap: 9, swapLimit: 0 }, { swapUsageBytes: 9 }],
+    [{ swap: 9, swapLimit: Infinity }, { swapUsageBytes: 9 }],
+    [
+      { swap: 0, swapLimit: 0 },
+      { swapUsageBytes: 0, swapAvailableBytes: 0 },
+    ],
+    [
+      { swap: 9, swapLimit: 4 },
+      { swapUsageBytes: 9, swapAvailableBytes: 0 },
+    ],
     [
       { swap: 9, swapLimit: 30 },
       { swapUsageBytes: 9, swapAvailableBytes: 21 },
@@ -69,6 +76,36 @@ describe("stats of pods by their cgroups", () => {
       [reading("/kubepods/podu", { figures: { memoryUsage: 5, ...figures } })],
     );
     expect(pod?.swap).toEqual({ time: TIME, ...swap });
+  });
+
+  it("have the figures of each container's cgroup, and of the runtime what a cgroup does not have", () => {
+    const containers = [
+      {
+        ...{ name: "main", startTime: epochMs(1), rootfs: { time: epochMs(1), usedBytes: 4 } },
+        cpu: { time: epochMs(1), usageCoreNanoSeconds: 1, usageNanoCores: 5 },
+        // Runtimes report no available memory for a container without a limit, and no swap.
+        memory: { time: epochMs(1), workingSetBytes: 30, availableBytes: 0 },
+        swap: { time: epochMs(1), swapUsageBytes: 0, swapAvailableBytes: 0 },
+      },
+      { name: "other", startTime: epochMs(1) },
+    ];
+    const figures = { cpuNs: 7, memoryUsage: 50, workingSet: 40, memoryLimit: 0, swap: 9, swapLimit: 30 };
+    const pressure = { cpu: psi(1), memory: psi(2), io: psi(3) };
+    const [pod] = withPodCgroups(
+      [{ ...SUMS, containers }],
+      [POD],
+      [reading("/kubepods/podu/c1", { figures, pressure })],
+    );
+    expect(pod?.containers).toEqual([
+      {
+        ...{ name: "main", startTime: epochMs(1), rootfs: { time: epochMs(1), usedBytes: 4 } },
+        cpu: { time: TIME, usageCoreNanoSeconds: 7, usageNanoCores: 5, psi: psi(1) },
+        memory: { time: TIME, usageBytes: 50, workingSetBytes: 40, psi: psi(2) },
+        io: { time: TIME, psi: psi(3) },
+        swap: { time: TIME, swapUsageBytes: 9, swapAvailableBytes: 21 },
+      },
+      { name: "other", startTime: epochMs(1) },
+    ]);
   });
 
   it("stay the sums of containers without a cgroup or without its figures", () => {

@@ -16,6 +16,14 @@ authentication_token_cache_active_fetch_count gauge status
 authentication_token_cache_fetch_total counter status
 authentication_token_cache_request_duration_seconds histogram status
 authentication_token_cache_request_total counter status
+kubelet_cpu_manager_allocation_per_numa gauge numa_node
+kubelet_cpu_manager_exclusive_cpu_allocation_count gauge
+kubelet_cpu_manager_pinning_errors_total counter
+kubelet_cpu_manager_pinning_requests_total counter
+kubelet_cpu_manager_shared_pool_size_millicores gauge
+kubelet_topology_manager_admission_duration_ms histogram
+kubelet_topology_manager_admission_errors_total counter
+kubelet_topology_manager_admission_requests_total counter
 kubelet_active_pods gauge static
 kubelet_admission_rejections_total counter reason
 kubelet_certificate_manager_client_expiration_renew_errors counter
@@ -98,6 +106,7 @@ kubelet_terminated_containers_total counter container_type,exit_code,reason
 kubelet_websocket_streaming_requests_total counter subresource
 kubelet_container_log_filesystem_used_bytes gauge container,namespace,pod,uid
 kubelet_first_network_pod_start_sli_duration_seconds gauge
+kubelet_eviction_stats_age_seconds histogram eviction_signal
 kubelet_evictions counter eviction_signal
 kubelet_volume_metric_collection_duration_seconds histogram metric_source
 kubelet_volume_stats_available_bytes gauge namespace,persistentvolumeclaim
@@ -141,6 +150,10 @@ volume_operation_total_seconds histogram operation_name,plugin_name`
 const BOUNDS: readonly (readonly [bounds: string, names: readonly string[]])[] = [
   ["1 2 4 8 16", ["kubelet_containers_per_pod_count"]],
   [
+    "0.05 0.1 0.2 0.4 0.8 1.6 3.2 6.4 12.8 25.6 51.2 102.4 204.8 409.6 819.2",
+    ["kubelet_topology_manager_admission_duration_ms"],
+  ],
+  [
     "10 50 100 500 1000 2000 5000 10000 20000 30000 60000 120000 300000 600000",
     ["kubelet_pod_resize_duration_milliseconds"],
   ],
@@ -160,6 +173,7 @@ const BOUNDS: readonly (readonly [bounds: string, names: readonly string[]])[] =
       "kubelet_cgroup_manager_duration_seconds",
       "kubelet_credential_provider_plugin_duration",
       "kubelet_evented_pleg_connection_latency_seconds",
+      "kubelet_eviction_stats_age_seconds",
       "kubelet_http_requests_duration_seconds",
       "kubelet_pleg_pod_relist_duration_seconds",
       "kubelet_pleg_relist_duration_seconds",

@@ -45,6 +45,13 @@ const record = (
   ...more,
 });
 
+describe("remarks", () => {
+  it("are entries of their own", () => {
+    const { entries } = after({ kind: "remark", what: "EvictionRanking", message: "place 1 of 2" });
+    expect(entries).toEqual([{ at: wall(1000), what: "EvictionRanking", message: "place 1 of 2" }]);
+  });
+});
+
 describe("stages", () => {
   it.each([
     ["well", {}, {}],

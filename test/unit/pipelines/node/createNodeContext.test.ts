@@ -5,6 +5,7 @@ import { unknownRuntimeState } from "../../../../src/core/runtime/runtimeState.t
 import { nodeAdmission, nodeContext, volumeNode } from "../../../../src/pipelines/node/createNodeContext.ts";
 import type { Machine } from "../../../../src/ports/host.ts";
 import { simMachine } from "../../../../src/sim/host/simMachine.ts";
+import { emptyRegistry } from "../../../../src/core/pod/podRegistry.ts";
 import { simKubeletConfig } from "../../../../src/sim/simKubeletConfig.ts";
 import { createCell } from "../../../../src/state/cell.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
@@ -73,7 +74,7 @@ describe("the admission of a node", () => {
 
 describe("facts of a node", () => {
   it("for volumes have the Node's labels once the Node is known", () => {
-    const machine = simMachine({ kernelVersion: "6.4.0" });
+    const machine = simMachine({ tmpfsNoSwap: true });
     const node = createCell<Node | undefined>(undefined);
     const facts = volumeNode(simKubeletConfig(machine), machine, node);
     expect([facts.hasNoSwap, facts.labels]).toEqual([true, undefined]);
@@ -84,7 +85,11 @@ describe("facts of a node", () => {
   });
 
   it("for containers are those of the machine, cgroup v2 where its version is unknown", () => {
-    const cells = { node: createCell<Node | undefined>(undefined), addresses: createCell(undefined) };
+    const cells = {
+      node: createCell<Node | undefined>(undefined),
+      addresses: createCell(undefined),
+      registry: createCell(emptyRegistry),
+    };
     const contextOf = (more: Partial<Machine>) => {
       const machine = simMachine(more);
       return nodeContext(simKubeletConfig(machine, { nodeIps: ["192.0.2.7"] }), machine, cells, true);

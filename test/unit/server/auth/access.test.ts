@@ -81,6 +81,7 @@ const ROUTES = [
   ["/debug/rxlet/pods/ns/pod/timeline", "proxy"],
   ["/debug/rxlet/pods/ns/pod/retry", "proxy"],
   ["/debug/rxlet/volumes", "proxy"],
+  ["/debug/rxlet/pressure", "proxy"],
   ["/nothing", "proxy"],
 ] as const;
 const VERBS = { GET: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete", HEAD: "" } as const;

@@ -59,7 +59,12 @@ describe("requests of the API", () => {
     ],
     [
       "a patch by its type",
-      patchRequest("pods", ref, { type: "application/strategic-merge-patch+json", body: { status: {} } }, "status"),
+      patchRequest(
+        "pods",
+        ref,
+        { type: "application/strategic-merge-patch+json", body: { status: {} } },
+        { subresource: "status" },
+      ),
       "PATCH /api/v1/namespaces/default/pods/a/status application/strategic-merge-patch+json",
       { status: {} },
     ],
@@ -77,6 +82,17 @@ describe("requests of the API", () => {
     ],
   ])("makes %s", (_what, { method, path, contentType, body }, expected, sent) => {
     expect([`${method} ${path} ${contentType}`, JSON.parse(body ?? "")]).toEqual([expected, sent]);
+  });
+
+  it("asks for metadata first, and takes the whole object too, in the answer of a patch", () => {
+    const patch = { type: "application/merge-patch+json", body: {} } as const;
+    const accepted = [{ answer: "metadata" } as const, {}].map(
+      (options) => patchRequest("pods", ref, patch, options).accept,
+    );
+    expect(accepted).toEqual([
+      "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json",
+      undefined,
+    ]);
   });
 
   it("escapes names, and refuses those that would make another path", () => {

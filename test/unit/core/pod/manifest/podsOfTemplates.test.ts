@@ -66,7 +66,7 @@ describe("podsOfTemplates", () => {
     ["nothing", "# nothing\n", ["web.yaml: has no workload with a pod template"]],
     ["an empty file", "", ["web.yaml: is empty: it defines no pod"]],
     ["no map", "hello\n", ["web.yaml: has no workload with a pod template"]],
-    ["no YAML", "{", ["web.yaml:1: is not valid JSON: Flow map must end with a }"]],
+    ["no YAML", "{", ["web.yaml:1: is not valid JSON: the text ends too early"]],
     [
       "a duplicate key",
       "kind: Job\nkind: Job\n",

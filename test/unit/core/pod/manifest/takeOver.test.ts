@@ -28,7 +28,7 @@ describe("problems of a manifest that changed", () => {
       "all pods of a text that cannot be read",
       [["a", "b", "c", "d", "e"].map((name) => podYaml(name)).join("---\n"), "{"],
       [
-        `${ORIGIN}:1: is not valid JSON: Flow map must end with a } ` +
+        `${ORIGIN}:1: is not valid JSON: the text ends too early ` +
           "(default/a-node-1, default/b-node-1, default/c-node-1 and 2 more keep their last good versions)",
       ],
     ],

@@ -1,16 +1,20 @@
-/** Looks at what the node runs short of: when they are made, what they ask for, what they say when something does not answer. */
-import { defer, map, NEVER, type Observable, of, throwError, timer } from "rxjs";
+/** Looks at the node: when they are made, what they measure, and what follows from a figure that is missing. */
+import { defer, EMPTY, map, NEVER, type Observable, of, throwError, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Threshold } from "../../../../src/core/eviction/thresholds.ts";
+import type { SignalLooks } from "../../../../src/core/eviction/pressureView.ts";
+import { NO_EVICTION_VIEW } from "../../../../src/core/eviction/evictionView.ts";
+import { emptyRegistry } from "../../../../src/core/pod/podRegistry.ts";
+import type { EvictionContext } from "../../../../src/pipelines/eviction/evictionContext.ts";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { NO_PRESSURE, type NodePressures } from "../../../../src/core/node/nodeFacts.ts";
 import { ImageFsInfoResponse } from "../../../../src/gen/cri.ts";
-import { nodePressure } from "../../../../src/pipelines/node/watchNodePressure.ts";
+import { evictionManager } from "../../../../src/pipelines/eviction/evictionManager.ts";
 import type { Clock } from "../../../../src/ports/clock.ts";
 import type { CgroupUsage } from "../../../../src/ports/cgroupUsage.ts";
 import type { HostUsage, MemoryUsage } from "../../../../src/ports/host.ts";
 import type { KubeletPorts } from "../../../../src/ports/kubeletPorts.ts";
-import { createCell } from "../../../../src/state/cell.ts";
+import { type Cell, createCell } from "../../../../src/state/cell.ts";
 import { marbles } from "../../../support/marbles.ts";
 import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
 
@@ -23,7 +27,11 @@ const below = (signal: Threshold["signal"], units = 100): Threshold => ({
 const config = (...evictionThresholds: readonly Threshold[]) => ({
   evictionThresholds,
   pressureTransitionMs: 25_000,
+  evictionMaxPodGraceSeconds: 0,
+  limitsLocalStorage: false,
+  nodeName: "node",
   directories: { rootDir: "/kubelet", podLogsDir: "/logs", containerLogsDir: "/links" },
+  separatesDisks: true,
   cgroupsPerQos: true,
   cgroupRoot: "/",
   cgroupDriver: "cgroupfs" as const,
@@ -43,11 +51,37 @@ const memoryOf = (availableBytes: bigint): MemoryUsage => ({
 });
 const away = () => throwError(() => kubeletError("Unavailable", "away"));
 
+/** A manager of a node without pods. */
+function nodePressure(
+  ports: EvictionContext["ports"],
+  given: EvictionContext["config"],
+  pressures: Cell<NodePressures>,
+  wake$: Observable<unknown> = NEVER,
+): Observable<unknown> {
+  const cells = {
+    registry: createCell(emptyRegistry),
+    pressures,
+    eviction: createCell(NO_EVICTION_VIEW),
+    signalLooks: createCell<SignalLooks>(new Map()),
+  };
+  const stats = { summary: away, summaryWithoutDirectories: away, diskLayout: away };
+  return evictionManager(
+    { wake$ },
+    {
+      ports,
+      config: given,
+      cells,
+      tools: { stats, reclaim: { deleteUnusedImages: () => EMPTY, deleteUnusedContainers: () => EMPTY } },
+    },
+  );
+}
+
 /** Ports of a machine with enough of everything, and what was asked of it. */
 function machine(
   clock: Clock,
   hostUsage: Partial<HostUsage> = {},
   imageFsInfo = (): Observable<string> => of("/images"),
+  layers = "/images",
 ) {
   const asked: string[] = [];
   const asking = <T>(what: string, answer: () => Observable<T> | undefined): Observable<T> =>
@@ -73,12 +107,18 @@ function machine(
       memory: () => asking("memory", () => usage.memory?.()),
       pids: () => asking("pids", () => usage.pids?.()),
       fileSystem: (path: string) => asking(path, () => usage.fileSystem?.(path)),
+      device: (path: string) => asking(`device of ${path}`, () => of(path.startsWith("/images") ? 1n : 2n)),
     },
     cgroupUsage,
     images: {
       imageFsInfo: () =>
         asking("where are images", imageFsInfo).pipe(
-          map((mountpoint) => ImageFsInfoResponse.create({ imageFilesystems: [{ fsId: { mountpoint } }] })),
+          map((mountpoint) =>
+            ImageFsInfoResponse.create({
+              imageFilesystems: [{ fsId: { mountpoint } }],
+              containerFilesystems: [{ fsId: { mountpoint: layers } }],
+            }),
+          ),
         ),
     },
   } as unknown as Pick<KubeletPorts, "clock" | "hostUsage" | "images" | "cgroupUsage" | "telemetry">;
@@ -87,7 +127,7 @@ function machine(
 const text = ({ memory, disk, pid }: NodePressures): string =>
   `${memory ? "m" : ""}${disk ? "d" : ""}${pid ? "p" : ""}` || "o";
 
-describe("nodePressure", () => {
+describe("observations of the eviction manager", () => {
   it(
     "observes at once and every 10 s, and keeps a pressure for the transition period after its end",
     marbles(({ clock, expectObservable, flush, at }) => {
@@ -101,9 +141,10 @@ describe("nodePressure", () => {
       expectObservable(pressures.changes$.pipe(map(text)), "45s !").toBe("m 29999ms o");
       flush();
       const left = { "memory.available": 99 };
+      const met = { "memory.available": "99 available, threshold 100" };
       expect(telemetry.lines[0]).toMatchObject({
         message: "Eviction manager: node conditions changed",
-        fields: { pressures: { ...NO_PRESSURE, memory: true }, left },
+        fields: { pressures: { ...NO_PRESSURE, memory: true }, met, left },
       });
     }),
   );
@@ -129,6 +170,29 @@ describe("nodePressure", () => {
       ]);
     }),
   );
+
+  it.each([
+    [
+      "a disk of their own",
+      "/layers",
+      ["0 where are images", "0 device of /images", "0 device of /layers", "0 device of /kubelet", "0 /layers"],
+      "d",
+    ],
+    [
+      "the disk of images",
+      "/images/layers",
+      ["0 where are images", "0 device of /images", "0 device of /images/layers", "0 device of /kubelet"],
+      "o",
+    ],
+  ])("observes the file system of containers on %s", (_what, layers, expected, pressure) => {
+    marbles(({ clock, expectObservable, flush }) => {
+      const { ports, asked } = machine(clock, { fileSystem: () => of(space(50n)) }, undefined, layers);
+      const pressures = createCell(NO_PRESSURE);
+      expectObservable(nodePressure(ports, config(below("containerfs.available")), pressures), "1s !").toBe("");
+      flush();
+      expect([asked, text(pressures.value)]).toEqual([expected, pressure]);
+    })();
+  });
 
   it(
     "measures the memory of all pods against their limit",
@@ -179,6 +243,30 @@ describe("nodePressure", () => {
       expectObservable(nodePressure(ports, config(), createCell(NO_PRESSURE))).toBe("|");
       flush();
       expect(asked).toEqual([]);
+    }),
+  );
+
+  it(
+    "looks at once when it is woken, and then after another 10 s",
+    marbles(({ clock, hot, expectObservable, flush }) => {
+      const { ports, asked } = machine(clock);
+      const run$ = nodePressure(ports, config(below("memory.available")), createCell(NO_PRESSURE), hot("3s w"));
+      expectObservable(run$, "14s !").toBe("");
+      flush();
+      expect(asked).toEqual(["0 memory", "3000 memory", "13000 memory"]);
+    }),
+  );
+
+  it(
+    "never makes two looks at once: any number of wakes during a look make one more look",
+    marbles(({ clock, hot, expectObservable, flush }) => {
+      const { ports, asked } = machine(clock, {
+        memory: () => timer(2_000, clock.scheduler).pipe(map(() => memoryOf(500n))),
+      });
+      const run$ = nodePressure(ports, config(below("memory.available")), createCell(NO_PRESSURE), hot("(ww)-w-w"));
+      expectObservable(run$, "5s !").toBe("");
+      flush();
+      expect(asked).toEqual(["0 memory", "2000 memory"]);
     }),
   );
 });

@@ -1,0 +1,89 @@
+/**
+ * Gives CPUs to containers by the static policy. Holds no state: what is given out is in the records of the pods.
+ * Upstream: pkg/kubelet/cm/cpumanager/policy_static.go.
+ */
+import type { Container, Pod } from "../api.ts";
+import { isSidecar } from "../pod/containers.ts";
+import type { ResourceManager } from "../topology/assignHardware.ts";
+import { type HardwareRefusal, type Holdings, unexpectedRefusal } from "../topology/hardware.ts";
+import type { NumaMask } from "../topology/numaMask.ts";
+import { ANYWHERE, type ResourceHints } from "../topology/topologyHint.ts";
+import { alignedCpus, cpuHints } from "./cpuHints.ts";
+import { chooseCpus, type CpuPolicy, exclusiveCpuCount, freeCpus, podExclusiveCpuCount } from "./cpuPolicy.ts";
+import { type CpuSet, cpuSet, cpusOfBoth, cpusWithout, NO_CPUS } from "./cpuSet.ts";
+
+/** Creates the manager of a node's CPUs. `nodeIds`: ids of all NUMA nodes of the machine, ascending. */
+export function cpuManager(policy: CpuPolicy, nodeIds: readonly number[]): ResourceManager {
+  const hintsFor = (count: number, holdings: Holdings, reusable: CpuSet): ResourceHints =>
+    count === 0 ? ANYWHERE : cpuHints(policy, nodeIds, freeOf(policy, holdings), reusable, count);
+  return {
+    hints: (pod, container, holdings) => [
+      hintsFor(exclusiveCpuCount(pod, container), holdings, reusableCpus(pod, holdings)),
+    ],
+    podHints: (pod, holdings) => [hintsFor(podExclusiveCpuCount(pod), holdings, NO_CPUS)],
+    assign(pod, container, mask, holdings) {
+      const count = exclusiveCpuCount(pod, container);
+      if (count === 0) return {};
+      const refusal = misaligned(policy, count, holdings);
+      if (refusal !== undefined) return refusal;
+      const available = cpusOfBoth(freeOf(policy, holdings), reusableCpus(pod, holdings));
+      const cpus = takeNear(policy, nodeIds, available, count, mask);
+      return cpus === undefined ? notEnough(count, available) : { cpus };
+    },
+    canKeep(pod, container, { cpus = NO_CPUS }, holdings) {
+      const available = cpusOfBoth(freeOf(policy, holdings), reusableCpus(pod, holdings));
+      return cpus.length === exclusiveCpuCount(pod, container) && cpusWithout(cpus, available).length === 0;
+    },
+  };
+}
+
+/** Returns the CPUs that some pods have for themselves. */
+export const exclusiveCpus = ({ others, own }: Holdings): CpuSet =>
+  cpuSet([...others, own].flatMap((pod) => [...pod.values()].flatMap(({ cpus = NO_CPUS }) => cpus)));
+
+const freeOf = (policy: CpuPolicy, holdings: Holdings): CpuSet => freeCpus(policy, exclusiveCpus(holdings));
+
+/** Takes CPUs on the given NUMA nodes first, then any. */
+function takeNear(
+  policy: CpuPolicy,
+  nodeIds: readonly number[],
+  available: CpuSet,
+  count: number,
+  mask: NumaMask | undefined,
+): CpuSet | undefined {
+  const near = mask === undefined ? NO_CPUS : alignedCpus(policy, nodeIds, mask, available);
+  const first = chooseCpus(policy, near, Math.min(count, near.length));
+  const rest = first && chooseCpus(policy, cpusWithout(available, first), count - first.length);
+  return first && rest && cpusOfBoth(first, rest);
+}
+
+/**
+ * Returns the CPUs that init containers of the pod had, and that no container has which runs as long as the pod: init
+ * containers end before the others start.
+ */
+function reusableCpus({ spec }: Pod, { own }: Holdings): CpuSet {
+  const cpusOf = (containers: readonly Container[]): CpuSet =>
+    cpuSet(containers.flatMap(({ name }) => own.get(name)?.cpus ?? NO_CPUS));
+  const init = spec.initContainers ?? [];
+  const lasting = [...init.filter(isSidecar), ...spec.containers];
+  return cpusWithout(cpusOf(init.filter((container) => !isSidecar(container))), cpusOf(lasting));
+}
+
+/** Returns why the option full-pcpus-only forbids a request. */
+function misaligned(policy: CpuPolicy, count: number, holdings: Holdings): HardwareRefusal | undefined {
+  const { cpusPerCore } = policy.topology;
+  if (!policy.options.fullCores) return undefined;
+  if (count % cpusPerCore !== 0) {
+    const message = `SMT Alignment Error: requested ${count} cpus not multiple cpus per core = ${cpusPerCore}`;
+    return { reason: "SMTAlignmentError", message };
+  }
+  const free = cpusWithout(cpusWithout(policy.topology.cpus, exclusiveCpus(holdings)), policy.reservedCores).length;
+  if (count <= free) return undefined;
+  const message =
+    `SMT Alignment Error: not enough free physical CPUs: available physical CPUs = ${free}, ` +
+    `requested CPUs = ${count}, CPUs per core = ${cpusPerCore}`;
+  return { reason: "SMTAlignmentError", message };
+}
+
+const notEnough = (count: number, available: CpuSet): HardwareRefusal =>
+  unexpectedRefusal(`not enough cpus available to satisfy request: requested=${count}, available=${available.length}`);

@@ -1,0 +1,46 @@
+/** Metrics of the CPU and topology managers, with upstream's names. */
+import type { MetricRow } from "./metricRow.ts";
+
+export const hardwareMetrics = {
+  kubelet_cpu_manager_pinning_requests_total: {
+    type: "counter",
+    help: "Containers that asked for CPUs of their own.",
+    labels: [],
+  },
+  kubelet_cpu_manager_pinning_errors_total: {
+    type: "counter",
+    help: "Pods rejected because a container could not get CPUs of its own.",
+    labels: [],
+  },
+  kubelet_cpu_manager_shared_pool_size_millicores: {
+    type: "gauge",
+    help: "CPUs that can still be given to containers, in thousandths of a core.",
+    labels: [],
+  },
+  kubelet_cpu_manager_exclusive_cpu_allocation_count: {
+    type: "gauge",
+    help: "CPUs that containers have for themselves.",
+    labels: [],
+  },
+  kubelet_cpu_manager_allocation_per_numa: {
+    type: "gauge",
+    help: "CPUs of each NUMA node that containers have for themselves.",
+    labels: ["numa_node"],
+  },
+  kubelet_topology_manager_admission_requests_total: {
+    type: "counter",
+    help: "Pods whose hardware was to be placed.",
+    labels: [],
+  },
+  kubelet_topology_manager_admission_errors_total: {
+    type: "counter",
+    help: "Pods rejected because their hardware could not be placed.",
+    labels: [],
+  },
+  kubelet_topology_manager_admission_duration_ms: {
+    type: "histogram",
+    help: "Time to place and give out the hardware of a pod, in milliseconds.",
+    labels: [],
+    buckets: [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6, 819.2],
+  },
+} as const satisfies Readonly<Record<string, MetricRow>>;

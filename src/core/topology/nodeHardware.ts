@@ -1,0 +1,70 @@
+/** The hardware of a node that containers can have for themselves, and what is left for all others. */
+import { cpuManager } from "../cpu/cpuManager.ts";
+import { type CpuPolicy, sharedCpus } from "../cpu/cpuPolicy.ts";
+import { type CpuSet, cpuSet, cpuSetText, NO_CPUS } from "../cpu/cpuSet.ts";
+import type { PodUid } from "../ids.ts";
+import type { Registry } from "../pod/podRegistryTypes.ts";
+import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
+import { hardwareOf, type TopologyPolicy } from "./assignHardware.ts";
+import type { AssignHardware, PodHardware } from "./hardware.ts";
+
+/** Present on a node with the static CPU policy. */
+export interface NodeHardware {
+  readonly cpus: CpuPolicy;
+  readonly assign: AssignHardware;
+  /** The gate DisableCPUQuotaWithExclusiveCPUs: a container with CPUs of its own, and its pod, have no CPU quota. */
+  readonly liftsCpuQuota: boolean;
+  /** How often the CPUs of running containers are compared with what they should be. */
+  readonly reconcilePeriodMs: number;
+}
+
+/** Returns the hardware of a node. `nodeIds`: ids of its NUMA nodes, ascending. */
+export const nodeHardware = (
+  cpus: CpuPolicy,
+  nodeIds: readonly number[],
+  topologyPolicy: TopologyPolicy,
+  settings: Pick<NodeHardware, "liftsCpuQuota" | "reconcilePeriodMs">,
+): NodeHardware => ({ cpus, assign: hardwareOf(topologyPolicy, [cpuManager(cpus, nodeIds)]), ...settings });
+
+type Held = Pick<Registry, "records" | "restored">;
+
+/** Returns the hardware of each pod, also of those of before a restart that no source has claimed yet. */
+export const hardwareByPod = ({ records, restored }: Held): ReadonlyMap<PodUid, PodHardware> =>
+  new Map(
+    [...restored, ...records].flatMap(([uid, { hardware }]) => (hardware === undefined ? [] : [[uid, hardware]])),
+  );
+
+/** Returns the CPUs that some container has for itself. */
+export const exclusiveCpusOf = (held: Held): CpuSet =>
+  cpuSet([...hardwareByPod(held).values()].flatMap((pod) => [...pod.values()].flatMap(({ cpus = NO_CPUS }) => cpus)));
+
+/** Returns the CPUs of containers that have none for themselves, as text. */
+export const sharedCpusText = ({ cpus }: NodeHardware, held: Held): string =>
+  cpuSetText(sharedCpus(cpus, exclusiveCpusOf(held)));
+
+/** Returns the CPUs of a container as text; undefined if it has none for itself. */
+export const ownCpusText = (hardware: PodHardware | undefined, container: string): string | undefined => {
+  const cpus = hardware?.get(container)?.cpus;
+  return cpus && cpuSetText(cpus);
+};
+
+/** Whether any container of the pod has CPUs of its own. */
+export const hasOwnCpus = (hardware: PodHardware | undefined): boolean =>
+  [...(hardware?.values() ?? [])].some(({ cpus }) => cpus !== undefined);
+
+/** Returns the CPUs that each running container should run on, as text by container id. */
+export function wantedCpus(
+  hardware: NodeHardware,
+  held: Held,
+  running: Iterable<readonly [PodUid, PodRuntimeStatus]>,
+): ReadonlyMap<string, string> {
+  const shared = sharedCpusText(hardware, held);
+  const byPod = hardwareByPod(held);
+  const wanted = new Map<string, string>();
+  for (const [uid, { containers }] of running) {
+    for (const { id, name, state } of containers) {
+      if (state === "running") wanted.set(id, ownCpusText(byPod.get(uid), name) ?? shared);
+    }
+  }
+  return wanted;
+}

@@ -1,0 +1,95 @@
+/**
+ * The kubelet evicts no pod for disk space or inodes while an image could be removed instead: one that is not pinned,
+ * that has been there for longer than any minimum age, that no pod and no container names, and that the kubelet has not
+ * tried to remove. Rests until the pods of all sources are known, after the clock was set, and while requests that a
+ * removal needs fail or are slow.
+ */
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import type { SimChecker } from "../simChecker.ts";
+import type { SimImage } from "../runtime/simRecords.ts";
+import type { SimObservation } from "../simObservation.ts";
+import { createImageNames } from "./imageNames.ts";
+import { nodeEvictionOf } from "./nodeEvictions.ts";
+
+/** Two minutes of minimum age count from a collection, which comes every five minutes. */
+const OLD_MS = 450_000;
+/** A collection waits for requests of the one before it, which end after two minutes. */
+const FAILING_MS = 150_000;
+
+const DISKS: readonly string[] = ["ephemeral-storage", "inodes"];
+
+interface Present {
+  readonly image: SimImage;
+  readonly sinceMs: number;
+}
+
+/** Bound: the images of the node, and the names of images in the pods of this kubelet. */
+export function reclaimBeforeEviction({ sources }: Pick<KubeletConfig, "sources">): SimChecker {
+  const present = new Map<string, Present>();
+  const names = createImageNames();
+  /** Images of containers, by container id. */
+  const users = new Map<string, string>();
+  const tried = new Set<string>();
+  let restsUntilMs = 0;
+  let imagesListedAtMs = -1;
+  /** A collection lists containers together with images; other parts of the kubelet list them too. */
+  const isNeeded = ({ rpc, atMs }: SimObservation & { readonly kind: "call" }): boolean =>
+    rpc === "ListImages" || rpc === "RemoveImage" || (rpc === "ListContainers" && atMs === imagesListedAtMs);
+  const removable = (atMs: number): SimImage | undefined => {
+    const [used, named] = [new Set(users.values()), names.all()];
+    return [...present.values()].find(
+      ({ image, sinceMs }) =>
+        image.pinned !== true &&
+        atMs - sinceMs >= OLD_MS &&
+        !tried.has(image.id) &&
+        !used.has(image.id) &&
+        !image.repoTags.some((tag) => named.has(tag)),
+    )?.image;
+  };
+  return {
+    name: "reclaimBeforeEviction",
+    sees: ["kubelet", "clock", "wanted", "status", "call", "change", "event"],
+    check(observation) {
+      const { atMs } = observation;
+      switch (observation.kind) {
+        case "kubelet":
+          names.clear();
+          tried.clear();
+          return undefined;
+        case "clock":
+          // Ages of images count anew after the clock was set back.
+          restsUntilMs = atMs + OLD_MS;
+          return undefined;
+        case "wanted":
+          names.wanted(observation);
+          return undefined;
+        case "status":
+          if (observation.after === undefined) names.removed(observation.podUid);
+          return undefined;
+        case "call":
+          if (observation.image !== undefined) tried.add(observation.image.id);
+          if (observation.rpc === "ListImages") imagesListedAtMs = atMs;
+          if (observation.fate !== "proceed" && isNeeded(observation))
+            restsUntilMs = Math.max(restsUntilMs, atMs + FAILING_MS);
+          return undefined;
+        case "change": {
+          const { kind, id, image, imageId } = observation.change;
+          if (kind === "image pulled" && image !== undefined) present.set(id, { image, sinceMs: atMs });
+          if (kind === "image removed") present.delete(id);
+          if (kind === "container created" && imageId !== undefined) users.set(id, imageId);
+          if (kind === "container removed") users.delete(id);
+          return undefined;
+        }
+        case "event": {
+          const eviction = nodeEvictionOf(observation);
+          if (eviction === undefined || !DISKS.includes(eviction.resource)) return undefined;
+          if (atMs < restsUntilMs || sources.some((source) => !names.sources().has(source))) return undefined;
+          const image = removable(atMs);
+          return image && `${eviction.subject} was evicted although image ${image.repoTags[0]} could be removed`;
+        }
+        default:
+          return undefined;
+      }
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/** CPUs for containers alone, on a node that reserves one: the cgroups of the kernel show where each container runs. */
+import { cpus } from "node:os";
+import { it } from "vitest";
+import type { Container } from "../../src/core/api.ts";
+import { describeOnContainerd } from "../support/containerdInstallation.ts";
+import { waitFor } from "../support/waitFor.ts";
+import { containerdNode } from "./containerdNode.ts";
+import { manifest, script } from "./manifests.ts";
+
+/** Writes the CPUs on which it may run whenever they change. */
+const WATCH =
+  'last=""; while :; do now=$(sed -n "s/Cpus_allowed_list:\\t*//p" /proc/self/status); ' +
+  '[ "$now" = "$last" ] || echo "cpus $now"; last=$now; sleep 0.2; done';
+const WHOLE_CPU = { cpu: "1", memory: "32Mi" };
+const LAST_CPU = cpus().length - 1;
+const ALL = `0-${LAST_CPU}`;
+
+describeOnContainerd("exclusive CPUs on containerd", (installation) => {
+  const node = containerdNode(installation, {
+    config: { cpuManagerPolicy: "static", reservedSystemCPUs: "0", cpuManagerReconcilePeriod: "1s" },
+  });
+  const put = (name: string, resources: NonNullable<Container["resources"]> = {}) =>
+    node.daemon.put(`${name}.json`, manifest(name, { containers: [script("main", WATCH, { resources })] }));
+  const runs = (name: string) => node.daemon.until(name, ({ status }) => status?.phase === "Running", "Running");
+
+  it("are left by all other containers at once, survive kill -9 of the daemon, and are shared again afterwards", async () => {
+    const { daemon } = node;
+    await put("shares");
+    const shares = await runs("shares");
+    await node.untilOutput(shares, "main", `cpus ${ALL}`);
+    await put("alone", { requests: WHOLE_CPU, limits: WHOLE_CPU });
+    const alone = await runs("alone");
+    await node.untilOutput(alone, "main", "cpus 1");
+    await node.untilOutput(shares, "main", LAST_CPU === 1 ? "cpus 0" : `cpus 0,2-${LAST_CPU}`);
+
+    await daemon.kill("SIGKILL");
+    await daemon.restart();
+    await put("later");
+    const later = await runs("later");
+    await node.untilOutput(later, "main", LAST_CPU === 1 ? "cpus 0" : `cpus 0,2-${LAST_CPU}`);
+    const count = () => daemon.metric("kubelet_cpu_manager_exclusive_cpu_allocation_count");
+    await waitFor("the gauge to count the CPU", async () => (await count()) === 1);
+
+    await daemon.drop("alone.json");
+    await waitFor(
+      "the pod to be gone",
+      async () => !(await daemon.pods()).some(({ metadata }) => metadata.name.startsWith("alone")),
+    );
+    await node.untilOutput(later, "main", `cpus ${ALL}`);
+    await waitFor("the pod of before to run on all CPUs again", async () => {
+      const lines = await node.untilOutput(shares, "main", `cpus ${ALL}`);
+      return lines.filter((line) => line === `cpus ${ALL}`).length === 2;
+    });
+  });
+});

@@ -1,0 +1,68 @@
+/** Memory events: how often they are passed on, and when their watches are renewed. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { defer, throwError } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { kubeletError } from "../../../src/core/errors.ts";
+import { createMemoryEvents, type WatchFile } from "../../../src/sources/memoryEvents.ts";
+import { marbles } from "../../support/marbles.ts";
+import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
+import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+
+describe("memory events", () => {
+  const folder = temporaryDirectory();
+  const root = (): string => `${folder()}/sys/fs/cgroup`;
+  const makeV2 = (): void => {
+    mkdirSync(root(), { recursive: true });
+    writeFileSync(`${root()}/cgroup.controllers`, "memory\n");
+  };
+  const watching = (watchFile: WatchFile) => {
+    const watched: string[] = [];
+    const recording: WatchFile = (path, trigger) =>
+      defer(() => {
+        watched.push([path.slice(folder().length), trigger].join(" ").trim());
+        return watchFile(path, trigger);
+      });
+    return { watched, recording };
+  };
+
+  it(
+    "come at most every 200 ms, the last one late rather than never",
+    marbles(({ clock, cold, expectObservable }) => {
+      makeV2();
+      const { log } = recordingTelemetry();
+      const watchFile: WatchFile = (path) => (path.endsWith("events") ? cold("-xxxxx 500ms x") : cold("-"));
+      const events = createMemoryEvents({ clock, log, prefix: folder(), watchFile });
+      expectObservable(events("/kubepods"), "2s !").toBe("-l 199ms l 304ms l", { l: "limit" });
+    }),
+  );
+
+  it(
+    "come from the cgroup of all pods and from the machine, by watches that are renewed every minute",
+    marbles(({ clock, cold, expectObservable, flush }) => {
+      makeV2();
+      const { log } = recordingTelemetry();
+      const { watched, recording } = watching((path) => (path.endsWith("pressure") ? cold("--x") : cold("-x|")));
+      const events = createMemoryEvents({ clock, log, prefix: folder(), watchFile: recording });
+      expectObservable(events("/kubepods"), "61s !").toBe("-l 199ms s 59799ms l 199ms s", { l: "limit", s: "stall" });
+      flush();
+      const both = ["/sys/fs/cgroup/kubepods/memory.events", "/sys/fs/cgroup/memory.pressure some 100000 2000000"];
+      expect(watched).toEqual([...both, ...both]);
+    }),
+  );
+
+  it(
+    "come from the machine alone with cgroup v1; a missing file is named once",
+    marbles(({ clock, expectObservable, flush }) => {
+      const telemetry = recordingTelemetry();
+      const { watched, recording } = watching(() => throwError(() => kubeletError("NotFound", "no such file")));
+      const events = createMemoryEvents({ clock, log: telemetry.log, prefix: folder(), watchFile: recording });
+      expectObservable(events("/kubepods"), "150s !").toBe("");
+      flush();
+      const stall = "/sys/fs/cgroup/unified/memory.pressure some 100000 2000000";
+      expect(watched).toEqual([stall, stall, stall]);
+      expect(telemetry.lines.map(({ message }) => message)).toEqual([
+        "Cannot follow memory events; measuring often enough replaces them",
+      ]);
+    }),
+  );
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { allocationOf } from "../../../../src/core/allocation/podAllocation.ts";
+import type { Pod } from "../../../../src/core/api.ts";
+import { cpuManager } from "../../../../src/core/cpu/cpuManager.ts";
+import { cpuPolicy } from "../../../../src/core/cpu/cpuPolicy.ts";
+import { podUid } from "../../../../src/core/ids.ts";
+import { hardwareOf } from "../../../../src/core/topology/assignHardware.ts";
+import type { PodHardware } from "../../../../src/core/topology/hardware.ts";
+import { machineOf } from "../../../support/cpuMachines.ts";
+import { podOf } from "../../../support/pods.ts";
+import { registryNode, reported, running, said } from "../../../support/registryNode.ts";
+
+/** Two cores of two threads; CPU 0 is reserved, and whole cores are given out: core 1 has CPUs 1 and 3. */
+const machine = machineOf({ sockets: 1, nodesPerSocket: 1, coresPerCache: 2, threads: 2 });
+const options = { fullCores: true, acrossNodes: false, bySocket: false, acrossCores: false };
+const policy = cpuPolicy(machine, { ...options, strictReservation: false, alignsByCache: false }, 1, []);
+const topology = { nodes: 1, distances: undefined };
+
+const pinned = (uid: string): Pod => {
+  const amounts = { cpu: "2", memory: "1Mi" };
+  return podOf({
+    uid,
+    name: uid,
+    spec: {
+      terminationGracePeriodSeconds: 5,
+      containers: [{ name: "main", resources: { requests: amounts, limits: amounts } }],
+    },
+  });
+};
+
+function nodeWithCpus() {
+  if (policy === undefined) throw new Error("too many CPUs are reserved");
+  const node = registryNode({ allocatable: { cpu: "8", memory: "1Gi" } });
+  Object.assign(node.context, {
+    assignHardware: hardwareOf({ name: "none", scope: "container", topology }, [cpuManager(policy, machine.nodes)]),
+  });
+  return node;
+}
+
+const recordOf = (node: ReturnType<typeof nodeWithCpus>, uid: string) => node.registry.records.get(podUid(uid));
+const cpusOf = (node: ReturnType<typeof nodeWithCpus>, uid: string) => recordOf(node, uid)?.hardware?.get("main")?.cpus;
+const hardware: PodHardware = new Map([["main", { cpus: [1, 3] }]]);
+const restoredWith = (pod: Pod) =>
+  ({
+    kind: "restored",
+    allocations: new Map([[podUid(pod.metadata.uid), { allocation: allocationOf(pod), resizing: false, hardware }]]),
+  }) as const;
+
+describe("hardware in the registry", () => {
+  it("belongs to a pod from its admission until its containers have stopped", () => {
+    const node = nodeWithCpus();
+    node.send(reported("ADD", pinned("a")));
+    expect(cpusOf(node, "a")).toEqual([1, 3]);
+    node.send(reported("REMOVE", pinned("a")));
+    expect(cpusOf(node, "a")).toEqual([1, 3]);
+    node.send(said("stopped", "a"));
+    expect(cpusOf(node, "a")).toBeUndefined();
+  });
+
+  it("is part of the command to the worker", () => {
+    const node = nodeWithCpus();
+    node.send(reported("ADD", pinned("a")));
+    expect(node.step().commands).toMatchObject([{ phase: "sync", hardware }]);
+  });
+
+  it("leads to a rejection if another pod has it and stays", () => {
+    const node = nodeWithCpus();
+    node.send(reported("ADD", pinned("a")), reported("ADD", pinned("b")));
+    expect(recordOf(node, "b")?.state).toBe("rejected");
+    expect(node.step().rejections).toMatchObject([{ reason: "SMTAlignmentError" }]);
+  });
+
+  it("is awaited if the pod that has it terminates", () => {
+    const node = nodeWithCpus();
+    node.send(reported("ADD", pinned("a")), reported("REMOVE", pinned("a")), reported("ADD", pinned("b")));
+    expect(recordOf(node, "b")).toMatchObject({ state: "waiting", behind: [{ uid: "a" }] });
+    node.send(said("stopped", "a"));
+    expect(recordOf(node, "b")?.state).toBe("syncing");
+    expect(cpusOf(node, "b")).toEqual([1, 3]);
+  });
+
+  it("stays with a pod over a restart of the kubelet, also before its source has reported", () => {
+    const node = nodeWithCpus();
+    Object.assign(node.context, { runtimePods: [running(pinned("a"))] });
+    node.send(restoredWith(pinned("a")), reported("ADD", pinned("b")));
+    expect(recordOf(node, "b")?.state).toBe("rejected");
+    node.send(reported("ADD", pinned("a")));
+    expect(cpusOf(node, "a")).toEqual([1, 3]);
+  });
+
+  it("stays with a pod that no source wants any more, until it has stopped", () => {
+    const node = nodeWithCpus();
+    Object.assign(node.context, { runtimePods: [running(pinned("a"))] });
+    node.send(restoredWith(pinned("a")), { kind: "resync" });
+    expect(cpusOf(node, "a")).toEqual([1, 3]);
+    expect(recordOf(node, "a")?.state).toBe("terminating");
+  });
+});

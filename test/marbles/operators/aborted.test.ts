@@ -7,26 +7,33 @@ describe("aborted", () => {
   it(
     "emits once when the signal is aborted and completes",
     marbles(({ at, expectObservable }) => {
+      const expected = "----(x|)";
+
       const stop = new AbortController();
       at(4, () => stop.abort());
       at(6, () => stop.abort());
-      expectObservable(aborted(stop.signal)).toBe("----(x|)", { x: undefined });
+      expectObservable(aborted(stop.signal)).toBe(expected, { x: undefined });
     }),
   );
 
   it(
     "emits at once when the signal was aborted before",
     marbles(({ expectObservable }) => {
-      expectObservable(aborted(AbortSignal.abort())).toBe("(x|)", { x: undefined });
+      const expected = "(x|)";
+
+      expectObservable(aborted(AbortSignal.abort())).toBe(expected, { x: undefined });
     }),
   );
 
   it(
     "emits nothing after unsubscribe",
     marbles(({ at, expectObservable }) => {
+      const unsub = "   --!";
+      const expected = "------";
+
       const stop = new AbortController();
       at(4, () => stop.abort());
-      expectObservable(aborted(stop.signal), "--!").toBe("------");
+      expectObservable(aborted(stop.signal), unsub).toBe(expected);
     }),
   );
 
@@ -53,12 +60,24 @@ describe("aborted", () => {
   });
 
   it(
-    "stops a stream at the abort, also one subscribed after it",
+    "stops a stream at the abort",
     marbles(({ hot, at, expectObservable }) => {
+      const source = "  -a-----b";
+      const expected = "-a-|";
+
       const stop = new AbortController();
       at(3, () => stop.abort());
-      expectObservable(hot("-a-----b").pipe(takeUntil(aborted(stop.signal)))).toBe("-a-|");
-      expectObservable(hot("-a-----b").pipe(takeUntil(aborted(AbortSignal.abort())))).toBe("|");
+      expectObservable(hot(source).pipe(takeUntil(aborted(stop.signal)))).toBe(expected);
+    }),
+  );
+
+  it(
+    "stops a stream that is subscribed after the abort",
+    marbles(({ hot, expectObservable }) => {
+      const source = "  -a-----b";
+      const expected = "|";
+
+      expectObservable(hot(source).pipe(takeUntil(aborted(AbortSignal.abort())))).toBe(expected);
     }),
   );
 });

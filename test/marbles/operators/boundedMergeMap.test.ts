@@ -9,25 +9,37 @@ describe("boundedMergeMap", () => {
   it(
     "runs as many inners at once as its limit, the rest in order as places come free",
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
-      const source = hot("-abc-|");
-      const inner = cold("  ----(x|)");
-      const result$ = source.pipe(boundedMergeMap((v) => inner.pipe(map(() => v)), bounds));
-      expectObservable(result$).toBe("-----ab--(c|)");
-      expectSubscriptions(inner).toBe("-^---!", "--^---!", "-----^---!");
-      expectSubscriptions(source).toBe("^----!");
+      const source = "         -abc-|";
+      const sourceSubs = "     ^----!";
+      const inner = "          ----(x|)";
+      const firstInnerSubs = " -^---!";
+      const secondInnerSubs = "--^---!";
+      const thirdInnerSubs = " -----^---!";
+      const expected = "       -----ab--(c|)";
+
+      const source$ = hot(source);
+      const inner$ = cold(inner);
+      const result$ = source$.pipe(boundedMergeMap((v) => inner$.pipe(map(() => v)), bounds));
+      expectObservable(result$).toBe(expected);
+      expectSubscriptions(inner$).toBe(firstInnerSubs, secondInnerSubs, thirdInnerSubs);
+      expectSubscriptions(source$).toBe(sourceSubs);
     }),
   );
 
   it(
     "drops the arriving value when the queue is full",
     marbles(({ hot, cold, expectObservable, flush }) => {
+      const source = "  (abcd)---|";
+      const inner = "   ---(x|)";
+      const expected = "---a--b--|";
+
       const dropped: string[] = [];
-      const run = boundedMergeMap((v: string) => cold("---(x|)").pipe(map(() => v)), {
+      const run = boundedMergeMap((v: string) => cold(inner).pipe(map(() => v)), {
         limit: 1,
         queueLimit: 1,
         onDrop: (v) => dropped.push(v),
       });
-      expectObservable(hot("(abcd)---|").pipe(run)).toBe("---a--b--|");
+      expectObservable(hot(source).pipe(run)).toBe(expected);
       flush();
       expect(dropped).toEqual(["c", "d"]);
     }),
@@ -36,14 +48,18 @@ describe("boundedMergeMap", () => {
   it(
     "drops the value waiting longest when asked to",
     marbles(({ hot, cold, expectObservable, flush }) => {
+      const source = "  (abcd)---|";
+      const inner = "   ---(x|)";
+      const expected = "---a--d--|";
+
       const dropped: string[] = [];
-      const run = boundedMergeMap((v: string) => cold("---(x|)").pipe(map(() => v)), {
+      const run = boundedMergeMap((v: string) => cold(inner).pipe(map(() => v)), {
         limit: 1,
         queueLimit: 1,
         overflow: "dropOldest",
         onDrop: (v) => dropped.push(v),
       });
-      expectObservable(hot("(abcd)---|").pipe(run)).toBe("---a--d--|");
+      expectObservable(hot(source).pipe(run)).toBe(expected);
       flush();
       expect(dropped).toEqual(["b", "c"]);
     }),
@@ -52,42 +68,84 @@ describe("boundedMergeMap", () => {
   it(
     "drops everything that does not run at once when nothing may wait",
     marbles(({ hot, cold, expectObservable, flush }) => {
+      const source = "  (ab)-c-|";
+      const inner = "   ---(x|)";
+      const expected = "---a----(c|)";
+
       const dropped: string[] = [];
-      const run = boundedMergeMap((v: string) => cold("---(x|)").pipe(map(() => v)), {
+      const run = boundedMergeMap((v: string) => cold(inner).pipe(map(() => v)), {
         limit: 1,
         queueLimit: 0,
         overflow: "dropOldest",
         onDrop: (v) => dropped.push(v),
       });
-      expectObservable(hot("(ab)-c-|").pipe(run)).toBe("---a----(c|)");
+      expectObservable(hot(source).pipe(run)).toBe(expected);
       flush();
       expect(dropped).toEqual(["b"]);
     }),
   );
 
   it(
-    "passes errors of source, inner and project on and stops what runs",
+    "passes the source's error on and stops the running inners",
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
-      const inner = cold("-------|");
-      expectObservable(hot("-ab-#").pipe(boundedMergeMap(() => inner, bounds))).toBe("----#");
-      expectSubscriptions(inner).toBe("-^--!", "--^-!");
-      const either = (v: string) => (v === "a" ? cold("-------|") : cold("-#"));
-      expectObservable(hot("-ab---").pipe(boundedMergeMap(either, bounds))).toBe("---#");
-      const throwing = () => {
-        throw "no";
-      };
-      expectObservable(hot("-a").pipe(boundedMergeMap(throwing, bounds))).toBe("-#", {}, "no");
+      const source = "         -ab-#";
+      const inner = "          -------|";
+      const firstInnerSubs = " -^--!";
+      const secondInnerSubs = "--^-!";
+      const expected = "       ----#";
+
+      const inner$ = cold(inner);
+      expectObservable(hot(source).pipe(boundedMergeMap(() => inner$, bounds))).toBe(expected);
+      expectSubscriptions(inner$).toBe(firstInnerSubs, secondInnerSubs);
     }),
   );
 
   it(
-    "stops source and inners on unsubscribe and runs nothing that waited",
+    "passes an inner's error on and stops the other inners",
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
-      const source = hot("(abc)---");
-      const inner = cold("------|");
-      expectObservable(source.pipe(boundedMergeMap(() => inner, bounds)), "---!").toBe("----");
-      expectSubscriptions(inner).toBe("^--!", "^--!");
-      expectSubscriptions(source).toBe("^--!");
+      const source = "     -ab---";
+      const healthy = "    -------|";
+      const healthySubs = "-^-!";
+      const failing = "    -#";
+      const expected = "   ---#";
+
+      const healthy$ = cold(healthy);
+      const failing$ = cold(failing);
+      const either = (v: string) => (v === "a" ? healthy$ : failing$);
+      expectObservable(hot(source).pipe(boundedMergeMap(either, bounds))).toBe(expected);
+      expectSubscriptions(healthy$).toBe(healthySubs);
+    }),
+  );
+
+  it(
+    "passes on what project throws",
+    marbles(({ hot, expectObservable }) => {
+      const source = "  -a";
+      const expected = "-#";
+
+      const throwing = () => {
+        throw "no";
+      };
+      expectObservable(hot(source).pipe(boundedMergeMap(throwing, bounds))).toBe(expected, {}, "no");
+    }),
+  );
+
+  it(
+    "stops source and running inners on unsubscribe, and starts no waiting one",
+    marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
+      const source = "         (abc)---";
+      const sourceSubs = "     ^--!";
+      const inner = "          ------|";
+      const firstInnerSubs = " ^--!";
+      const secondInnerSubs = "^--!";
+      const unsub = "          ---!";
+      const expected = "       ----";
+
+      const source$ = hot(source);
+      const inner$ = cold(inner);
+      expectObservable(source$.pipe(boundedMergeMap(() => inner$, bounds)), unsub).toBe(expected);
+      expectSubscriptions(inner$).toBe(firstInnerSubs, secondInnerSubs);
+      expectSubscriptions(source$).toBe(sourceSubs);
     }),
   );
 

@@ -18,6 +18,8 @@ function run(
   end = "-".repeat(60) + "!",
   more: Partial<Pick<ByPriorityOptions<string>, "turn" | "returns$">> = {},
 ) {
+  const expected = "";
+
   const begun: string[] = [];
   const attempts = new Map<string, number>();
   const depths: number[] = [];
@@ -40,7 +42,7 @@ function run(
       onDepth: (depth) => depths.push(depth),
     }),
   );
-  expectObservable(result$, end).toBe("");
+  expectObservable(result$, end).toBe(expected);
   flush();
   return { begun, depths };
 }
@@ -101,9 +103,11 @@ describe("byPriority", () => {
   it(
     "stops waiting when the server is reachable, and tries one key at a time until the first answer",
     marbles((m) => {
+      const returns = "---r------r";
+
       const away = (): Observable<WorkOutcome> => of({ kind: "away", pauseMs: 30 });
       const work: Work = () => (m.clock.monotonicMs() < 10 ? away() : says(m.clock, 1, { kind: "later", afterMs: 99 }));
-      const { begun } = run(m, "(aBC)", work, 3, undefined, { returns$: m.hot("---r------r") });
+      const { begun } = run(m, "(aBC)", work, 3, undefined, { returns$: m.hot(returns) });
       expect(begun).toEqual(["0 a", "3 a", "10 b", "11 c", "12 a"]);
     }),
   );
@@ -129,29 +133,51 @@ describe("byPriority", () => {
 
 describe("byPriority, as a stream", () => {
   it(
-    "completes once the source did and nothing is left, and passes errors on",
+    "completes once the source did and nothing is left",
     marbles(({ hot, cold, clock, expectObservable, expectSubscriptions }) => {
-      const work = cold<WorkOutcome>("---|");
-      const broken = cold<WorkOutcome>("--#");
+      const source = "  -a|";
+      const work = "    ---|";
+      const workSubs = "-^--!";
+      const expected = "----|";
+
+      const work$ = cold<WorkOutcome>(work);
+      const source$ = hot(source, { a: { key: "a", priority: 0 } });
       const options = { limit: 1, backoff: BACKOFF, clock, rng: fixedRng() };
-      const reported = { a: { key: "a", priority: 0 } };
-      const source = hot<{ key: string; priority: number }>("-a|", reported);
-      expectObservable(source.pipe(byPriority({ ...options, work: () => work }))).toBe("----|");
-      expectObservable(source.pipe(byPriority({ ...options, work: () => broken }))).toBe("---#");
-      expectSubscriptions(work).toBe("-^--!");
+      expectObservable(source$.pipe(byPriority({ ...options, work: () => work$ }))).toBe(expected);
+      expectSubscriptions(work$).toBe(workSubs);
+    }),
+  );
+
+  it(
+    "passes on an error of the work",
+    marbles(({ hot, cold, clock, expectObservable }) => {
+      const source = "  -a|";
+      const broken = "  --#";
+      const expected = "---#";
+
+      const broken$ = cold<WorkOutcome>(broken);
+      const source$ = hot(source, { a: { key: "a", priority: 0 } });
+      const options = { limit: 1, backoff: BACKOFF, clock, rng: fixedRng() };
+      expectObservable(source$.pipe(byPriority({ ...options, work: () => broken$ }))).toBe(expected);
     }),
   );
 
   it(
     "stops all work when it is unsubscribed",
     marbles(({ hot, cold, clock, expectObservable, expectSubscriptions }) => {
-      const work = cold<WorkOutcome>("                       ------|");
-      const workSubs = "                                     -^-!";
-      const source = hot<{ key: string; priority: number }>("-a----", { a: { key: "a", priority: 0 } });
-      const expected = "                                     ";
-      const result$ = source.pipe(byPriority({ work: () => work, limit: 1, backoff: BACKOFF, clock, rng: fixedRng() }));
-      expectObservable(result$, "---!").toBe(expected);
-      expectSubscriptions(work).toBe(workSubs);
+      const source = "  -a----";
+      const work = "    ------|";
+      const workSubs = "-^-!";
+      const unsub = "   ---!";
+      const expected = "";
+
+      const work$ = cold<WorkOutcome>(work);
+      const source$ = hot<{ key: string; priority: number }>(source, { a: { key: "a", priority: 0 } });
+      const result$ = source$.pipe(
+        byPriority({ work: () => work$, limit: 1, backoff: BACKOFF, clock, rng: fixedRng() }),
+      );
+      expectObservable(result$, unsub).toBe(expected);
+      expectSubscriptions(work$).toBe(workSubs);
     }),
   );
 });

@@ -11,22 +11,32 @@ describe("conflateByKey", () => {
   it(
     "runs one projection per key and keeps the newest value of a busy one",
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
-      const source = hot("-abc-x----|", values);
-      const work = cold(" ----r|");
-      const result$ = source.pipe(conflateByKey((value) => work.pipe(map(() => value)), options));
-      expectObservable(result$).toBe("-----a---xc|", values);
-      expectSubscriptions(work).toBe("-^----!", "-----^----!", "------^----!");
-      expectSubscriptions(source).toBe("^---------!");
+      const source = "        -abc-x----|";
+      const sourceSubs = "    ^---------!";
+      const work = "          ----r|";
+      const firstWorkSubs = " -^----!";
+      const secondWorkSubs = "-----^----!";
+      const thirdWorkSubs = " ------^----!";
+      const expected = "      -----a---xc|";
+
+      const source$ = hot(source, values);
+      const work$ = cold(work);
+      const result$ = source$.pipe(conflateByKey((value) => work$.pipe(map(() => value)), options));
+      expectObservable(result$).toBe(expected, values);
+      expectSubscriptions(work$).toBe(firstWorkSubs, secondWorkSubs, thirdWorkSubs);
+      expectSubscriptions(source$).toBe(sourceSubs);
     }),
   );
 
   it(
-    "never runs more than the limit; keys take turns in the order in which they began to wait",
+    "runs waiting keys in the order in which they began to wait, never more than the limit",
     marbles(({ hot, scheduler, expectObservable, flush }) => {
+      const source = "  -axbp-------|";
+      const expected = "-----a---x---b---(p|)";
+
       const depths: number[] = [];
-      const source = hot("-axbp-------|", values);
-      const expected = "  -----a---x---b---(p|)";
-      const result$ = source.pipe(
+      const source$ = hot(source, values);
+      const result$ = source$.pipe(
         conflateByKey((value) => timer(4, scheduler).pipe(map(() => value)), {
           key,
           limit: 1,
@@ -41,46 +51,85 @@ describe("conflateByKey", () => {
   );
 
   it(
-    "a hung key delays no other key",
+    "delays no other key when one hangs",
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
-      const hung = cold(" --------------------");
-      const hungSubs = "  -^------!";
-      const source = hot("-ax-y---", values);
-      const expected = "  ---x-y---";
-      const result$ = source.pipe(
-        conflateByKey((value) => (key(value) === "a" ? hung : cold("-r|").pipe(map(() => value))), options),
+      const source = "  -ax-y---";
+      const hung = "    --------------------";
+      const hungSubs = "-^------!";
+      const inner = "   -r|";
+      const unsub = "   --------!";
+      const expected = "---x-y---";
+
+      const hung$ = cold(hung);
+      const source$ = hot(source, values);
+      const result$ = source$.pipe(
+        conflateByKey((value) => (key(value) === "a" ? hung$ : cold(inner).pipe(map(() => value))), options),
       );
-      expectObservable(result$, "--------!").toBe(expected, values);
-      expectSubscriptions(hung).toBe(hungSubs);
+      expectObservable(result$, unsub).toBe(expected, values);
+      expectSubscriptions(hung$).toBe(hungSubs);
     }),
   );
 
   it(
-    "passes errors of source, project, key and projection on and stops the rest",
+    "passes the source's error on and stops the running projections",
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
-      const work = cold("---------r");
-      expectObservable(hot("-a-x-#", values).pipe(conflateByKey(() => work, options))).toBe("-----#");
-      expectSubscriptions(work).toBe("-^---!", "---^-!");
-      const source = hot("-a----", values);
-      expectObservable(source.pipe(conflateByKey(() => cold("--#"), options))).toBe("---#");
-      expectSubscriptions(source).toBe("^--!");
-      const throwing = () => {
-        throw "no";
-      };
-      expectObservable(hot("-a--", values).pipe(conflateByKey(throwing, options))).toBe("-#", {}, "no");
-      const keyless = conflateByKey(() => NEVER, { key: throwing, limit: 1 });
-      expectObservable(hot("-a--", values).pipe(keyless)).toBe("-#", {}, "no");
+      const source = "        -a-x-#";
+      const work = "          ---------r";
+      const firstWorkSubs = " -^---!";
+      const secondWorkSubs = "---^-!";
+      const expected = "      -----#";
+
+      const work$ = cold(work);
+      expectObservable(hot(source, values).pipe(conflateByKey(() => work$, options))).toBe(expected);
+      expectSubscriptions(work$).toBe(firstWorkSubs, secondWorkSubs);
     }),
   );
 
   it(
-    "cancels all running projections on unsubscribe and starts none of those waiting",
+    "passes a projection's error on and unsubscribes from the source",
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
-      const source = hot("-axp----", values);
-      const work = cold(" --------r");
-      expectObservable(source.pipe(conflateByKey(() => work, { key, limit: 2 })), "-----!").toBe("------");
-      expectSubscriptions(work).toBe("-^---!", "--^--!");
-      expectSubscriptions(source).toBe("^----!");
+      const source = "    -a----";
+      const sourceSubs = "^--!";
+      const work = "      --#";
+      const expected = "  ---#";
+
+      const source$ = hot(source, values);
+      expectObservable(source$.pipe(conflateByKey(() => cold(work), options))).toBe(expected);
+      expectSubscriptions(source$).toBe(sourceSubs);
+    }),
+  );
+
+  const throwing = () => {
+    throw "no";
+  };
+  it.each([
+    ["project", conflateByKey(throwing, options)],
+    ["key", conflateByKey(() => NEVER, { key: throwing, limit: 1 })],
+  ])("passes on what %s throws", (_name, operator) => {
+    marbles(({ hot, expectObservable }) => {
+      const source = "  -a--";
+      const expected = "-#";
+
+      expectObservable(hot(source, values).pipe(operator)).toBe(expected, {}, "no");
+    })();
+  });
+
+  it(
+    "cancels all running projections on unsubscribe, and starts no waiting one",
+    marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
+      const source = "        -axp----";
+      const sourceSubs = "    ^----!";
+      const work = "          --------r";
+      const firstWorkSubs = " -^---!";
+      const secondWorkSubs = "--^--!";
+      const unsub = "         -----!";
+      const expected = "      ------";
+
+      const source$ = hot(source, values);
+      const work$ = cold(work);
+      expectObservable(source$.pipe(conflateByKey(() => work$, { key, limit: 2 })), unsub).toBe(expected);
+      expectSubscriptions(work$).toBe(firstWorkSubs, secondWorkSubs);
+      expectSubscriptions(source$).toBe(sourceSubs);
     }),
   );
 

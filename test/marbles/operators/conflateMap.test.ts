@@ -7,18 +7,26 @@ describe("conflateMap", () => {
   it(
     "runs one inner at a time, keeps the newest value meanwhile and never cancels",
     marbles(({ hot, cold, expectObservable, expectSubscriptions, flush }) => {
+      const source = "         -a-bc----d---|";
+      const sourceSubs = "     ^------------!";
+      const inner = "          ---(x|)";
+      const firstInnerSubs = " -^--!";
+      const secondInnerSubs = "----^--!";
+      const thirdInnerSubs = " ---------^--!";
+      const expected = "       ----k--l----m|";
+
       const dropped: string[] = [];
-      const source = hot("-a-bc----d---|");
-      const inner = cold("  ---(x|)");
-      const result$ = source.pipe(
+      const source$ = hot(source);
+      const inner$ = cold(inner);
+      const result$ = source$.pipe(
         conflateMap(
-          (value) => inner.pipe(map((x) => value + x)),
+          (value) => inner$.pipe(map((x) => value + x)),
           (value) => dropped.push(value),
         ),
       );
-      expectObservable(result$).toBe("----k--l----m|", { k: "ax", l: "cx", m: "dx" });
-      expectSubscriptions(inner).toBe("-^--!", "----^--!", "---------^--!");
-      expectSubscriptions(source).toBe("^------------!");
+      expectObservable(result$).toBe(expected, { k: "ax", l: "cx", m: "dx" });
+      expectSubscriptions(inner$).toBe(firstInnerSubs, secondInnerSubs, thirdInnerSubs);
+      expectSubscriptions(source$).toBe(sourceSubs);
       flush();
       expect(dropped).toEqual(["b"]);
     }),
@@ -27,47 +35,70 @@ describe("conflateMap", () => {
   it(
     "completes only after the waiting value ran",
     marbles(({ hot, cold, expectObservable }) => {
-      const source = hot("-ab|");
-      const inner = cold("---x|");
-      const expected = "  ----x---x|";
-      expectObservable(source.pipe(conflateMap(() => inner))).toBe(expected);
+      const source = "  -ab|";
+      const inner = "   ---x|";
+      const expected = "----x---x|";
+
+      const source$ = hot(source);
+      const inner$ = cold(inner);
+      expectObservable(source$.pipe(conflateMap(() => inner$))).toBe(expected);
     }),
   );
 
   it(
     "passes the source's error on and stops the inner",
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
-      const source = hot("-a--#");
-      const inner = cold("x------|");
-      const innerSubs = " -^--!";
-      const expected = "  -x--#";
-      expectObservable(source.pipe(conflateMap(() => inner))).toBe(expected);
-      expectSubscriptions(inner).toBe(innerSubs);
+      const source = "   -a--#";
+      const inner = "    x------|";
+      const innerSubs = "-^--!";
+      const expected = " -x--#";
+
+      const source$ = hot(source);
+      const inner$ = cold(inner);
+      expectObservable(source$.pipe(conflateMap(() => inner$))).toBe(expected);
+      expectSubscriptions(inner$).toBe(innerSubs);
     }),
   );
 
   it(
-    "passes an inner error and a throwing project on",
+    "passes an inner's error on",
     marbles(({ hot, cold, expectObservable }) => {
-      expectObservable(hot("-a--|").pipe(conflateMap(() => cold("x-#")))).toBe("-x-#");
-      const bad = () => {
+      const source = "  -a--|";
+      const inner = "   x-#";
+      const expected = "-x-#";
+
+      expectObservable(hot(source).pipe(conflateMap(() => cold(inner)))).toBe(expected);
+    }),
+  );
+
+  it(
+    "passes on what project throws",
+    marbles(({ hot, expectObservable }) => {
+      const source = "  -a--|";
+      const expected = "-#";
+
+      const throwing = () => {
         throw "no";
       };
-      expectObservable(hot("-a--|").pipe(conflateMap(bad))).toBe("-#", {}, "no");
+      expectObservable(hot(source).pipe(conflateMap(throwing))).toBe(expected, {}, "no");
     }),
   );
 
   it(
     "stops source and inner on unsubscribe",
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
-      const source = hot("-a-b---");
+      const source = "    -a-b---";
       const sourceSubs = "^---!";
-      const inner = cold("--------x");
+      const inner = "     --------x";
       const innerSubs = " -^--!";
+      const unsub = "     ----!";
       const expected = "  -----";
-      expectObservable(source.pipe(conflateMap(() => inner)), "----!").toBe(expected);
-      expectSubscriptions(source).toBe(sourceSubs);
-      expectSubscriptions(inner).toBe(innerSubs);
+
+      const source$ = hot(source);
+      const inner$ = cold(inner);
+      expectObservable(source$.pipe(conflateMap(() => inner$)), unsub).toBe(expected);
+      expectSubscriptions(source$).toBe(sourceSubs);
+      expectSubscriptions(inner$).toBe(innerSubs);
     }),
   );
 
@@ -107,9 +138,11 @@ describe("conflateMap", () => {
   it(
     "keeps the newest of values arriving in one frame",
     marbles(({ hot, scheduler, expectObservable }) => {
-      const source = hot("-(abcd)--|");
-      const expected = "  ---a-d---|";
-      expectObservable(source.pipe(conflateMap((v) => timer(2, scheduler).pipe(map(() => v))))).toBe(expected);
+      const source = "  -(abcd)--|";
+      const expected = "---a-d---|";
+
+      const source$ = hot(source);
+      expectObservable(source$.pipe(conflateMap((v) => timer(2, scheduler).pipe(map(() => v))))).toBe(expected);
     }),
   );
 });

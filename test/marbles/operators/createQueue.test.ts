@@ -9,6 +9,9 @@ describe("createQueue", () => {
   it(
     "hands values out in order, after push returned",
     marbles(({ clock, at, expectObservable, flush }) => {
+      const unsub = "   ---------!";
+      const expected = "--(ab)-c--";
+
       const queue = createQueue<string>("q", { bound: 10, clock });
       const order: string[] = [];
       at(2, () => {
@@ -17,7 +20,7 @@ describe("createQueue", () => {
         order.push("pushed");
       });
       at(7, () => queue.push("c"));
-      expectObservable(queue.values$.pipe(tap((v) => order.push(v))), "---------!").toBe("--(ab)-c--");
+      expectObservable(queue.values$.pipe(tap((v) => order.push(v))), unsub).toBe(expected);
       flush();
       expect(order).toEqual(["pushed", "a", "b", "c"]);
     }),
@@ -26,6 +29,9 @@ describe("createQueue", () => {
   it(
     "closes a loop without re-entering: what a consumer pushes comes with a later action",
     marbles(({ clock, scheduler, at, expectObservable, flush }) => {
+      const unsub = "   ------!";
+      const expected = "-(abc)";
+
       const queue = createQueue<number>("loop", { bound: 10, clock });
       const order: string[] = [];
       const looped$ = queue.values$.pipe(
@@ -39,7 +45,7 @@ describe("createQueue", () => {
         }),
       );
       at(1, () => queue.push(1));
-      expectObservable(looped$, "------!").toBe("-(abc)", { a: 1, b: 2, c: 3 });
+      expectObservable(looped$, unsub).toBe(expected, { a: 1, b: 2, c: 3 });
       flush();
       expect(order).toEqual(["+1", "-1", "others after 1", "+2", "-2", "others after 2", "+3", "-3"]);
     }),
@@ -65,20 +71,41 @@ describe("createQueue", () => {
   );
 
   it(
-    "keeps values for a consumer that comes later, or comes back",
+    "keeps values for a consumer that subscribes later",
+    marbles(({ clock, expectObservable }) => {
+      const subscription = "--^--!";
+      const expected = "    --(ab)";
+
+      const queue = createQueue<string>("q", { bound: 10, clock });
+      queue.push("a");
+      queue.push("b");
+      expectObservable(queue.values$, subscription).toBe(expected);
+    }),
+  );
+
+  it(
+    "keeps the values between two consumers for the second one",
     marbles(({ clock, at, expectObservable }) => {
+      const firstSubscription = " --^";
+      const firstExpected = "     --(a|)";
+      const secondSubscription = "-------^--!";
+      const secondExpected = "    -------(bc)";
+
       const queue = createQueue<string>("q", { bound: 10, clock });
       queue.push("a");
       queue.push("b");
       at(5, () => queue.push("c"));
-      expectObservable(queue.values$.pipe(take(1)), "--^").toBe("--(a|)");
-      expectObservable(queue.values$, "-------^--!").toBe("-------(bc)");
+      expectObservable(queue.values$.pipe(take(1)), firstSubscription).toBe(firstExpected);
+      expectObservable(queue.values$, secondSubscription).toBe(secondExpected);
     }),
   );
 
   it(
     "drops and counts the oldest beyond its bound",
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   -------!";
+      const expected = "(abc)";
+
       const dropped: number[] = [];
       const queue = createQueue<number>("q", { bound: 3, clock, onDrop: (n) => dropped.push(n) });
       for (let n = 0; n < 5; n += 1) queue.push(n);
@@ -87,7 +114,7 @@ describe("createQueue", () => {
         dropped: 2,
         seen: [0, 1],
       });
-      expectObservable(queue.values$, "-------!").toBe("(abc)", { a: 2, b: 3, c: 4 });
+      expectObservable(queue.values$, unsub).toBe(expected, { a: 2, b: 3, c: 4 });
       flush();
       expect(queue.size).toBe(0);
     }),
@@ -107,12 +134,30 @@ describe("createQueue", () => {
   );
 
   it(
-    "refuses a second consumer and serves the first on",
-    marbles(({ clock, at, expectObservable }) => {
+    "refuses a second consumer",
+    marbles(({ clock, expectObservable }) => {
+      const firstUnsub = "        ------!";
+      const firstExpected = "     -------";
+      const secondSubscription = "--^";
+      const secondExpected = "    --#";
+
       const queue = createQueue<string>("q", { bound: 10, clock });
+      const refused = new InvariantError("queue q has two consumers");
+      expectObservable(queue.values$, firstUnsub).toBe(firstExpected);
+      expectObservable(queue.values$, secondSubscription).toBe(secondExpected, {}, refused);
+    }),
+  );
+
+  it(
+    "serves the first consumer after it refused a second one",
+    marbles(({ clock, at, expectObservable }) => {
+      const unsub = "   ------!";
+      const expected = "----a--";
+
+      const queue = createQueue<string>("q", { bound: 10, clock });
+      at(2, () => queue.values$.subscribe({ error: () => {} }));
       at(4, () => queue.push("a"));
-      expectObservable(queue.values$, "------!").toBe("----a--");
-      expectObservable(queue.values$, "--^").toBe("--#", {}, new InvariantError("queue q has two consumers"));
+      expectObservable(queue.values$, unsub).toBe(expected);
     }),
   );
 

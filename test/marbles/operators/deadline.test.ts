@@ -8,10 +8,24 @@ const late = kubeletError("DeadlineExceeded", "no end within 5 ms");
 
 describe("deadline", () => {
   it(
-    "passes on what completes in time",
+    "passes on a source that completes before the deadline",
     marbles(({ cold, clock, scheduler, expectObservable, flush }) => {
-      expectObservable(cold("-a-b|").pipe(deadline(5, clock))).toBe("-a-b|");
-      expectObservable(cold("-----|").pipe(deadline(5, clock))).toBe("-----|");
+      const source = "  -a-b|";
+      const expected = "-a-b|";
+
+      expectObservable(cold(source).pipe(deadline(5, clock))).toBe(expected);
+      flush();
+      expect(scheduler.actions.length).toBe(0);
+    }),
+  );
+
+  it(
+    "passes on a source that completes exactly at the deadline",
+    marbles(({ cold, clock, scheduler, expectObservable, flush }) => {
+      const source = "  -----|";
+      const expected = "-----|";
+
+      expectObservable(cold(source).pipe(deadline(5, clock))).toBe(expected);
       flush();
       expect(scheduler.actions.length).toBe(0);
     }),
@@ -20,27 +34,48 @@ describe("deadline", () => {
   it(
     "fails at the deadline, values or not, and stops the source",
     marbles(({ cold, clock, expectObservable, expectSubscriptions }) => {
-      const source = cold("-a-b------");
-      const sourceSubs = " ^----!";
-      const expected = "   -a-b-#";
-      expectObservable(source.pipe(deadline(5, clock))).toBe(expected, undefined, late);
-      expectSubscriptions(source).toBe(sourceSubs);
+      const source = "    -a-b------";
+      const sourceSubs = "^----!";
+      const expected = "  -a-b-#";
+
+      const source$ = cold(source);
+      expectObservable(source$.pipe(deadline(5, clock))).toBe(expected, undefined, late);
+      expectSubscriptions(source$).toBe(sourceSubs);
     }),
   );
 
   it(
     "fails with the caller's own error",
     marbles(({ cold, clock, expectObservable }) => {
+      const source = "      ----";
+      const subscription = "^--!";
+      const expected = "    --#";
+
       const mine = kubeletError("DeadlineExceeded", "pull of busybox took too long", { reason: "ErrImagePull" });
-      expectObservable(cold("----").pipe(deadline(2, clock, () => mine)), "^--!").toBe("--#", undefined, mine);
+      expectObservable(cold(source).pipe(deadline(2, clock, () => mine)), subscription).toBe(expected, undefined, mine);
     }),
   );
 
   it(
-    "passes the source's error on and leaves no timer",
+    "leaves no timer after the source's error",
     marbles(({ cold, clock, scheduler, expectObservable, flush }) => {
-      expectObservable(cold("-#").pipe(deadline(5, clock))).toBe("-#");
-      expectObservable(cold("----").pipe(deadline(5, clock)), "^-!").toBe("---");
+      const source = "  -#";
+      const expected = "-#";
+
+      expectObservable(cold(source).pipe(deadline(5, clock))).toBe(expected);
+      flush();
+      expect({ now: scheduler.now(), left: scheduler.actions.length }).toEqual({ now: 1, left: 0 });
+    }),
+  );
+
+  it(
+    "leaves no timer after an unsubscription",
+    marbles(({ cold, clock, scheduler, expectObservable, flush }) => {
+      const source = "  ----";
+      const unsub = "   --!";
+      const expected = "---";
+
+      expectObservable(cold(source).pipe(deadline(5, clock)), unsub).toBe(expected);
       flush();
       expect({ now: scheduler.now(), left: scheduler.actions.length }).toEqual({ now: 2, left: 0 });
     }),

@@ -7,10 +7,14 @@ describe("derived", () => {
   it(
     "emits the value that is read, at once and when it differs after an emission, and completes with its sources",
     marbles(({ cold, expectObservable }) => {
+      const left = "    --x---x-------|";
+      const right = "   ----x---x---|";
+      const expected = "a---b---c-----|";
+
       const values = [1, 1, 2, 2, 3];
-      const a = cold("        --x---x-------|");
-      const b = cold("        ----x---x---|");
-      expectObservable(derived([a, b], () => values.shift())).toBe("a---b---c-----|", { a: 1, b: 2, c: 3 });
+      const left$ = cold(left);
+      const right$ = cold(right);
+      expectObservable(derived([left$, right$], () => values.shift())).toBe(expected, { a: 1, b: 2, c: 3 });
     }),
   );
 

@@ -18,20 +18,24 @@ describe("eachInSlices", () => {
   it(
     "emits the items of each list in order, nothing of an empty one, and ends with its source",
     marbles(({ clock, hot, expectObservable, expectSubscriptions }) => {
-      const source = hot("-a----b--c-|");
+      const source = "    -a----b--c-|";
       const sourceSubs = "^----------!";
       const expected = "  -(xy)----z-|";
-      expectObservable(source.pipe(eachInSlices(listOf, 10, clock))).toBe(expected);
-      expectSubscriptions(source).toBe(sourceSubs);
+
+      const source$ = hot(source);
+      expectObservable(source$.pipe(eachInSlices(listOf, 10, clock))).toBe(expected);
+      expectSubscriptions(source$).toBe(sourceSubs);
     }),
   );
 
   it(
     "lets other work run between two slices",
     marbles(({ clock, scheduler, hot, flush }) => {
+      const source = "-a-|";
+
       const order: string[] = [];
-      const source = hot<readonly string[]>("-a-|", { a: ["1", "2", "3", "4", "5"] });
-      source.pipe(eachInSlices((items) => items, 2, ticking(clock))).subscribe((item) => {
+      const source$ = hot<readonly string[]>(source, { a: ["1", "2", "3", "4", "5"] });
+      source$.pipe(eachInSlices((items) => items, 2, ticking(clock))).subscribe((item) => {
         if (item === "1") scheduler.schedule(() => order.push("other"));
         order.push(item);
       });
@@ -91,15 +95,20 @@ describe("eachInSlices", () => {
   it(
     "passes the error of its source on at once",
     marbles(({ clock, cold, expectObservable }) => {
-      const source = cold("-c-#");
-      const expected = "   -z-#";
-      expectObservable(source.pipe(eachInSlices(listOf, 10, clock))).toBe(expected);
+      const source = "  -c-#";
+      const expected = "-z-#";
+
+      const source$ = cold(source);
+      expectObservable(source$.pipe(eachInSlices(listOf, 10, clock))).toBe(expected);
     }),
   );
 
   it(
     "passes on what the function throws",
     marbles(({ clock, cold, expectObservable }) => {
+      const source = "  -a-b|";
+      const expected = "-#";
+
       const thrown = eachInSlices<string, string>(
         () => {
           throw "bad";
@@ -107,9 +116,8 @@ describe("eachInSlices", () => {
         10,
         clock,
       );
-      const source = cold("-a-b|");
-      const expected = "   -#";
-      expectObservable(source.pipe(thrown)).toBe(expected, {}, "bad");
+      const source$ = cold(source);
+      expectObservable(source$.pipe(thrown)).toBe(expected, {}, "bad");
     }),
   );
 });

@@ -7,23 +7,37 @@ describe("eachOf", () => {
   it(
     "emits the items of each list in order, nothing of an empty one, and ends with its source",
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
-      const source = hot("-a----b--c-|");
+      const source = "    -a----b--c-|";
       const sourceSubs = "^----------!";
       const expected = "  -(xy)----z-|";
+
+      const source$ = hot(source);
       const lists: Readonly<Record<string, readonly string[]>> = { a: ["x", "y"], b: [], c: ["z"] };
-      expectObservable(source.pipe(eachOf((value) => lists[value] ?? []))).toBe(expected);
-      expectSubscriptions(source).toBe(sourceSubs);
+      expectObservable(source$.pipe(eachOf((value) => lists[value] ?? []))).toBe(expected);
+      expectSubscriptions(source$).toBe(sourceSubs);
     }),
   );
 
   it(
-    "passes the source's error on, and what the function throws",
+    "passes the source's error on",
     marbles(({ cold, expectObservable }) => {
-      expectObservable(cold("-a-#").pipe(eachOf((value) => [value]))).toBe("-a-#");
-      const thrown = eachOf<string, string>(() => {
+      const source = "  -a-#";
+      const expected = "-a-#";
+
+      expectObservable(cold(source).pipe(eachOf((value) => [value]))).toBe(expected);
+    }),
+  );
+
+  it(
+    "passes on what the function throws",
+    marbles(({ cold, expectObservable }) => {
+      const source = "  -a-b|";
+      const expected = "-#";
+
+      const throwing = eachOf<string, string>(() => {
         throw "bad";
       });
-      expectObservable(cold("-a-b|").pipe(thrown)).toBe("-#", {}, "bad");
+      expectObservable(cold(source).pipe(throwing)).toBe(expected, {}, "bad");
     }),
   );
 

@@ -7,43 +7,70 @@ describe("inParallel", () => {
   it(
     "runs all items at the same time and completes with the last",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const work = { a: cold("--x----y|"), b: cold("----z|"), c: cold("|") };
-      expectObservable(inParallel(["a", "b", "c"] as const, (name) => work[name])).toBe("--x-z--y|");
-      expectSubscriptions(work.a).toBe("^-------!");
-      expectSubscriptions(work.b).toBe("^----!");
+      const longest = "    --x----y|";
+      const longestSubs = "^-------!";
+      const shorter = "    ----z|";
+      const shorterSubs = "^----!";
+      const empty = "      |";
+      const expected = "   --x-z--y|";
+
+      const work = { longest: cold(longest), shorter: cold(shorter), empty: cold(empty) };
+      expectObservable(inParallel(["longest", "shorter", "empty"] as const, (name) => work[name])).toBe(expected);
+      expectSubscriptions(work.longest).toBe(longestSubs);
+      expectSubscriptions(work.shorter).toBe(shorterSubs);
     }),
   );
 
   it(
     "completes at once without items",
     marbles(({ expectObservable }) => {
-      expectObservable(inParallel([], () => of(1))).toBe("|");
+      const expected = "|";
+
+      expectObservable(inParallel([], () => of(1))).toBe(expected);
     }),
   );
 
   it(
-    "errors with the first error, thrown or emitted, and cancels the others",
+    "errors with the first error of an item, and cancels the others",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const work = { a: cold("-------x|"), b: cold("--#") };
-      expectObservable(inParallel(["a", "b"] as const, (name) => work[name])).toBe("--#");
-      expectSubscriptions(work.a).toBe("^-!");
+      const healthy = "    -------x|";
+      const healthySubs = "^-!";
+      const failing = "    --#";
+      const expected = "   --#";
+
+      const work = { healthy: cold(healthy), failing: cold(failing) };
+      expectObservable(inParallel(["healthy", "failing"] as const, (name) => work[name])).toBe(expected);
+      expectSubscriptions(work.healthy).toBe(healthySubs);
+    }),
+  );
+
+  it(
+    "errors with what the function throws",
+    marbles(({ expectObservable }) => {
+      const expected = "#";
+
       const throwing = () => {
         throw "no";
       };
-      expectObservable(inParallel(["a"], throwing)).toBe("#", {}, "no");
+      expectObservable(inParallel(["a"], throwing)).toBe(expected, {}, "no");
     }),
   );
 
   it(
     "cancels all items on unsubscribe",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const work = { a: cold("-------x|"), b: cold("-y------|") };
-      expectObservable(
-        inParallel(["a", "b"] as const, (name) => work[name]),
-        "---!",
-      ).toBe("-y--");
-      expectSubscriptions(work.a).toBe("^--!");
-      expectSubscriptions(work.b).toBe("^--!");
+      const silent = "     -------x|";
+      const silentSubs = " ^--!";
+      const started = "    -y------|";
+      const startedSubs = "^--!";
+      const unsub = "      ---!";
+      const expected = "   -y--";
+
+      const work = { silent: cold(silent), started: cold(started) };
+      const result$ = inParallel(["silent", "started"] as const, (name) => work[name]);
+      expectObservable(result$, unsub).toBe(expected);
+      expectSubscriptions(work.silent).toBe(silentSubs);
+      expectSubscriptions(work.started).toBe(startedSubs);
     }),
   );
 

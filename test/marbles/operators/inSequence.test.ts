@@ -7,44 +7,70 @@ describe("inSequence", () => {
   it(
     "starts an item when the previous one has completed",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const work = { a: cold("--x-y|"), b: cold("|"), c: cold("-z|") };
-      expectObservable(inSequence(["a", "b", "c"] as const, (name) => work[name])).toBe("--x-y-z|");
-      expectSubscriptions(work.a).toBe("^----!");
-      expectSubscriptions(work.b).toBe("-----(^!)");
-      expectSubscriptions(work.c).toBe("-----^-!");
+      const first = "     --x-y|";
+      const firstSubs = " ^----!";
+      const second = "    |";
+      const secondSubs = "-----(^!)";
+      const third = "     -z|";
+      const thirdSubs = " -----^-!";
+      const expected = "  --x-y-z|";
+
+      const work = { first: cold(first), second: cold(second), third: cold(third) };
+      expectObservable(inSequence(["first", "second", "third"] as const, (name) => work[name])).toBe(expected);
+      expectSubscriptions(work.first).toBe(firstSubs);
+      expectSubscriptions(work.second).toBe(secondSubs);
+      expectSubscriptions(work.third).toBe(thirdSubs);
     }),
   );
 
   it(
     "completes at once without items",
     marbles(({ expectObservable }) => {
-      expectObservable(inSequence([], () => of(1))).toBe("|");
+      const expected = "|";
+
+      expectObservable(inSequence([], () => of(1))).toBe(expected);
     }),
   );
 
   it(
-    "errors with the first error, thrown or emitted; the rest never start",
+    "errors with the first error of an item, and starts no other",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const work = { a: cold("-x#"), b: cold("-y|") };
-      expectObservable(inSequence(["a", "b"] as const, (name) => work[name])).toBe("-x#");
-      expectSubscriptions(work.b).toBe();
+      const failing = " -x#";
+      const next = "    -y|";
+      const expected = "-x#";
+
+      const work = { failing: cold(failing), next: cold(next) };
+      expectObservable(inSequence(["failing", "next"] as const, (name) => work[name])).toBe(expected);
+      expectSubscriptions(work.next).toBe();
+    }),
+  );
+
+  it(
+    "errors with what the function throws",
+    marbles(({ expectObservable }) => {
+      const expected = "#";
+
       const throwing = () => {
         throw "no";
       };
-      expectObservable(inSequence(["a"], throwing)).toBe("#", {}, "no");
+      expectObservable(inSequence(["a"], throwing)).toBe(expected, {}, "no");
     }),
   );
 
   it(
-    "cancels the current item on unsubscribe; the rest never start",
+    "cancels the current item on unsubscribe, and starts no other",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const work = { a: cold("----x|"), b: cold("-y|") };
-      expectObservable(
-        inSequence(["a", "b"] as const, (name) => work[name]),
-        "--!",
-      ).toBe("---");
-      expectSubscriptions(work.a).toBe("^-!");
-      expectSubscriptions(work.b).toBe();
+      const current = "    ----x|";
+      const currentSubs = "^-!";
+      const next = "       -y|";
+      const unsub = "      --!";
+      const expected = "   ---";
+
+      const work = { current: cold(current), next: cold(next) };
+      const result$ = inSequence(["current", "next"] as const, (name) => work[name]);
+      expectObservable(result$, unsub).toBe(expected);
+      expectSubscriptions(work.current).toBe(currentSubs);
+      expectSubscriptions(work.next).toBe();
     }),
   );
 

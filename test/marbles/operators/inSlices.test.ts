@@ -27,11 +27,13 @@ describe("inSlices", () => {
   it(
     "lets others run between two slices, and emits what the work returns",
     marbles(({ clock, scheduler, expectObservable, flush }) => {
+      const expected = "(v|)";
+
       const log: string[] = [];
       const work$ = inSlices(() => countTo(5, log), 2, ticking(clock));
       // Asked for at the same time, it comes in between: after the first slice, before the next.
       const other = { schedule: () => scheduler.schedule(() => log.push("other"), 0) };
-      expectObservable(work$).toBe("(v|)");
+      expectObservable(work$).toBe(expected);
       scheduler.schedule(() => other.schedule(), 0);
       flush();
       expect(log).toEqual(["1", "2", "other", "3", "4", "5", "ended"]);
@@ -53,6 +55,8 @@ describe("inSlices", () => {
   it(
     "turns an error of the work into a KubeletError",
     marbles(({ clock, expectObservable }) => {
+      const expected = "#";
+
       const broken = inSlices(
         function* (): Generator<undefined, string> {
           yield;
@@ -61,7 +65,7 @@ describe("inSlices", () => {
         2,
         clock,
       );
-      expectObservable(broken).toBe("#", {}, expect.objectContaining({ code: "Unknown", message: "broken" }));
+      expectObservable(broken).toBe(expected, {}, expect.objectContaining({ code: "Unknown", message: "broken" }));
     }),
   );
 });

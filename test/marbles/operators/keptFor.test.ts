@@ -1,4 +1,4 @@
-import { defer, mergeMap } from "rxjs";
+import { defer, mergeMap, NEVER } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { keptFor } from "../../../src/operators/keptFor.ts";
 import { marbles } from "../../support/marbles.ts";
@@ -7,25 +7,51 @@ describe("keptFor", () => {
   it(
     "shares one run with subscribers during and shortly after it, then runs again",
     marbles(({ hot, cold, clock, expectObservable, expectSubscriptions }) => {
-      const runs = [cold("---(v|)"), cold("---(w|)")] as const;
+      const subscribers = "  aa-----aa---|";
+      const firstRun = "     ---(v|)";
+      const firstRunSubs = " ^--!";
+      const secondRun = "    ---(w|)";
+      const secondRunSubs = "--------^--!";
+      const expected = "     ---(vv)v---w|";
+
+      const runs = [cold(firstRun), cold(secondRun)] as const;
       let begun = 0;
-      const kept$ = keptFor(5, clock, () => runs[begun++] ?? cold("#"));
-      //                  0123456789
-      const asked$ = hot("aa-----aa---|");
-      expectObservable(asked$.pipe(mergeMap(() => kept$))).toBe("---(vv)v---w|");
-      expectSubscriptions(runs[0]).toBe("^--!");
-      expectSubscriptions(runs[1]).toBe("--------^--!");
+      const kept$ = keptFor(5, clock, () => runs[begun++] ?? NEVER);
+      expectObservable(hot(subscribers).pipe(mergeMap(() => kept$))).toBe(expected);
+      expectSubscriptions(runs[0]).toBe(firstRunSubs);
+      expectSubscriptions(runs[1]).toBe(secondRunSubs);
     }),
   );
 
   it(
-    "passes an error to all subscribers, and does not keep it",
+    "passes an error to all subscribers",
+    marbles(({ cold, clock, expectObservable, expectSubscriptions }) => {
+      const failing = "          --#";
+      const failingSubs = "      ^-!";
+      const expected = "         --#";
+      const laterSubscription = "-^";
+
+      const failing$ = cold(failing);
+      const kept$ = keptFor(5, clock, () => failing$);
+      expectObservable(kept$).toBe(expected);
+      expectObservable(kept$, laterSubscription).toBe(expected);
+      expectSubscriptions(failing$).toBe(failingSubs);
+    }),
+  );
+
+  it(
+    "does not keep an error: the next subscriber starts a run",
     marbles(({ cold, clock, expectObservable, flush }) => {
+      const failing = "         --#";
+      const healthy = "         -(v|)";
+      const expectedFailure = " --#";
+      const nextSubscription = "---^";
+      const expectedNext = "    ----(v|)";
+
       let begun = 0;
-      const kept$ = keptFor(5, clock, () => defer(() => (begun++ === 0 ? cold("--#") : cold("-(v|)"))));
-      expectObservable(kept$).toBe("--#");
-      expectObservable(kept$, "-^").toBe("--#");
-      expectObservable(kept$, "---^").toBe("----(v|)");
+      const kept$ = keptFor(5, clock, () => defer(() => (begun++ === 0 ? cold(failing) : cold(healthy))));
+      expectObservable(kept$).toBe(expectedFailure);
+      expectObservable(kept$, nextSubscription).toBe(expectedNext);
       flush();
       expect(begun).toBe(2);
     }),
@@ -34,11 +60,17 @@ describe("keptFor", () => {
   it(
     "cancels the run after the last unsubscription",
     marbles(({ cold, clock, expectObservable, expectSubscriptions }) => {
-      const run = cold("------(v|)");
-      const kept$ = keptFor(5, clock, () => run);
-      expectObservable(kept$, "^-!").toBe("");
-      expectObservable(kept$, "-^--!").toBe("");
-      expectSubscriptions(run).toBe("^---!");
+      const run = "              ------(v|)";
+      const runSubs = "          ^---!";
+      const firstSubscription = "^-!";
+      const expected = "         -----";
+      const lastSubscription = " -^--!";
+
+      const run$ = cold(run);
+      const kept$ = keptFor(5, clock, () => run$);
+      expectObservable(kept$, firstSubscription).toBe(expected);
+      expectObservable(kept$, lastSubscription).toBe(expected);
+      expectSubscriptions(run$).toBe(runSubs);
     }),
   );
 });

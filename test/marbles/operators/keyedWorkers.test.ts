@@ -12,23 +12,28 @@ describe("keyedWorkers", () => {
   it(
     "passes every value to the worker of its key, in order, including the first one",
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
-      const source = hot("-a-b-c-e--|", values);
+      const source = "    -a-b-c-e--|";
       const sourceSubs = "^---------!";
       const expected = "  -a-b-c-e--|";
-      const result$ = source.pipe(
+
+      const source$ = hot(source, values);
+      const result$ = source$.pipe(
         keyedWorkers({ key: firstLetter, worker: (key, v$) => v$.pipe(map((v) => key + v)) }),
       );
       expectObservable(result$).toBe(expected, { a: "aa1", b: "bb1", c: "aa2", e: "bb2" });
-      expectSubscriptions(source).toBe(sourceSubs);
+      expectSubscriptions(source$).toBe(sourceSubs);
     }),
   );
 
   it(
     "forgets a key when its worker completes and starts another for a later value",
     marbles(({ hot, scheduler, expectObservable, flush }) => {
+      const source = "  -a--b-c---d---|";
+      const expected = "---a--b-c---d-|";
+
       const live: number[] = [];
       const started: string[] = [];
-      const result$ = hot("-a--b-c---d---|", values).pipe(
+      const result$ = hot(source, values).pipe(
         keyedWorkers({
           key: firstLetter,
           worker: (key, v$) => {
@@ -41,7 +46,7 @@ describe("keyedWorkers", () => {
           onLive: (n) => live.push(n),
         }),
       );
-      expectObservable(result$).toBe("---a--b-c---d-|", values);
+      expectObservable(result$).toBe(expected, values);
       flush();
       expect(started).toEqual(["a", "b", "a", "a"]);
       expect(live).toEqual([1, 0, 1, 2, 1, 0, 1, 0]);
@@ -51,7 +56,10 @@ describe("keyedWorkers", () => {
   it(
     "keeps values that arrive after the worker stopped listening for the next worker of the key",
     marbles(({ hot, scheduler, expectObservable }) => {
-      const result$ = hot("-a-cd-------|", values).pipe(
+      const source = "  -a-cd-------|";
+      const expected = "-----a---c---(d|)";
+
+      const result$ = hot(source, values).pipe(
         keyedWorkers({
           key: firstLetter,
           worker: (_key, v$) =>
@@ -61,17 +69,19 @@ describe("keyedWorkers", () => {
             ),
         }),
       );
-      expectObservable(result$).toBe("-----a---c---(d|)", values);
+      expectObservable(result$).toBe(expected, values);
     }),
   );
 
   it(
     "keeps values that arrive before the worker listens, and lets it listen in turns",
     marbles(({ hot, scheduler, expectObservable }) => {
+      const source = "  -a-c--d--------|";
+      const expected = "-----a---(cd)--|";
+
       const pause$ = timer(4, scheduler).pipe(ignoreElements());
       const worker = (_key: string, v$: Observable<string>) => concat(pause$, v$.pipe(take(1)), pause$, v$);
-      const result$ = hot("-a-c--d--------|", values).pipe(keyedWorkers({ key: firstLetter, worker }));
-      const expected = "   -----a---(cd)--|";
+      const result$ = hot(source, values).pipe(keyedWorkers({ key: firstLetter, worker }));
       expectObservable(result$).toBe(expected, values);
     }),
   );
@@ -139,8 +149,11 @@ describe("keyedWorkers", () => {
   it(
     "drops a key's oldest waiting value beyond its queue limit",
     marbles(({ hot, scheduler, expectObservable, flush }) => {
+      const source = "  -(acd)-------|";
+      const expected = "---------(cd)|";
+
       const dropped: string[] = [];
-      const result$ = hot("-(acd)-------|", values).pipe(
+      const result$ = hot(source, values).pipe(
         keyedWorkers({
           key: firstLetter,
           worker: (_key, v$) => concat(timer(8, scheduler).pipe(ignoreElements()), v$),
@@ -148,39 +161,76 @@ describe("keyedWorkers", () => {
           onDrop: (_key, value) => dropped.push(value),
         }),
       );
-      expectObservable(result$).toBe("---------(cd)|", values);
+      expectObservable(result$).toBe(expected, values);
       flush();
       expect(dropped).toEqual(["a1"]);
     }),
   );
 
   it(
-    "passes a source error, a worker error and a throwing worker on and stops the rest",
+    "passes the source's error on and stops the workers",
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
-      const other = cold("-------x");
-      expectObservable(hot("-b-#").pipe(keyedWorkers({ key: firstLetter, worker: () => other }))).toBe("---#");
-      expectSubscriptions(other).toBe("-^-!");
-      const failing = cold("--#");
-      const result$ = hot("-a-b---", values).pipe(
-        keyedWorkers({ key: firstLetter, worker: (key) => (key === "a" ? failing : NEVER) }),
-      );
-      expectObservable(result$).toBe("---#");
-      const throwing = () => {
-        throw "no";
-      };
-      expectObservable(hot("-a").pipe(keyedWorkers({ key: firstLetter, worker: throwing }))).toBe("-#", {}, "no");
-      expectObservable(hot("-a").pipe(keyedWorkers({ key: throwing, worker: () => NEVER }))).toBe("-#", {}, "no");
+      const source = "  -b-#";
+      const work = "    -------x";
+      const workSubs = "-^-!";
+      const expected = "---#";
+
+      const work$ = cold(work);
+      expectObservable(hot(source).pipe(keyedWorkers({ key: firstLetter, worker: () => work$ }))).toBe(expected);
+      expectSubscriptions(work$).toBe(workSubs);
     }),
   );
 
   it(
+    "passes a worker's error on and stops the other workers",
+    marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
+      const source = "     -a-b---";
+      const failing = "    ---#";
+      const healthy = "    -------x";
+      const healthySubs = "---^!";
+      const expected = "   ----#";
+
+      const failing$ = cold(failing);
+      const healthy$ = cold(healthy);
+      const result$ = hot(source, values).pipe(
+        keyedWorkers({ key: firstLetter, worker: (key) => (key === "a" ? failing$ : healthy$) }),
+      );
+      expectObservable(result$).toBe(expected);
+      expectSubscriptions(healthy$).toBe(healthySubs);
+    }),
+  );
+
+  const throwing = () => {
+    throw "no";
+  };
+  it.each([
+    ["worker", keyedWorkers<string, string, never>({ key: firstLetter, worker: throwing })],
+    ["key", keyedWorkers<string, string, never>({ key: throwing, worker: () => NEVER })],
+  ])("passes on what %s throws", (_name, operator) => {
+    marbles(({ hot, expectObservable }) => {
+      const source = "  -a";
+      const expected = "-#";
+
+      expectObservable(hot(source).pipe(operator)).toBe(expected, {}, "no");
+    })();
+  });
+
+  it(
     "unsubscribes source and workers on unsubscribe",
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
-      const source = hot("-a-b----", values);
-      const work = cold("  -------x");
-      expectObservable(source.pipe(keyedWorkers({ key: firstLetter, worker: () => work })), "-----!").toBe("------");
-      expectSubscriptions(source).toBe("^----!");
-      expectSubscriptions(work).toBe("-^---!", "---^-!");
+      const source = "        -a-b----";
+      const sourceSubs = "    ^----!";
+      const work = "          -------x";
+      const firstWorkSubs = " -^---!";
+      const secondWorkSubs = "---^-!";
+      const unsub = "         -----!";
+      const expected = "      ------";
+
+      const source$ = hot(source, values);
+      const work$ = cold(work);
+      expectObservable(source$.pipe(keyedWorkers({ key: firstLetter, worker: () => work$ })), unsub).toBe(expected);
+      expectSubscriptions(source$).toBe(sourceSubs);
+      expectSubscriptions(work$).toBe(firstWorkSubs, secondWorkSubs);
     }),
   );
 

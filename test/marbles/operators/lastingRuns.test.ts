@@ -5,25 +5,52 @@ import { type Marbles, marbles } from "../../support/marbles.ts";
 
 /** Runs of 5 ms, counted; the one with the key `bad` fails. */
 function started({ cold }: Marbles) {
+  const failing = "-----#";
+  const healthy = "-----(v|)";
+
   const starts: string[] = [];
   const runs = createLastingRuns((key: string) => {
     starts.push(key);
-    return key === "bad" ? cold("-----#") : cold("-----(v|)");
+    return key === "bad" ? cold(failing) : cold(healthy);
   });
   return { runs, starts };
 }
 
+/** Joins the run of key `a` after a delay. */
+const joinLater = ({ clock }: Marbles, runs: ReturnType<typeof started>["runs"], ms: number) =>
+  concat(timer(ms, clock.scheduler).pipe(ignoreElements()), runs.join("a"));
+
 describe("runs that last", () => {
   it(
-    "are shared, and continue after the last unsubscription",
+    "continue after the last unsubscription, and are shared with a later subscriber",
     marbles((m) => {
+      const ownerUnsub = "     20ms !";
+      const expectedSilence = "---";
+      const firstUnsub = "     --!";
+      const expectedLater = "  -----(v|)";
+
       const { runs, starts } = started(m);
-      const later = (at: number, key: string) =>
-        concat(timer(at, m.clock.scheduler).pipe(ignoreElements()), runs.join(key));
-      m.expectObservable(runs.run$, "20ms !").toBe("");
-      m.expectObservable(runs.join("a"), "--!").toBe("");
-      m.expectObservable(later(3, "a")).toBe("-----(v|)");
-      m.expectObservable(later(6, "a")).toBe("6ms -----(v|)");
+      m.expectObservable(runs.run$, ownerUnsub).toBe(expectedSilence);
+      m.expectObservable(runs.join("a"), firstUnsub).toBe(expectedSilence);
+      m.expectObservable(joinLater(m, runs, 3)).toBe(expectedLater);
+      m.flush();
+      expect(starts).toEqual(["a"]);
+      expect(runs.isRunning("a")).toBe(false);
+    }),
+  );
+
+  it(
+    "start again for a subscriber after the end",
+    marbles((m) => {
+      const ownerUnsub = "     20ms !";
+      const expectedSilence = "---";
+      const expectedFirst = "  -----(v|)";
+      const expectedSecond = " 6ms -----(v|)";
+
+      const { runs, starts } = started(m);
+      m.expectObservable(runs.run$, ownerUnsub).toBe(expectedSilence);
+      m.expectObservable(runs.join("a")).toBe(expectedFirst);
+      m.expectObservable(joinLater(m, runs, 6)).toBe(expectedSecond);
       m.flush();
       expect(starts).toEqual(["a", "a"]);
       expect(runs.isRunning("a")).toBe(false);
@@ -31,24 +58,38 @@ describe("runs that last", () => {
   );
 
   it(
-    "fail for all subscribers, and start again",
+    "fail for all subscribers",
     marbles((m) => {
+      const ownerUnsub = "     20ms !";
+      const expectedSilence = "---";
+      const expected = "       -----#";
+
       const { runs, starts } = started(m);
-      m.expectObservable(runs.run$, "20ms !").toBe("");
-      m.expectObservable(runs.join("bad")).toBe("-----#");
-      m.expectObservable(runs.join("bad")).toBe("-----#");
+      m.expectObservable(runs.run$, ownerUnsub).toBe(expectedSilence);
+      m.expectObservable(runs.join("bad")).toBe(expected);
+      m.expectObservable(runs.join("bad")).toBe(expected);
       m.flush();
       expect([starts, runs.isRunning("bad")]).toEqual([["bad"], false]);
     }),
   );
 
   it(
-    "end with their owner, or without one with their subscriber",
+    "end with their subscriber while they have no owner",
     marbles((m) => {
+      const unsub = "   --!";
+      const expected = "---";
+
       const { runs, starts } = started(m);
-      m.expectObservable(runs.join("alone"), "--!").toBe("");
+      m.expectObservable(runs.join("alone"), unsub).toBe(expected);
       m.flush();
       expect([starts, runs.isRunning("alone")]).toEqual([["alone"], false]);
+    }),
+  );
+
+  it(
+    "end with their owner",
+    marbles((m) => {
+      const { runs } = started(m);
       const owner = runs.run$.subscribe({});
       const waiting = runs.join("a").subscribe({});
       expect(runs.isRunning("a")).toBe(true);

@@ -10,11 +10,20 @@ describe("longTimer", () => {
   it(
     "fires once after its time",
     marbles(({ clock, expectObservable }) => {
-      expectObservable(longTimer(clock, 3).pipe(map(() => "x"))).toBe("---(x|)");
-      expectObservable(longTimer(clock, 0).pipe(map(() => "x")), "-^").toBe("-(x|)");
-      expectObservable(longTimer(clock, -5).pipe(map(() => "x"))).toBe("(x|)");
+      const expected = "---(x|)";
+
+      expectObservable(longTimer(clock, 3).pipe(map(() => "x"))).toBe(expected);
     }),
   );
+
+  it.each([0, -5])("fires at once for a delay of %d ms", (ms) => {
+    marbles(({ clock, expectObservable }) => {
+      const subscription = "-^";
+      const expected = "    -(x|)";
+
+      expectObservable(longTimer(clock, ms).pipe(map(() => "x")), subscription).toBe(expected);
+    })();
+  });
 
   it(
     "never exceeds the scheduler's longest delay, and is exact over months",
@@ -47,7 +56,9 @@ describe("longTimer", () => {
   it(
     "never fires for an infinite delay",
     marbles(({ clock, expectObservable }) => {
-      expectObservable(longTimer(clock, Infinity), `${400 * DAY_MS}ms !`).toBe("-");
+      const expected = "-";
+
+      expectObservable(longTimer(clock, Infinity), `${400 * DAY_MS}ms !`).toBe(expected);
     }),
   );
 });

@@ -7,62 +7,87 @@ describe("pollAfter", () => {
   it(
     "starts the next period when the last poll ended",
     marbles(({ cold, clock, expectObservable, expectSubscriptions }) => {
-      const poll = cold("x--(y|)");
+      const poll = "          x--(y|)";
+      const firstPollSubs = " ^--!";
+      const secondPollSubs = "--------^--!";
+      const thirdPollSubs = " ----------------^-!";
+      const unsub = "         ------------------!";
+      const expected = "      x--y----x--y----x--";
+
+      const poll$ = cold(poll);
       expectObservable(
-        pollAfter(clock, 5, () => poll),
-        "------------------!",
-      ).toBe("x--y----x--y----x--");
-      expectSubscriptions(poll).toBe("^--!", "--------^--!", "----------------^-!");
+        pollAfter(clock, 5, () => poll$),
+        unsub,
+      ).toBe(expected);
+      expectSubscriptions(poll$).toBe(firstPollSubs, secondPollSubs, thirdPollSubs);
     }),
   );
 
   it(
     "waits a period first without `immediately`",
     marbles(({ clock, expectObservable }) => {
+      const unsub = "   -----------!";
+      const expected = "----x---x---";
+
       const stream$ = pollAfter(clock, 4, () => of("x"), { immediately: false });
-      expectObservable(stream$, "-----------!").toBe("----x---x---");
+      expectObservable(stream$, unsub).toBe(expected);
     }),
   );
 
   it(
     "computes the period before every wait",
     marbles(({ clock, expectObservable }) => {
+      const unsub = "   ---------!";
+      const expected = "xx--x-x---";
+
       const periods = [1, 3, 2];
       const stream$ = pollAfter(
         clock,
         () => periods.shift() ?? 50,
         () => of("x"),
       );
-      expectObservable(stream$, "---------!").toBe("xx--x-x---");
+      expectObservable(stream$, unsub).toBe(expected);
     }),
   );
 
   it(
     "never runs two polls at once, however slow",
     marbles(({ cold, clock, expectObservable, expectSubscriptions }) => {
-      const poll = cold("-------|");
+      const poll = "          -------|";
+      const firstPollSubs = " ^------!";
+      const secondPollSubs = "--------^------!";
+      const unsub = "         ---------------!";
+      const expected = "      ----------------";
+
+      const poll$ = cold(poll);
       expectObservable(
-        pollAfter(clock, 1, () => poll),
-        "---------------!",
-      ).toBe("----------------");
-      expectSubscriptions(poll).toBe("^------!", "--------^------!");
+        pollAfter(clock, 1, () => poll$),
+        unsub,
+      ).toBe(expected);
+      expectSubscriptions(poll$).toBe(firstPollSubs, secondPollSubs);
     }),
   );
 
   it(
     "passes a poll's error on and ends",
     marbles(({ cold, clock, expectObservable }) => {
-      expectObservable(pollAfter(clock, 5, () => cold("-x-#"))).toBe("-x-#");
+      const poll = "    -x-#";
+      const expected = "-x-#";
+
+      expectObservable(pollAfter(clock, 5, () => cold(poll))).toBe(expected);
     }),
   );
 
   it(
     "leaves no timer when unsubscribed during the wait",
     marbles(({ clock, scheduler, flush, expectObservable }) => {
+      const unsub = "   --!";
+      const expected = "x--";
+
       expectObservable(
         pollAfter(clock, 1000, () => of("x")),
-        "--!",
-      ).toBe("x--");
+        unsub,
+      ).toBe(expected);
       flush();
       expect(scheduler.actions.length).toBe(0);
     }),

@@ -20,35 +20,52 @@ describe("reconcile", () => {
   it(
     "runs once per trigger, and once more for all triggers that came during a run",
     marbles(({ hot, cold, clock, expectObservable, expectSubscriptions }) => {
-      const triggers$ = hot("-t-tt-----t----");
-      const run = cold("      ---x|");
-      const result$ = reconcile({ triggers$, run: () => run, wakeAfterMs: neverWakes, clock });
-      expectObservable(result$, "---------------!").toBe("----x---x----x-");
-      expectSubscriptions(run).toBe("-^---!", "-----^---!", "----------^---!");
-      expectSubscriptions(triggers$).toBe("^--------------!");
+      const triggers = "     -t-tt-----t----";
+      const triggersSubs = " ^--------------!";
+      const run = "          ---x|";
+      const firstRunSubs = " -^---!";
+      const secondRunSubs = "-----^---!";
+      const thirdRunSubs = " ----------^---!";
+      const unsub = "        ---------------!";
+      const expected = "     ----x---x----x-";
+
+      const triggers$ = hot(triggers);
+      const run$ = cold(run);
+      const result$ = reconcile({ triggers$, run: () => run$, wakeAfterMs: neverWakes, clock });
+      expectObservable(result$, unsub).toBe(expected);
+      expectSubscriptions(run$).toBe(firstRunSubs, secondRunSubs, thirdRunSubs);
+      expectSubscriptions(triggers$).toBe(triggersSubs);
     }),
   );
 
   it(
     "wakes after the requested delay, counted from the end of the run",
     marbles(({ hot, clock, expectObservable }) => {
+      const triggers = "-t";
+      const unsub = "   --------------------!";
+      const expected = "---1-----2---3-------";
+
       const waits = [4, 2, undefined];
       const run = numberedRuns(clock, 2);
-      const result$ = reconcile({ triggers$: hot("-t"), run, wakeAfterMs: () => waits.shift(), clock });
-      expectObservable(result$, "--------------------!").toBe("---1-----2---3-------");
+      const result$ = reconcile({ triggers$: hot(triggers), run, wakeAfterMs: () => waits.shift(), clock });
+      expectObservable(result$, unsub).toBe(expected);
     }),
   );
 
   it(
     "computes the wake-up once after a run, also after a synchronous run",
     marbles(({ hot, clock, expectObservable, flush }) => {
+      const triggers = "-t";
+      const unsub = "   --------!";
+      const expected = "-x--x--x";
+
       const asked: number[] = [];
       const wakeAfterMs = () => {
         asked.push(clock.monotonicMs());
         return 3;
       };
-      const result$ = reconcile({ triggers$: hot("-t"), run: () => of("x"), wakeAfterMs, clock });
-      expectObservable(result$, "--------!").toBe("-x--x--x");
+      const result$ = reconcile({ triggers$: hot(triggers), run: () => of("x"), wakeAfterMs, clock });
+      expectObservable(result$, unsub).toBe(expected);
       flush();
       expect(asked).toEqual([1, 4, 7]);
     }),
@@ -57,72 +74,158 @@ describe("reconcile", () => {
   it(
     "computes the wake-up after each run: a trigger replaces the pending one",
     marbles(({ hot, clock, expectObservable }) => {
+      const triggers = "-t-----t";
+      const unsub = "   24ms !";
+      const expected = "--1-----2 10ms 3----";
+
       const waits = [10, 10, undefined];
       const run = numberedRuns(clock, 1);
-      const result$ = reconcile({ triggers$: hot("-t-----t"), run, wakeAfterMs: () => waits.shift(), clock });
-      expectObservable(result$, "24ms !").toBe("--1-----2 10ms 3----");
+      const result$ = reconcile({ triggers$: hot(triggers), run, wakeAfterMs: () => waits.shift(), clock });
+      expectObservable(result$, unsub).toBe(expected);
     }),
   );
 
   it(
     "runs once when the trigger comes in the very frame of the wake-up",
     marbles(({ hot, cold, clock, expectObservable, expectSubscriptions }) => {
+      const triggers = "     -t-----t----";
+      const run = "          x|";
+      const firstRunSubs = " -^!";
+      const secondRunSubs = "-------^!";
+      const unsub = "        11ms !";
+      const expected = "     -x-----x---";
+
       const waits = [5, undefined];
-      const run = cold("x|");
-      const triggers$ = hot("-t-----t----");
-      expectObservable(
-        reconcile({ triggers$, run: () => run, wakeAfterMs: () => waits.shift(), clock }),
-        "11ms !",
-      ).toBe("-x-----x---");
-      expectSubscriptions(run).toBe("-^!", "-------^!");
-    }),
-  );
-
-  it(
-    "completes when the triggers have and the last run has ended, the pending one included",
-    marbles(({ hot, cold, clock, expectObservable }) => {
-      const run = cold("---x|");
-      const soon = { run: () => run, wakeAfterMs: () => 1, clock };
-      expectObservable(reconcile({ triggers$: hot("-t-t|"), ...soon })).toBe("----x---x|");
-      expectObservable(
-        reconcile({ triggers$: hot("-t------|"), run: () => EMPTY, wakeAfterMs: () => 100, clock }),
-      ).toBe("--------|");
-      expectObservable(reconcile({ triggers$: hot("---|"), ...soon })).toBe("---|");
-    }),
-  );
-
-  it(
-    "passes errors of the triggers, the run and the wake-up on and stops everything else",
-    marbles(({ hot, cold, clock, expectObservable, expectSubscriptions }) => {
-      const run = cold("x------|");
-      expectObservable(reconcile({ triggers$: hot("-t-#"), run: () => run, wakeAfterMs: neverWakes, clock })).toBe(
-        "-x-#",
+      const run$ = cold(run);
+      const triggers$ = hot(triggers);
+      expectObservable(reconcile({ triggers$, run: () => run$, wakeAfterMs: () => waits.shift(), clock }), unsub).toBe(
+        expected,
       );
-      expectSubscriptions(run).toBe("-^-!");
-      const triggers$ = hot("-t----");
-      expectObservable(reconcile({ triggers$, run: () => cold("x-#"), wakeAfterMs: neverWakes, clock })).toBe("-x-#");
-      expectSubscriptions(triggers$).toBe("^--!");
-      const throwing = () => {
+      expectSubscriptions(run$).toBe(firstRunSubs, secondRunSubs);
+    }),
+  );
+
+  it(
+    "completes after the last run when the triggers have completed, the pending run included",
+    marbles(({ hot, cold, clock, expectObservable }) => {
+      const triggers = "-t-t|";
+      const run = "     ---x|";
+      const expected = "----x---x|";
+
+      const result$ = reconcile({ triggers$: hot(triggers), run: () => cold(run), wakeAfterMs: () => 1, clock });
+      expectObservable(result$).toBe(expected);
+    }),
+  );
+
+  it(
+    "completes with the triggers while it waits for a wake-up",
+    marbles(({ hot, clock, expectObservable }) => {
+      const triggers = "-t------|";
+      const expected = "--------|";
+
+      const result$ = reconcile({ triggers$: hot(triggers), run: () => EMPTY, wakeAfterMs: () => 100, clock });
+      expectObservable(result$).toBe(expected);
+    }),
+  );
+
+  it(
+    "completes with triggers that never emitted",
+    marbles(({ hot, cold, clock, expectObservable }) => {
+      const triggers = "---|";
+      const run = "     ---x|";
+      const expected = "---|";
+
+      const result$ = reconcile({ triggers$: hot(triggers), run: () => cold(run), wakeAfterMs: () => 1, clock });
+      expectObservable(result$).toBe(expected);
+    }),
+  );
+
+  it(
+    "passes an error of the triggers on and cancels the run",
+    marbles(({ hot, cold, clock, expectObservable, expectSubscriptions }) => {
+      const triggers = "-t-#";
+      const run = "     x------|";
+      const runSubs = " -^-!";
+      const expected = "-x-#";
+
+      const run$ = cold(run);
+      const result$ = reconcile({ triggers$: hot(triggers), run: () => run$, wakeAfterMs: neverWakes, clock });
+      expectObservable(result$).toBe(expected);
+      expectSubscriptions(run$).toBe(runSubs);
+    }),
+  );
+
+  it(
+    "passes an error of the run on and unsubscribes from the triggers",
+    marbles(({ hot, cold, clock, expectObservable, expectSubscriptions }) => {
+      const triggers = "    -t----";
+      const triggersSubs = "^--!";
+      const run = "         x-#";
+      const expected = "    -x-#";
+
+      const triggers$ = hot(triggers);
+      expectObservable(reconcile({ triggers$, run: () => cold(run), wakeAfterMs: neverWakes, clock })).toBe(expected);
+      expectSubscriptions(triggers$).toBe(triggersSubs);
+    }),
+  );
+
+  it(
+    "passes on what run throws",
+    marbles(({ hot, clock, expectObservable }) => {
+      const triggers = "-t--";
+      const expected = "-#";
+
+      const run = () => {
         throw "no";
       };
-      const thrown$ = reconcile({ triggers$: hot("-t--"), run: throwing, wakeAfterMs: neverWakes, clock });
-      expectObservable(thrown$).toBe("-#", {}, "no");
-      const sleepless$ = reconcile({ triggers$: hot("-t--"), run: () => cold("x|"), wakeAfterMs: throwing, clock });
-      expectObservable(sleepless$).toBe("-x#", { x: "x" }, "no");
+      const result$ = reconcile({ triggers$: hot(triggers), run, wakeAfterMs: neverWakes, clock });
+      expectObservable(result$).toBe(expected, {}, "no");
     }),
   );
 
   it(
-    "cancels the run and the pending wake-up on unsubscribe",
-    marbles(({ hot, cold, clock, scheduler, expectObservable, expectSubscriptions, flush }) => {
-      const triggers$ = hot("-t----");
-      const run = cold("-----x|");
-      const result$ = reconcile({ triggers$, run: () => run, wakeAfterMs: neverWakes, clock });
-      expectObservable(result$, "---!").toBe("----");
-      expectSubscriptions(triggers$).toBe("^--!");
-      expectSubscriptions(run).toBe("-^-!");
-      const idle$ = reconcile({ triggers$: hot("-t----"), run: () => EMPTY, wakeAfterMs: () => 1_000, clock });
-      expectObservable(idle$, "---!").toBe("----");
+    "passes on what wakeAfterMs throws",
+    marbles(({ hot, cold, clock, expectObservable }) => {
+      const triggers = "-t--";
+      const run = "     x|";
+      const expected = "-x#";
+
+      const wakeAfterMs = () => {
+        throw "no";
+      };
+      const result$ = reconcile({ triggers$: hot(triggers), run: () => cold(run), wakeAfterMs, clock });
+      expectObservable(result$).toBe(expected, { x: "x" }, "no");
+    }),
+  );
+
+  it(
+    "cancels the run on unsubscribe",
+    marbles(({ hot, cold, clock, expectObservable, expectSubscriptions }) => {
+      const triggers = "    -t----";
+      const triggersSubs = "^--!";
+      const run = "         -----x|";
+      const runSubs = "     -^-!";
+      const unsub = "       ---!";
+      const expected = "    ----";
+
+      const triggers$ = hot(triggers);
+      const run$ = cold(run);
+      const result$ = reconcile({ triggers$, run: () => run$, wakeAfterMs: neverWakes, clock });
+      expectObservable(result$, unsub).toBe(expected);
+      expectSubscriptions(triggers$).toBe(triggersSubs);
+      expectSubscriptions(run$).toBe(runSubs);
+    }),
+  );
+
+  it(
+    "cancels the pending wake-up on unsubscribe",
+    marbles(({ hot, clock, scheduler, expectObservable, flush }) => {
+      const triggers = "-t----";
+      const unsub = "   ---!";
+      const expected = "----";
+
+      const result$ = reconcile({ triggers$: hot(triggers), run: () => EMPTY, wakeAfterMs: () => 1_000, clock });
+      expectObservable(result$, unsub).toBe(expected);
       flush();
       expect({ frame: scheduler.frame, left: scheduler.actions.length }).toEqual({ frame: 3, left: 0 });
     }),
@@ -148,9 +251,12 @@ describe("reconcile", () => {
   it(
     "runs twice for a burst of synchronous triggers: for the first, and for all that came while it ran",
     marbles(({ clock, expectObservable }) => {
+      const unsub = "   ---------!";
+      const expected = "---1--2--";
+
       const burst$ = merge(range(0, 1_000), NEVER);
       const result$ = reconcile({ triggers$: burst$, run: numberedRuns(clock, 3), wakeAfterMs: neverWakes, clock });
-      expectObservable(result$, "---------!").toBe("---1--2--");
+      expectObservable(result$, unsub).toBe(expected);
     }),
   );
 

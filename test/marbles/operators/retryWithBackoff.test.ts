@@ -8,11 +8,18 @@ import { marbles } from "../../support/marbles.ts";
 it(
   "subscribes again after delays that double up to the cap, and passes on what then comes",
   marbles(({ cold, clock, expectObservable, expectSubscriptions, flush }) => {
-    const failing = cold("-#", {}, kubeletError("Unavailable", "away"));
-    const healthy = cold("-v|");
+    const failing = "          -#";
+    const firstFailingSubs = " ^!";
+    const secondFailingSubs = "---^!";
+    const healthy = "          -v|";
+    const healthySubs = "      -------^-!";
+    const expected = "         --------v|";
+
+    const failing$ = cold(failing, {}, kubeletError("Unavailable", "away"));
+    const healthy$ = cold(healthy);
     let failures = 0;
     const reported: RetriedFailure[] = [];
-    const source$ = defer(() => (failures < 2 ? failing : healthy));
+    const source$ = defer(() => (failures < 2 ? failing$ : healthy$));
     expectObservable(
       source$.pipe(
         retryWithBackoff({ initialMs: 2, maxMs: 3 }, { clock, rng: fixedRng() }, (failure) => {
@@ -20,9 +27,9 @@ it(
           reported.push(failure);
         }),
       ),
-    ).toBe("--------v|");
-    expectSubscriptions(failing).toBe("^!", "---^!");
-    expectSubscriptions(healthy).toBe("-------^-!");
+    ).toBe(expected);
+    expectSubscriptions(failing$).toBe(firstFailingSubs, secondFailingSubs);
+    expectSubscriptions(healthy$).toBe(healthySubs);
     flush();
     expect(reported.map(({ error, delayMs }) => [error.message, delayMs])).toEqual([
       ["away", 2],
@@ -34,13 +41,16 @@ it(
 it(
   "starts no attempt after its subscriber left during a delay",
   marbles(({ cold, clock, expectObservable, expectSubscriptions }) => {
-    const failing = cold("-#");
-    const failingSubs = " ^!";
-    const expected = "    ----";
+    const failing = "    -#";
+    const failingSubs = "^!";
+    const unsub = "      ---!";
+    const expected = "   ----";
+
+    const failing$ = cold(failing);
     expectObservable(
-      failing.pipe(retryWithBackoff({ initialMs: 5, maxMs: 5 }, { clock, rng: fixedRng() }, () => undefined)),
-      "---!",
+      failing$.pipe(retryWithBackoff({ initialMs: 5, maxMs: 5 }, { clock, rng: fixedRng() }, () => undefined)),
+      unsub,
     ).toBe(expected);
-    expectSubscriptions(failing).toBe(failingSubs);
+    expectSubscriptions(failing$).toBe(failingSubs);
   }),
 );

@@ -5,40 +5,86 @@ import { marbles } from "../../support/marbles.ts";
 
 describe("createSemaphore", () => {
   it(
-    "runs up to the limit at once and the rest in the order of their asking",
+    "runs up to the limit at once and the rest in the order of their requests",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const first = "     ---a|";
+      const firstSubs = " ^---!";
+      const second = "    -----b|";
+      const secondSubs = "^-----!";
+      const third = "     --c|";
+      const thirdSubs = " ----^--!";
+      const fourth = "    -d|";
+      const fourthSubs = "------^-!";
+      const expected = "  ---a-bcd|";
+
       const gate = createSemaphore(2);
-      const [a, b, c, d] = [cold("---a|"), cold("-----b|"), cold("--c|"), cold("-d|")];
-      expectObservable(merge(gate.run(a), gate.run(b), gate.run(c), gate.run(d))).toBe("---a-bcd|");
-      expectSubscriptions(a).toBe("^---!");
-      expectSubscriptions(b).toBe("^-----!");
-      expectSubscriptions(c).toBe("----^--!");
-      expectSubscriptions(d).toBe("------^-!");
+      const [first$, second$, third$, fourth$] = [cold(first), cold(second), cold(third), cold(fourth)];
+      expectObservable(merge(...[first$, second$, third$, fourth$].map((call$) => gate.run(call$)))).toBe(expected);
+      expectSubscriptions(first$).toBe(firstSubs);
+      expectSubscriptions(second$).toBe(secondSubs);
+      expectSubscriptions(third$).toBe(thirdSubs);
+      expectSubscriptions(fourth$).toBe(fourthSubs);
     }),
   );
 
   it(
     "releases the slot of a failed call, and passes the error to its caller only",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const next = "           -x|";
+      const nextSubs = "       --^-!";
+      const failing = "        --#";
+      const expectedFailing = "--#";
+      const expectedNext = "   ---x|";
+
       const gate = createSemaphore(1);
-      const next = cold("-x|");
-      expectObservable(gate.run(cold("--#"))).toBe("--#");
-      expectObservable(gate.run(next)).toBe("---x|");
-      expectSubscriptions(next).toBe("--^-!");
+      const next$ = cold(next);
+      expectObservable(gate.run(cold(failing))).toBe(expectedFailing);
+      expectObservable(gate.run(next$)).toBe(expectedNext);
+      expectSubscriptions(next$).toBe(nextSubs);
     }),
   );
 
   it(
-    "releases the slot or the place in the queue of a caller that unsubscribes",
+    "releases the slot of a caller that unsubscribes",
     marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
+      const running = "        ----------a|";
+      const runningSubs = "    ^----!";
+      const next = "           -c|";
+      const nextSubs = "       -----^-!";
+      const unsub = "          -----!";
+      const expectedRunning = "------";
+      const expectedNext = "   ------c|";
+
       const gate = createSemaphore(1);
-      const [a, b, c] = [cold("----------a|"), cold("-b|"), cold("-c|")];
-      expectObservable(gate.run(a), "-----!").toBe("------");
-      expectObservable(gate.run(b), "---!").toBe("----");
-      expectObservable(gate.run(c)).toBe("------c|");
-      expectSubscriptions(a).toBe("^----!");
-      expectSubscriptions(b).toBe();
-      expectSubscriptions(c).toBe("-----^-!");
+      const [running$, next$] = [cold(running), cold(next)];
+      expectObservable(gate.run(running$), unsub).toBe(expectedRunning);
+      expectObservable(gate.run(next$)).toBe(expectedNext);
+      expectSubscriptions(running$).toBe(runningSubs);
+      expectSubscriptions(next$).toBe(nextSubs);
+      flush();
+      expect({ running: gate.running, waiting: gate.waiting }).toEqual({ running: 0, waiting: 0 });
+    }),
+  );
+
+  it(
+    "releases the place in the queue of a caller that unsubscribes",
+    marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
+      const waiting = "        -b|";
+      const next = "           -c|";
+      const nextSubs = "       -----^-!";
+      const running = "        ----a|";
+      const expectedRunning = "----a|";
+      const unsub = "          ---!";
+      const expectedWaiting = "----";
+      const expectedNext = "   ------c|";
+
+      const gate = createSemaphore(1);
+      const [waiting$, next$] = [cold(waiting), cold(next)];
+      expectObservable(gate.run(cold(running))).toBe(expectedRunning);
+      expectObservable(gate.run(waiting$), unsub).toBe(expectedWaiting);
+      expectObservable(gate.run(next$)).toBe(expectedNext);
+      expectSubscriptions(waiting$).toBe();
+      expectSubscriptions(next$).toBe(nextSubs);
       flush();
       expect({ running: gate.running, waiting: gate.waiting }).toEqual({ running: 0, waiting: 0 });
     }),
@@ -95,22 +141,35 @@ describe("createSemaphore", () => {
   it(
     "releases the slot of a call that outlasts the patience, once, and lets it run on",
     marbles(({ cold, clock, expectObservable, expectSubscriptions }) => {
+      const slow = "        ------a|";
+      const next = "        ------b|";
+      const nextSubs = "    ---^------!";
+      const last = "        -c|";
+      const lastSubs = "    ------^-!";
+      const expectedSlow = "------a|";
+      const expectedNext = "---------b|";
+      const expectedLast = "-------c|";
+
       const gate = createSemaphore(1, { ms: 3, clock });
-      const [slow, next, last] = [cold("------a|"), cold("------b|"), cold("-c|")];
-      expectObservable(gate.run(slow)).toBe("------a|");
-      expectObservable(gate.run(next)).toBe("---------b|");
-      expectObservable(gate.run(last)).toBe("-------c|");
-      expectSubscriptions(next).toBe("---^------!");
-      expectSubscriptions(last).toBe("------^-!");
+      const [slow$, next$, last$] = [cold(slow), cold(next), cold(last)];
+      expectObservable(gate.run(slow$)).toBe(expectedSlow);
+      expectObservable(gate.run(next$)).toBe(expectedNext);
+      expectObservable(gate.run(last$)).toBe(expectedLast);
+      expectSubscriptions(next$).toBe(nextSubs);
+      expectSubscriptions(last$).toBe(lastSubs);
     }),
   );
 
   it(
     "takes no slot before the subscription",
     marbles(({ cold, expectObservable }) => {
+      const unsubscribed = "----------";
+      const call = "        -x|";
+      const expected = "    -x|";
+
       const gate = createSemaphore(1);
-      const never = gate.run(cold("----------"));
-      expectObservable(gate.run(cold("-x|"))).toBe("-x|");
+      const never = gate.run(cold(unsubscribed));
+      expectObservable(gate.run(cold(call))).toBe(expected);
       expect([never instanceof Observable, gate.running]).toEqual([true, 0]);
     }),
   );

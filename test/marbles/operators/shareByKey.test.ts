@@ -6,14 +6,38 @@ import { marbles } from "../../support/marbles.ts";
 
 describe("shareByKey", () => {
   it(
-    "shares one run among subscribers until it ends, then forgets it",
+    "shares one run among subscribers until it ends",
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const run = "               ----(v|)";
+      const runSubs = "           -^---!";
+      const firstSubscription = " -^";
+      const expected = "          -----(v|)";
+      const secondSubscription = "---^";
+
+      const run$ = cold(run);
+      const shared = shareByKey({ start: () => run$ });
+      expectObservable(shared.join("k"), firstSubscription).toBe(expected);
+      expectObservable(shared.join("k"), secondSubscription).toBe(expected);
+      expectSubscriptions(run$).toBe(runSubs);
+    }),
+  );
+
+  it(
+    "forgets a run that has ended",
     marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
-      const run = cold("----(v|)");
-      const shared = shareByKey({ start: () => run });
-      expectObservable(shared.join("k"), "-^").toBe("-----(v|)");
-      expectObservable(shared.join("k"), "---^").toBe("-----(v|)");
-      expectObservable(shared.join("k"), "-------^").toBe("-----------(v|)");
-      expectSubscriptions(run).toBe("-^---!", "-------^---!");
+      const run = "               ----(v|)";
+      const firstRunSubs = "      -^---!";
+      const secondRunSubs = "     -------^---!";
+      const firstSubscription = " -^";
+      const firstExpected = "     -----(v|)";
+      const secondSubscription = "-------^";
+      const secondExpected = "    -----------(v|)";
+
+      const run$ = cold(run);
+      const shared = shareByKey({ start: () => run$ });
+      expectObservable(shared.join("k"), firstSubscription).toBe(firstExpected);
+      expectObservable(shared.join("k"), secondSubscription).toBe(secondExpected);
+      expectSubscriptions(run$).toBe(firstRunSubs, secondRunSubs);
       flush();
       expect(shared.liveKeys).toBe(0);
     }),
@@ -22,33 +46,49 @@ describe("shareByKey", () => {
   it(
     "shares the run of the first request among requests of one key",
     marbles(({ cold, expectObservable }) => {
+      const run = "           --(v|)";
+      const expectedShared = "--(a|)";
+      const expectedOther = " --(c|)";
+
       const shared = shareByKey({
         keyOf: ({ key }: { readonly key: string; readonly by: string }) => key,
-        start: ({ by }) => cold("--(v|)", { v: by }),
+        start: ({ by }) => cold(run, { v: by }),
       });
-      expectObservable(shared.join({ key: "k", by: "a" })).toBe("--(a|)");
-      expectObservable(shared.join({ key: "k", by: "b" })).toBe("--(a|)");
-      expectObservable(shared.join({ key: "l", by: "c" })).toBe("--(c|)");
+      expectObservable(shared.join({ key: "k", by: "a" })).toBe(expectedShared);
+      expectObservable(shared.join({ key: "k", by: "b" })).toBe(expectedShared);
+      expectObservable(shared.join({ key: "l", by: "c" })).toBe(expectedOther);
     }),
   );
 
   it(
     "runs keys apart",
     marbles(({ cold, expectObservable }) => {
-      const shared = shareByKey({ start: (key: string) => (key === "a" ? cold("--(x|)") : cold("---(y|)")) });
-      expectObservable(shared.join("a")).toBe("--(x|)");
-      expectObservable(shared.join("b")).toBe("---(y|)");
+      const quick = "        --(x|)";
+      const slow = "         ---(y|)";
+      const expectedQuick = "--(x|)";
+      const expectedSlow = " ---(y|)";
+
+      const runs = { quick: cold(quick), slow: cold(slow) };
+      const shared = shareByKey({ start: (key: keyof typeof runs) => runs[key] });
+      expectObservable(shared.join("quick")).toBe(expectedQuick);
+      expectObservable(shared.join("slow")).toBe(expectedSlow);
     }),
   );
 
   it(
     "continues while one subscriber is left and is cancelled with the last one",
     marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
-      const run = cold("----------(v|)");
-      const shared = shareByKey({ start: () => run });
-      expectObservable(shared.join("k"), "^--!").toBe("----");
-      expectObservable(shared.join("k"), "-^---!").toBe("------");
-      expectSubscriptions(run).toBe("^----!");
+      const run = "              ----------(v|)";
+      const runSubs = "          ^----!";
+      const firstSubscription = "^--!";
+      const expected = "         ------";
+      const lastSubscription = " -^---!";
+
+      const run$ = cold(run);
+      const shared = shareByKey({ start: () => run$ });
+      expectObservable(shared.join("k"), firstSubscription).toBe(expected);
+      expectObservable(shared.join("k"), lastSubscription).toBe(expected);
+      expectSubscriptions(run$).toBe(runSubs);
       flush();
       expect(shared.liveKeys).toBe(0);
     }),
@@ -57,32 +97,63 @@ describe("shareByKey", () => {
   it(
     "replays the value to a subscriber that joins before the run completes",
     marbles(({ cold, expectObservable }) => {
-      const shared = shareByKey({ start: () => cold("--v--|") });
-      expectObservable(shared.join("k")).toBe("-----(v|)");
-      expectObservable(shared.join("k"), "---^").toBe("-----(v|)");
+      const run = "              --v--|";
+      const expected = "         -----(v|)";
+      const laterSubscription = "---^";
+
+      const shared = shareByKey({ start: () => cold(run) });
+      expectObservable(shared.join("k")).toBe(expected);
+      expectObservable(shared.join("k"), laterSubscription).toBe(expected);
     }),
   );
 
   it(
-    "fails for all subscribers when the run fails, and starts again for the next one",
+    "fails for all subscribers when the run fails",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const run = cold("--#");
-      const shared = shareByKey({ start: () => run });
-      expectObservable(shared.join("k")).toBe("--#");
-      expectObservable(shared.join("k"), "-^").toBe("--#");
-      expectObservable(shared.join("k"), "---^").toBe("-----#");
-      expectSubscriptions(run).toBe("^-!", "---^-!");
+      const run = "              --#";
+      const runSubs = "          ^-!";
+      const expected = "         --#";
+      const laterSubscription = "-^";
+
+      const run$ = cold(run);
+      const shared = shareByKey({ start: () => run$ });
+      expectObservable(shared.join("k")).toBe(expected);
+      expectObservable(shared.join("k"), laterSubscription).toBe(expected);
+      expectSubscriptions(run$).toBe(runSubs);
+    }),
+  );
+
+  it(
+    "starts again for the next subscriber after a failed run",
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const run = "               --#";
+      const firstRunSubs = "      ^-!";
+      const secondRunSubs = "     ---^-!";
+      const firstExpected = "     --#";
+      const secondSubscription = "---^";
+      const secondExpected = "    -----#";
+
+      const run$ = cold(run);
+      const shared = shareByKey({ start: () => run$ });
+      expectObservable(shared.join("k")).toBe(firstExpected);
+      expectObservable(shared.join("k"), secondSubscription).toBe(secondExpected);
+      expectSubscriptions(run$).toBe(firstRunSubs, secondRunSubs);
     }),
   );
 
   it(
     "starts a new run for a subscriber that joins during the completion",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const run = cold("--(v|)");
-      const shared = shareByKey({ start: () => run });
+      const run = "          --(v|)";
+      const firstRunSubs = " ^-!";
+      const secondRunSubs = "--^-!";
+      const expected = "     ----(v|)";
+
+      const run$ = cold(run);
+      const shared = shareByKey({ start: () => run$ });
       const twice$ = shared.join("k").pipe(mergeMap(() => shared.join("k")));
-      expectObservable(twice$).toBe("----(v|)");
-      expectSubscriptions(run).toBe("^-!", "--^-!");
+      expectObservable(twice$).toBe(expected);
+      expectSubscriptions(run$).toBe(firstRunSubs, secondRunSubs);
     }),
   );
 

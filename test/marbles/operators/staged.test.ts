@@ -10,13 +10,31 @@ const other: Stage = { kind: "registry", text: "pod registry" };
 const watched = (): void => onTestFinished(watchStages(new TurnWatch({ nowMs: () => 0, atTurnEnd: () => {} })));
 
 it(
-  "values, error and unsubscription are those of the source",
+  "passes on values and error of the source",
   marbles(({ cold, expectObservable, expectSubscriptions }) => {
+    const source = "    --a--b--#";
+    const sourceSubs = "^-------!";
+    const expected = "  --a--b--#";
+
     watched();
-    const source$ = cold("  --a--b--#");
-    expectObservable(source$.pipe(staged(housekeeping))).toBe("--a--b--#");
-    expectObservable(source$.pipe(staged(housekeeping)), "----!").toBe("--a--");
-    expectSubscriptions(source$).toBe("^-------!", "^---!");
+    const source$ = cold(source);
+    expectObservable(source$.pipe(staged(housekeeping))).toBe(expected);
+    expectSubscriptions(source$).toBe(sourceSubs);
+  }),
+);
+
+it(
+  "unsubscribes from the source on unsubscribe",
+  marbles(({ cold, expectObservable, expectSubscriptions }) => {
+    const source = "    --a--b--#";
+    const sourceSubs = "^---!";
+    const unsub = "     ----!";
+    const expected = "  --a--";
+
+    watched();
+    const source$ = cold(source);
+    expectObservable(source$.pipe(staged(housekeeping)), unsub).toBe(expected);
+    expectSubscriptions(source$).toBe(sourceSubs);
   }),
 );
 
@@ -34,12 +52,15 @@ it("the source is subscribed in the stage", () => {
 it(
   "a timer belongs to the stage it was made in",
   marbles(({ clock, expectObservable }) => {
+    const unsub = "   -----!";
+    const expected = "---(o)";
+
     watched();
     const owners = longTimer(clock, 3).pipe(
       (timer$) => new Observable<string | undefined>((to) => timer$.subscribe(() => to.next(ownerStage()?.text))),
       staged(housekeeping),
     );
-    expectObservable(owners, "-----!").toBe("---(o)", { o: "housekeeping" });
+    expectObservable(owners, unsub).toBe(expected, { o: "housekeeping" });
   }),
 );
 

@@ -14,21 +14,30 @@ describe("supervise", () => {
   it(
     "starts a source that failed or completed again, with a doubling delay up to its maximum",
     marbles(({ cold, clock, expectObservable, expectSubscriptions, flush }) => {
+      const source = "          a#";
+      const firstSourceSubs = " ^!";
+      const secondSourceSubs = "---^!";
+      const thirdSourceSubs = " --------^!";
+      const fourthSourceSubs = "-----------------^!";
+      const fifthSourceSubs = " --------------------------^!";
+      const unsub = "           --------------------------------!";
+      const expected = "        a--a----a--------a--------a------";
+
       const restarts: SourceRestart[] = [];
-      const source = cold("a#", undefined, away);
-      const alive$ = supervise("s", () => source, {
+      const source$ = cold(source, undefined, away);
+      const alive$ = supervise("s", () => source$, {
         backoff,
         clock,
         rng: fixedRng(),
         onRestart: (r) => restarts.push(r),
       });
-      expectObservable(alive$, "--------------------------------!").toBe("a--a----a--------a--------a------");
-      expectSubscriptions(source).toBe(
-        "^!",
-        "---^!",
-        "--------^!",
-        "-----------------^!",
-        "--------------------------^!",
+      expectObservable(alive$, unsub).toBe(expected);
+      expectSubscriptions(source$).toBe(
+        firstSourceSubs,
+        secondSourceSubs,
+        thirdSourceSubs,
+        fourthSourceSubs,
+        fifthSourceSubs,
       );
       flush();
       expect(restarts.map((r) => r.delayMs)).toEqual([2, 4, 8, 8, 8]);
@@ -39,32 +48,44 @@ describe("supervise", () => {
   it(
     "resets the backoff after a long run",
     marbles(({ cold, clock, expectObservable, flush }) => {
+      const unsub = "   56ms !";
+      const expected = "54ms x--";
+
+      const failing = "#";
+      const longRun = "20ms #";
+      const shortRun = "19ms #";
+      const healthy = "---x";
       const delays: number[] = [];
-      const runs = [cold("#"), cold("#"), cold("20ms #"), cold("19ms #"), cold("---x")];
+      const runs = [failing, failing, longRun, shortRun, healthy].map((run) => cold(run));
       const alive$ = supervise("s", () => runs.shift() ?? NEVER, {
         backoff,
         clock,
         rng: fixedRng(),
         onRestart: (r) => delays.push(r.delayMs),
       });
-      expectObservable(alive$, "56ms !").toBe("54ms x--");
+      expectObservable(alive$, unsub).toBe(expected);
       flush();
       expect(delays).toEqual([2, 4, 2, 4]);
     }),
   );
 
   it(
-    "reports health: the problem after a failure, none at the first value or after a long quiet run",
+    "reports the problem after a failure, and health at the first value or after a long quiet run",
     marbles(({ cold, clock, scheduler, expectObservable, flush }) => {
+      const failing = " -#";
+      const ending = "  --x-|";
+      const unsub = "   40ms !";
+      const expected = "-----x";
+
       const health: (readonly [number, unknown])[] = [];
-      const runs = [cold("-#", undefined, away), cold("--x-|"), NEVER];
+      const runs = [cold(failing, undefined, away), cold(ending), NEVER];
       const alive$ = supervise("s", () => runs.shift() ?? NEVER, {
         backoff,
         clock,
         rng: fixedRng(),
         onHealth: (problem) => health.push([scheduler.now(), problem]),
       });
-      expectObservable(alive$, "40ms !").toBe("-----x");
+      expectObservable(alive$, unsub).toBe(expected);
       flush();
       expect(health).toEqual([
         [1, away],
@@ -78,6 +99,9 @@ describe("supervise", () => {
   it(
     "adds jitter to the delay",
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   100ms !";
+      const expected = "-";
+
       const delays: number[] = [];
       const alive$ = supervise("s", () => EMPTY, {
         backoff: { initialMs: 10, maxMs: 40, jitter: 0.5, resetAfterMs: 1000 },
@@ -85,7 +109,7 @@ describe("supervise", () => {
         rng: fixedRng(0.5),
         onRestart: (r) => delays.push(r.delayMs),
       });
-      expectObservable(alive$, "100ms !").toBe("-");
+      expectObservable(alive$, unsub).toBe(expected);
       flush();
       expect(delays).toEqual([13, 25, 50, 50]);
     }),
@@ -94,17 +118,22 @@ describe("supervise", () => {
   it(
     "lets a broken invariant through: it is fatal",
     marbles(({ clock, expectObservable }) => {
+      const expected = "#";
+
       const broken = new InvariantError("two live containers");
       const throwing = (): Observable<never> => {
         throw broken;
       };
-      expectObservable(supervise("s", throwing, { backoff, clock, rng: fixedRng() })).toBe("#", undefined, broken);
+      expectObservable(supervise("s", throwing, { backoff, clock, rng: fixedRng() })).toBe(expected, undefined, broken);
     }),
   );
 
   it(
     "treats a throwing factory as a failure",
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   -------!";
+      const expected = "--------";
+
       let tries = 0;
       const flaky = () => {
         tries += 1;
@@ -113,27 +142,39 @@ describe("supervise", () => {
       };
       const problems: unknown[] = [];
       const alive$ = supervise("s", flaky, { backoff, clock, rng: fixedRng(), onHealth: (p) => problems.push(p) });
-      expectObservable(alive$, "-------!").toBe("--------");
+      expectObservable(alive$, unsub).toBe(expected);
       flush();
       expect(problems).toEqual([kubeletError("Unknown", "no such file", { cause: new Error("no such file") })]);
     }),
   );
 
   it(
-    "stops run and wait on unsubscribe",
+    "stops the run on unsubscribe",
     marbles(({ cold, clock, scheduler, expectObservable, expectSubscriptions, flush }) => {
-      const source = cold("-a------");
-      expectObservable(
-        supervise("s", () => source, { backoff, clock, rng: fixedRng() }),
-        "---!",
-      ).toBe("-a--");
-      expectSubscriptions(source).toBe("^--!");
-      expectObservable(
-        supervise("s", () => EMPTY, { backoff, clock, rng: fixedRng() }),
-        "-!",
-      ).toBe("--");
+      const source = "    -a------";
+      const sourceSubs = "^--!";
+      const unsub = "     ---!";
+      const expected = "  -a--";
+
+      const source$ = cold(source);
+      const alive$ = supervise("s", () => source$, { backoff, clock, rng: fixedRng() });
+      expectObservable(alive$, unsub).toBe(expected);
+      expectSubscriptions(source$).toBe(sourceSubs);
       flush();
       expect({ now: scheduler.now(), left: scheduler.actions.length }).toEqual({ now: 3, left: 0 });
+    }),
+  );
+
+  it(
+    "stops the wait before the next run on unsubscribe",
+    marbles(({ clock, scheduler, expectObservable, flush }) => {
+      const unsub = "   -!";
+      const expected = "--";
+
+      const alive$ = supervise("s", () => EMPTY, { backoff, clock, rng: fixedRng() });
+      expectObservable(alive$, unsub).toBe(expected);
+      flush();
+      expect({ now: scheduler.now(), left: scheduler.actions.length }).toEqual({ now: 1, left: 0 });
     }),
   );
 

@@ -20,35 +20,44 @@ describe("switchAndJoin", () => {
   it(
     "aborts the running phase, lets its values flow, and starts the next when it completed",
     marbles(({ hot, clock, expectObservable, expectSubscriptions }) => {
-      const phases = hot("-a----b------");
+      const phases = "    -a----b------";
       const phasesSubs = "^---------!";
+      const unsub = "     ----------!";
       const expected = "  -a-a-a---(Ab)";
-      const result$ = phases.pipe(
+
+      const phases$ = hot(phases);
+      const result$ = phases$.pipe(
         switchAndJoin({ run: (p, stop) => phaseWork(clock, p, stop, 3), joinDeadlineMs: 100, clock }),
       );
-      expectObservable(result$, "----------!").toBe(expected);
-      expectSubscriptions(phases).toBe(phasesSubs);
+      expectObservable(result$, unsub).toBe(expected);
+      expectSubscriptions(phases$).toBe(phasesSubs);
     }),
   );
 
   it(
     "never lets two phases overlap and runs only the newest of those that came during the join",
     marbles(({ hot, cold, clock, expectObservable, expectSubscriptions, flush }) => {
+      const phases = "         -a--bcd-------|";
+      const inner = "          -----x--|";
+      const firstInnerSubs = " -^-------!";
+      const secondInnerSubs = "---------^-------!";
+      const expected = "       ------x-------x--|";
+
       const started: string[] = [];
-      const phases = hot("-a--bcd-------|");
-      const inner = cold("-----x--|");
-      const result$ = phases.pipe(
+      const phases$ = hot(phases);
+      const inner$ = cold(inner);
+      const result$ = phases$.pipe(
         switchAndJoin({
           run: (p) => {
             started.push(p);
-            return inner;
+            return inner$;
           },
           joinDeadlineMs: 20,
           clock,
         }),
       );
-      expectObservable(result$).toBe("------x-------x--|");
-      expectSubscriptions(inner).toBe("-^-------!", "---------^-------!");
+      expectObservable(result$).toBe(expected);
+      expectSubscriptions(inner$).toBe(firstInnerSubs, secondInnerSubs);
       flush();
       expect(started).toEqual(["a", "d"]);
     }),
@@ -57,44 +66,52 @@ describe("switchAndJoin", () => {
   it(
     "unsubscribes a phase that outlives the join deadline and counts it as leaked",
     marbles(({ hot, cold, clock, expectObservable, expectSubscriptions, flush }) => {
+      const phases = "   -a-b-----|";
+      const stuck = "    ------------------x";
+      const stuckSubs = "-^-----!";
+      const fine = "     x|";
+      const expected = " -------x-|";
+
       const leaked: string[] = [];
-      const phases = hot("-a-b-----|");
-      const stuck = cold("------------------x");
-      const stuckSubs = " -^-----!";
-      const fine = cold(" x|");
-      const expected = "  -------x-|";
-      const result$ = phases.pipe(
+      const phases$ = hot(phases);
+      const stuck$ = cold(stuck);
+      const fine$ = cold(fine);
+      const result$ = phases$.pipe(
         switchAndJoin({
-          run: (p) => (p === "a" ? stuck : fine),
+          run: (p) => (p === "a" ? stuck$ : fine$),
           joinDeadlineMs: 4,
           clock,
           onLeak: (p) => leaked.push(p),
         }),
       );
       expectObservable(result$).toBe(expected);
-      expectSubscriptions(stuck).toBe(stuckSubs);
+      expectSubscriptions(stuck$).toBe(stuckSubs);
       flush();
       expect(leaked).toEqual(["a"]);
     }),
   );
 
   it(
-    "does not count a phase that ends in time, and does not abort one when the source completes",
+    "neither aborts the running phase nor counts it as leaked when the source completes",
     marbles(({ hot, cold, clock, expectObservable, flush }) => {
+      const phases = "  -a|";
+      const inner = "   ----x|";
+      const expected = "-----x|";
+
       const leaked: string[] = [];
       const aborted: string[] = [];
-      const result$ = hot("-a|").pipe(
+      const result$ = hot(phases).pipe(
         switchAndJoin({
           run: (p, stop) => {
             stop.addEventListener("abort", () => aborted.push(p));
-            return cold("----x|");
+            return cold(inner);
           },
           joinDeadlineMs: 2,
           clock,
           onLeak: (p) => leaked.push(p),
         }),
       );
-      expectObservable(result$).toBe("-----x|");
+      expectObservable(result$).toBe(expected);
       flush();
       expect({ leaked, aborted }).toEqual({ leaked: [], aborted: [] });
     }),
@@ -103,70 +120,100 @@ describe("switchAndJoin", () => {
   it(
     "continues at once when the aborted phase completes synchronously",
     marbles(({ hot, clock, expectObservable }) => {
+      const source = "  -a-b-c-";
+      const unsub = "   -------!";
+      const expected = "-a-b-c--";
+
       const obedient = (p: string, stop: AbortSignal) =>
         new Observable<string>((subscriber) => {
           subscriber.next(p);
           stop.addEventListener("abort", () => subscriber.complete());
         });
-      const result$ = hot("-a-b-c-").pipe(switchAndJoin({ run: obedient, joinDeadlineMs: 5, clock }));
-      const expected = "   -a-b-c--";
-      expectObservable(result$, "-------!").toBe(expected);
+      const result$ = hot(source).pipe(switchAndJoin({ run: obedient, joinDeadlineMs: 5, clock }));
+      expectObservable(result$, unsub).toBe(expected);
     }),
   );
 
   it(
     "switches only when the key changes, and runs the newest value of the waiting key",
     marbles(({ hot, cold, clock, expectObservable, expectSubscriptions, flush }) => {
+      const source = "         -a-b-cd----|";
+      const inner = "          ------|";
+      const firstInnerSubs = " -^-----!";
+      const secondInnerSubs = "-------^-----!";
+      const expected = "       -------------|";
+
       const started: string[] = [];
       const values = { a: "a1", b: "a2", c: "b1", d: "b2" };
-      const inner = cold("------|");
-      const result$ = hot("-a-b-cd----|", values).pipe(
+      const inner$ = cold(inner);
+      const result$ = hot(source, values).pipe(
         switchAndJoin({
           key: (p) => p.slice(0, 1),
           run: (p) => {
             started.push(p);
-            return inner;
+            return inner$;
           },
           joinDeadlineMs: 20,
           clock,
         }),
       );
-      expectObservable(result$).toBe("-------------|");
-      expectSubscriptions(inner).toBe("-^-----!", "-------^-----!");
+      expectObservable(result$).toBe(expected);
+      expectSubscriptions(inner$).toBe(firstInnerSubs, secondInnerSubs);
       flush();
       expect(started).toEqual(["a1", "b2"]);
     }),
   );
 
   it(
-    "passes errors of source and phase on",
+    "passes the source's error on and stops the running phase",
     marbles(({ hot, cold, clock, expectObservable, expectSubscriptions }) => {
-      const inner = cold("------|");
-      expectObservable(hot("-a--#").pipe(switchAndJoin({ run: () => inner, joinDeadlineMs: 5, clock }))).toBe("----#");
-      expectSubscriptions(inner).toBe("-^--!");
-      expectObservable(hot("-a---").pipe(switchAndJoin({ run: () => cold("-#"), joinDeadlineMs: 5, clock }))).toBe(
-        "--#",
-      );
+      const phases = "   -a--#";
+      const inner = "    ------|";
+      const innerSubs = "-^--!";
+      const expected = " ----#";
+
+      const inner$ = cold(inner);
+      const result$ = hot(phases).pipe(switchAndJoin({ run: () => inner$, joinDeadlineMs: 5, clock }));
+      expectObservable(result$).toBe(expected);
+      expectSubscriptions(inner$).toBe(innerSubs);
+    }),
+  );
+
+  it(
+    "passes a phase's error on",
+    marbles(({ hot, cold, clock, expectObservable }) => {
+      const phases = "  -a---";
+      const inner = "   -#";
+      const expected = "--#";
+
+      const result$ = hot(phases).pipe(switchAndJoin({ run: () => cold(inner), joinDeadlineMs: 5, clock }));
+      expectObservable(result$).toBe(expected);
     }),
   );
 
   it(
     "aborts and unsubscribes the running phase on unsubscribe, also during a join",
     marbles(({ hot, cold, clock, expectObservable, expectSubscriptions, flush }) => {
+      const source = "   -a-b-";
+      const inner = "    ----------|";
+      const innerSubs = "-^---!";
+      const unsub = "    -----!";
+      const expected = " ------";
+
       const aborted: string[] = [];
-      const inner = cold("----------|");
-      const result$ = hot("-a-b-").pipe(
+      const inner$ = cold(inner);
+      const result$ = hot(source).pipe(
         switchAndJoin({
           run: (p, stop) => {
             stop.addEventListener("abort", () => aborted.push(p));
-            return inner;
+            return inner$;
           },
           joinDeadlineMs: 50,
           clock,
         }),
       );
-      expectObservable(result$, "-----!").toBe("------");
-      expectSubscriptions(inner).toBe("-^---!");
+      expectObservable(result$, unsub).toBe(expected);
+      expectSubscriptions(inner$).toBe(innerSubs);
       flush();
       expect(aborted).toEqual(["a"]);
     }),
@@ -204,8 +251,11 @@ describe("switchAndJoin", () => {
   it(
     "lets a phase end exactly at the join deadline",
     marbles(({ hot, clock, scheduler, expectObservable, flush }) => {
+      const source = "  -a-b------|";
+      const expected = "------a----(b|)";
+
       const leaked: string[] = [];
-      const result$ = hot("-a-b------|").pipe(
+      const result$ = hot(source).pipe(
         concatMap((p) => of(p)),
         switchAndJoin({
           run: (p) => timer(5, scheduler).pipe(map(() => p)),
@@ -214,7 +264,7 @@ describe("switchAndJoin", () => {
           onLeak: (p) => leaked.push(p),
         }),
       );
-      expectObservable(result$).toBe("------a----(b|)");
+      expectObservable(result$).toBe(expected);
       flush();
       expect(leaked).toEqual([]);
     }),

@@ -9,24 +9,54 @@ const same = (before: string, now: string): boolean => before === now;
 
 describe("switchOnNews", () => {
   it(
-    "runs for the newest selection that is another; values of no concern and the same again change nothing",
+    "runs for each new selection; ignored and equal values change nothing",
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
-      const source = hot("-A-x-A---B-----|");
-      const run = cold("  ---1---2-3-|");
-      expectObservable(source.pipe(switchOnNews({ select, same, run: () => run }))).toBe("----1---2---1---2-3-|");
-      expectSubscriptions(run).toBe("-^-------!", "---------^----------!");
+      const source = "       -A-x-A---B-----|";
+      const run = "          ---1---2-3-|";
+      const firstRunSubs = " -^-------!";
+      const secondRunSubs = "---------^----------!";
+      const expected = "     ----1---2---1---2-3-|";
+
+      const source$ = hot(source);
+      const run$ = cold(run);
+      expectObservable(source$.pipe(switchOnNews({ select, same, run: () => run$ }))).toBe(expected);
+      expectSubscriptions(run$).toBe(firstRunSubs, secondRunSubs);
     }),
   );
 
   it(
-    "cancels the inner with the stream, and passes errors on",
+    "cancels the inner on unsubscribe",
     marbles(({ hot, cold, expectObservable, expectSubscriptions }) => {
-      const run = cold("--1--1--1");
-      expectObservable(hot("A-------").pipe(switchOnNews({ select, same, run: () => run })), "----!").toBe("--1--");
-      expectSubscriptions(run).toBe("^---!");
-      const failing = cold("--1#");
-      expectObservable(hot("A-----").pipe(switchOnNews({ select, same, run: () => failing }))).toBe("--1#");
-      expectObservable(hot("A-#").pipe(switchOnNews({ select, same, run: () => NEVER }))).toBe("--#");
+      const source = "  A-------";
+      const run = "     --1--1--1";
+      const runSubs = " ^---!";
+      const unsub = "   ----!";
+      const expected = "--1--";
+
+      const run$ = cold(run);
+      expectObservable(hot(source).pipe(switchOnNews({ select, same, run: () => run$ })), unsub).toBe(expected);
+      expectSubscriptions(run$).toBe(runSubs);
+    }),
+  );
+
+  it(
+    "passes an inner's error on",
+    marbles(({ hot, cold, expectObservable }) => {
+      const source = "  A-----";
+      const run = "     --1#";
+      const expected = "--1#";
+
+      expectObservable(hot(source).pipe(switchOnNews({ select, same, run: () => cold(run) }))).toBe(expected);
+    }),
+  );
+
+  it(
+    "passes the source's error on",
+    marbles(({ hot, expectObservable }) => {
+      const source = "  A-#";
+      const expected = "--#";
+
+      expectObservable(hot(source).pipe(switchOnNews({ select, same, run: () => NEVER }))).toBe(expected);
     }),
   );
 

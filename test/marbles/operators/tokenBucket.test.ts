@@ -7,19 +7,23 @@ describe("tokenBucket", () => {
   it(
     "lets a burst through at once, then one per period, first come first served",
     marbles(({ clock, expectObservable }) => {
+      const expected = "(01) 196ms 2 199ms 3 199ms (4|)";
+
       const bucket = tokenBucket({ qps: 5, burst: 2, clock });
       const all$ = range(0, 5).pipe(mergeMap((n) => bucket.acquire().pipe(map(() => String(n)))));
-      expectObservable(all$).toBe("(01) 196ms 2 199ms 3 199ms (4|)");
+      expectObservable(all$).toBe(expected);
     }),
   );
 
   it(
     "refills while it is unused, never beyond its depth",
     marbles(({ clock, hot, expectObservable }) => {
-      const bucket = tokenBucket({ qps: 1000 / 4, burst: 2, clock });
-      const asks = hot("(abc) 95ms (defg) 20ms |");
+      const asks = "    (abc) 95ms (defg) 20ms |";
       const expected = "(ab)c 95ms (de)f---g 17ms |";
-      const granted$ = asks.pipe(mergeMap((v) => bucket.acquire().pipe(map(() => v))));
+
+      const bucket = tokenBucket({ qps: 1000 / 4, burst: 2, clock });
+      const asks$ = hot(asks);
+      const granted$ = asks$.pipe(mergeMap((v) => bucket.acquire().pipe(map(() => v))));
       expectObservable(granted$).toBe(expected);
     }),
   );
@@ -27,12 +31,19 @@ describe("tokenBucket", () => {
   it(
     "serves the next waiter in place of one that unsubscribed",
     marbles(({ clock, expectObservable, flush }) => {
+      const expectedFirst = "   (a|)";
+      const leaving = "         ^--!";
+      const expectedLeft = "    ----";
+      const expectedNext = "    ----(c|)";
+      const lastSubscription = "-^";
+      const expectedLast = "    --------(d|)";
+
       const bucket = tokenBucket({ qps: 250, burst: 1, clock });
       const ask = (name: string) => bucket.acquire().pipe(map(() => name));
-      expectObservable(ask("a")).toBe("(a|)");
-      expectObservable(ask("b"), "^--!").toBe("----");
-      expectObservable(ask("c")).toBe("----(c|)");
-      expectObservable(ask("d"), "-^").toBe("--------(d|)");
+      expectObservable(ask("a")).toBe(expectedFirst);
+      expectObservable(ask("b"), leaving).toBe(expectedLeft);
+      expectObservable(ask("c")).toBe(expectedNext);
+      expectObservable(ask("d"), lastSubscription).toBe(expectedLast);
       flush();
       expect(bucket.waiting).toBe(0);
     }),
@@ -41,9 +52,13 @@ describe("tokenBucket", () => {
   it(
     "leaves no timer behind when the last waiter leaves",
     marbles(({ clock, scheduler, at, expectObservable, flush }) => {
+      const expectedFirst = "(a|)";
+      const leaving = "      ^--!";
+      const expectedLeft = " ----";
+
       const bucket = tokenBucket({ qps: 1, burst: 1, clock });
-      expectObservable(bucket.acquire().pipe(map(() => "a"))).toBe("(a|)");
-      expectObservable(bucket.acquire(), "^--!").toBe("----");
+      expectObservable(bucket.acquire().pipe(map(() => "a"))).toBe(expectedFirst);
+      expectObservable(bucket.acquire(), leaving).toBe(expectedLeft);
       at(4, () => expect({ now: scheduler.now(), left: scheduler.actions.length }).toEqual({ now: 4, left: 0 }));
       flush();
       expect(scheduler.now()).toBeLessThan(1000);
@@ -53,9 +68,11 @@ describe("tokenBucket", () => {
   it(
     "does not limit with a rate of 0",
     marbles(({ clock, expectObservable }) => {
+      const expected = "(aaa|)";
+
       const bucket = tokenBucket({ qps: 0, burst: 1, clock });
       const acquire = () => bucket.acquire().pipe(map(() => "a"));
-      expectObservable(merge(acquire(), acquire(), acquire())).toBe("(aaa|)");
+      expectObservable(merge(acquire(), acquire(), acquire())).toBe(expected);
     }),
   );
 
@@ -75,10 +92,15 @@ describe("tokenBucket", () => {
   it(
     "serves a re-entrant request after the waiting ones",
     marbles(({ clock, expectObservable }) => {
+      const expectedFirst = "    (a|)";
+      const expectedReentrant = "------(c|)";
+      const expectedWaiting = "  ----(d|)";
+
       const bucket = tokenBucket({ qps: 500, burst: 1, clock });
       const ask = (name: string) => bucket.acquire().pipe(map(() => name));
-      expectObservable(ask("a").pipe(mergeMap(() => ask("b")))).toBe("--(b|)");
-      expectObservable(ask("c")).toBe("----(c|)");
+      expectObservable(ask("a")).toBe(expectedFirst);
+      expectObservable(ask("b").pipe(mergeMap(() => ask("c")))).toBe(expectedReentrant);
+      expectObservable(ask("d")).toBe(expectedWaiting);
     }),
   );
 });

@@ -7,32 +7,40 @@ describe("untilWallTime", () => {
   it(
     "ends at the instant, after any number of clock readings",
     marbles(({ clock, expectObservable }) => {
-      expectObservable(untilWallTime(clock, epochMs(TEST_EPOCH_MS + 150_000))).toBe("150s (0|)", { 0: 0 });
+      const expected = "150s (0|)";
+
+      expectObservable(untilWallTime(clock, epochMs(TEST_EPOCH_MS + 150_000))).toBe(expected, { 0: 0 });
     }),
   );
 
   it(
     "ends in the next turn for an instant in the past",
     marbles(({ clock, expectObservable }) => {
-      expectObservable(untilWallTime(clock, epochMs(TEST_EPOCH_MS - 1))).toBe("(0|)", { 0: 0 });
+      const expected = "(0|)";
+
+      expectObservable(untilWallTime(clock, epochMs(TEST_EPOCH_MS - 1))).toBe(expected, { 0: 0 });
     }),
   );
 
   it(
     "ends within a minute of a step of the clock over the instant",
     marbles(({ clock, at, expectObservable }) => {
+      const expected = "120s (0|)";
+
       let stepMs = 0;
       at(90_000, () => {
         stepMs = 86_400_000;
       });
       const stepped = { ...clock, wallTime: () => epochMs(clock.wallTime() + stepMs) };
-      expectObservable(untilWallTime(stepped, epochMs(TEST_EPOCH_MS + 3_600_000))).toBe("120s (0|)", { 0: 0 });
+      expectObservable(untilWallTime(stepped, epochMs(TEST_EPOCH_MS + 3_600_000))).toBe(expected, { 0: 0 });
     }),
   );
 
   it(
     "reads the clock once per millisecond at most",
     marbles(({ clock, expectObservable, flush }) => {
+      const expected = "---(0|)";
+
       const at = TEST_EPOCH_MS + 0.001;
       let looks = 0;
       const wallTime = () => {
@@ -40,7 +48,7 @@ describe("untilWallTime", () => {
         if (looks > 100) throw new Error("it spins");
         return epochMs(clock.monotonicMs() < 3 ? TEST_EPOCH_MS : at);
       };
-      expectObservable(untilWallTime({ ...clock, wallTime }, epochMs(at))).toBe("---(0|)", { 0: 0 });
+      expectObservable(untilWallTime({ ...clock, wallTime }, epochMs(at))).toBe(expected, { 0: 0 });
       flush();
     }),
   );

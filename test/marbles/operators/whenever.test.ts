@@ -7,9 +7,13 @@ describe("whenever", () => {
   it(
     "emits at once and after each source, and completes with the last of them",
     marbles(({ cold, expectObservable }) => {
-      const a = cold("        -----2---------|");
-      const b = cold("        -----3-----4-|");
-      expectObservable(whenever(a, b)).toBe("x----(xx)--x---|", { x: undefined });
+      const left = "    -----2---------|";
+      const right = "   -----3-----4-|";
+      const expected = "x----(xx)--x---|";
+
+      const left$ = cold(left);
+      const right$ = cold(right);
+      expectObservable(whenever(left$, right$)).toBe(expected, { x: undefined });
     }),
   );
   it("combines synchronous emissions of its sources into its first emission", () => {

@@ -2,6 +2,7 @@
 import type {
   AuthenticationV1TokenRequest,
   CoreV1Event,
+  ResourceV1ResourceClaim,
   V1Binding,
   V1CSIDriver,
   V1CSINode,
@@ -13,6 +14,7 @@ import type {
   V1PersistentVolume,
   V1PersistentVolumeClaim,
   V1Pod,
+  V1ResourceSlice,
   V1RuntimeClass,
   V1Secret,
   V1Service,
@@ -40,6 +42,8 @@ export interface ApiObjects {
   readonly persistentvolumes: Wire<V1PersistentVolume>;
   readonly podcertificaterequests: Wire<V1beta1PodCertificateRequest>;
   readonly pods: Wire<V1Pod>;
+  readonly resourceclaims: Wire<ResourceV1ResourceClaim>;
+  readonly resourceslices: Wire<V1ResourceSlice>;
   readonly runtimeclasses: Wire<V1RuntimeClass>;
   readonly secrets: Wire<V1Secret>;
   readonly serviceaccounts: Wire<V1ServiceAccount>;
@@ -90,6 +94,8 @@ export const API_RESOURCES: Readonly<Record<ApiResourceName, ApiResourceInfo>> =
   persistentvolumes: resource("", "PersistentVolume", false),
   podcertificaterequests: resource("certificates.k8s.io", "PodCertificateRequest", true, "v1beta1"),
   pods: resource("", "Pod", true),
+  resourceclaims: resource("resource.k8s.io", "ResourceClaim", true),
+  resourceslices: resource("resource.k8s.io", "ResourceSlice", false),
   runtimeclasses: resource("node.k8s.io", "RuntimeClass", false),
   secrets: resource("", "Secret", true),
   serviceaccounts: resource("", "ServiceAccount", true),

@@ -35,6 +35,7 @@ const FIELDS: Readonly<Partial<Record<ApiResourceName, readonly string[]>>> = {
   certificatesigningrequests: ["spec.signerName"],
   clustertrustbundles: ["spec.signerName"],
   podcertificaterequests: ["spec.nodeName", "spec.signerName"],
+  resourceslices: ["spec.nodeName", "spec.driver"],
   events: [
     "involvedObject.kind",
     "involvedObject.namespace",

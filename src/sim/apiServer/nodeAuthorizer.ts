@@ -41,6 +41,7 @@ function refusal(world: ApiWorld, nodeName: string, attributes: ApiAttributes): 
     case "secrets":
     case "configmaps":
     case "persistentvolumeclaims":
+    case "resourceclaims":
     case "serviceaccounts":
       return referenced(world, nodeName, attributes, resource);
     case "pods":
@@ -62,6 +63,8 @@ function refusal(world: ApiWorld, nodeName: string, attributes: ApiAttributes): 
       return verb === "create" || READS.includes(verb) ? undefined : NOBODY;
     case "podcertificaterequests":
       return ofCertificateRequests(world, nodeName, attributes);
+    case "resourceslices":
+      return ofResourceSlices(world, nodeName, attributes);
     case "tokenreviews":
     case "subjectaccessreviews":
       return verb === "create" ? undefined : NOBODY;
@@ -128,6 +131,21 @@ function ofCertificateRequests(world: ApiWorld, nodeName: string, { verb, ref, s
   if (selection === undefined && found === undefined) return undefined;
   const isOwn = selection === undefined ? fieldAt(found, "spec.nodeName") === nodeName : wanted === nodeName;
   return isOwn ? undefined : "can only read requests with spec.nodeName set to itself";
+}
+
+/** ResourceSlices of the node. */
+function ofResourceSlices(world: ApiWorld, nodeName: string, { verb, ref, selection }: ApiAttributes) {
+  if (verb === "create") return undefined;
+  if (selection !== undefined) {
+    const wanted = parseSelection("resourceslices", selection).required("spec.nodeName");
+    return wanted === nodeName
+      ? undefined
+      : "can only list/watch/deletecollection resourceslices with spec.nodeName field selector";
+  }
+  const found = ref && world.store.get("resourceslices", keyOf(ref));
+  return found === undefined || fieldAt(found, "spec.nodeName") === nodeName
+    ? undefined
+    : `no relationship found between node '${nodeName}' and this object`;
 }
 
 function ofNodes(_world: ApiWorld, nodeName: string, { verb, ref, selection }: ApiAttributes): string | undefined {

@@ -10,6 +10,7 @@ export interface PodReferences {
   readonly configmaps: ReadonlySet<string>;
   readonly persistentvolumeclaims: ReadonlySet<string>;
   readonly serviceaccounts: ReadonlySet<string>;
+  readonly resourceclaims: ReadonlySet<string>;
   /** Names of bundles; a reference to all bundles of a signer is the name of the signer. */
   readonly clustertrustbundles: ReadonlySet<string>;
 }
@@ -27,6 +28,13 @@ function* bundleNames({ volumes = [] }: PodSpec): Iterable<string | undefined> {
   }
 }
 
+/** Claims by name, those that were made for the pod, and the one of its extended resources. */
+function* deviceClaimNames({ spec, status }: Wire<V1Pod>): Iterable<string | undefined> {
+  for (const { resourceClaimName } of spec?.resourceClaims ?? []) yield resourceClaimName;
+  for (const { resourceClaimName } of status?.resourceClaimStatuses ?? []) yield resourceClaimName;
+  yield status?.extendedResourceClaimStatus?.resourceClaimName;
+}
+
 const named = (names: Iterable<string | undefined>): ReadonlySet<string> =>
   new Set([...names].filter((name) => name !== undefined && name !== "") as string[]);
 
@@ -35,12 +43,14 @@ const namesOf = (wanted: "Secret" | "ConfigMap", spec: PodSpec): ReadonlySet<str
 
 /** Returns the objects that a pod refers to. */
 export function podReferences(object: StoredObject): PodReferences {
-  const { spec = { containers: [] } } = object as unknown as Wire<V1Pod>;
+  const pod = object as unknown as Wire<V1Pod>;
+  const { spec = { containers: [] } } = pod;
   return {
     secrets: namesOf("Secret", spec),
     configmaps: namesOf("ConfigMap", spec),
     persistentvolumeclaims: named(claimNames(spec, object.metadata.name)),
     serviceaccounts: named([spec.serviceAccountName]),
+    resourceclaims: named(deviceClaimNames(pod)),
     clustertrustbundles: named(bundleNames(spec)),
   };
 }

@@ -118,6 +118,7 @@ const SPECIAL: Readonly<Partial<Record<ApiResourceName, Strategy>>> = {
   persistentvolumes: { ...withStatus, prepareCreate: (object) => ({ ...object, status: { phase: "Pending" } }) },
   podcertificaterequests: { ...withStatus, prepareCreate: withoutFirstStatus },
   pods: podStrategy,
+  resourceclaims: { ...withStatus, prepareCreate: withoutFirstStatus },
   secrets: {
     ...whole,
     prepareCreate: withSecretData,

@@ -1,6 +1,6 @@
 /**
- * What the node knows about ResourceClaims: which pods use each, which drivers prepare it, and the devices they gave. The
- * table is immutable. Upstream: claimInfoCache.
+ * Table of the ResourceClaims in use on the node: the pods of each, the drivers that prepare it, and the devices they gave.
+ * The table is immutable. Upstream: claimInfoCache.
  */
 import type { ApiObjects } from "../api/apiResources.ts";
 import type { Pod } from "../api.ts";

@@ -7,7 +7,7 @@ import type { ManifestProblem } from "../../../src/core/pod/sourceSnapshot.ts";
 import { marbles, TEST_EPOCH_MS } from "../../support/marbles.ts";
 import { screenAfter } from "../../support/virtualTerminal.ts";
 
-const header: DevBanner = {
+const banner: DevBanner = {
   program: "rxlet",
   manifests: "examples/first-pods",
   isEmpty: false,
@@ -17,8 +17,8 @@ const header: DevBanner = {
   twinPid: undefined,
   log: "/tmp/rxlet.log",
 };
-const HEAD = bannerLines(header, undefined);
-const HEADER = { header$: of(header), manifests: header.manifests };
+const HEAD = bannerLines(banner, undefined);
+const HEADER = { header$: of(banner), manifests: banner.manifests };
 
 const pod = (name: string, status: PodStatus, namespace = "default"): Pod => ({
   metadata: { name, namespace, uid: `${name}-uid`, creationTimestamp: new Date(TEST_EPOCH_MS - 5000).toISOString() },
@@ -67,8 +67,10 @@ describe("podTable in a pipe", () => {
   it(
     "prints the header, then one line per pod that changed or left, and nothing else as time passes",
     marbles(({ hot, clock, expectObservable }) => {
-      const changes$ = hot("p 999ms r 999ms r 999ms b 999ms j 4999ms |", CHANGES);
-      const expected = "    (hp) 996ms r 1999ms b 999ms j 4999ms |";
+      const changes = " p 999ms r 999ms r 999ms b 999ms j 4999ms |";
+      const expected = "(hp) 996ms r 1999ms b 999ms j 4999ms |";
+
+      const changes$ = hot(changes, CHANGES);
       const output$ = podTable({ changes$, problems$: of([]), clock, ...HEADER, terminal$: undefined });
       expectObservable(output$).toBe(expected, {
         h: `${HEAD.join("\n")}\n`,
@@ -83,13 +85,16 @@ describe("podTable in a pipe", () => {
   it(
     "prints what is known of the header at once, and the rest when it is",
     marbles(({ hot, clock, expectObservable }) => {
-      const early = { ...header, kubeconfig: undefined };
-      const header$ = hot("e 999ms h 999ms h 999ms |", { e: early, h: header });
-      const expected = "   e 999ms h 1999ms |";
+      const header = "  e 999ms h 999ms h 999ms |";
+      const changes = " 3s |";
+      const expected = "e 999ms h 1999ms |";
+
+      const early = { ...banner, kubeconfig: undefined };
+      const header$ = hot(header, { e: early, h: banner });
       const output$ = podTable({
         ...HEADER,
         header$,
-        changes$: hot("3s |"),
+        changes$: hot(changes),
         problems$: of([]),
         clock,
         terminal$: undefined,
@@ -104,9 +109,12 @@ describe("podTable in a pipe", () => {
   it(
     "prints a line for a problem of a manifest when it appears and when it is resolved",
     marbles(({ hot, clock, expectObservable }) => {
-      const problems$ = hot("n 999ms t 999ms n 999ms |", PROBLEMS);
-      const expected = "     h 999ms t 999ms r 999ms |";
-      const output$ = podTable({ changes$: hot("3s |"), problems$, clock, ...HEADER, terminal$: undefined });
+      const problems = "n 999ms t 999ms n 999ms |";
+      const changes = " 3s |";
+      const expected = "h 999ms t 999ms r 999ms |";
+
+      const problems$ = hot(problems, PROBLEMS);
+      const output$ = podTable({ changes$: hot(changes), problems$, clock, ...HEADER, terminal$: undefined });
       expectObservable(output$).toBe(expected, {
         h: `${HEAD.join("\n")}\n`,
         t: line(1, "error     typo.yaml:9: spec.containers[0].image: Required value"),
@@ -118,13 +126,17 @@ describe("podTable in a pipe", () => {
   it(
     "prints what is wrong with a pod, though only its cause changed, and nothing of what passes at once",
     marbles(({ hot, clock, expectObservable }) => {
+      const changes = " r";
+      const unsub = "   2500ms !";
+      const expected = "r 99ms a 1999ms b";
+
       const texts = ["passing", "main: no image", "main: no image", "main: exit code 3"];
       const troubles = () => [
         { namespace: "default", name: "web", text: texts[Math.ceil(clock.monotonicMs() / 1000)] ?? "" },
       ];
       const options = { ...HEADER, header$: NEVER, problems$: NEVER, clock, terminal$: undefined, troubles };
-      const output$ = podTable({ ...options, changes$: hot("r", CHANGES) });
-      expectObservable(output$, "2500ms !").toBe("r 99ms a 1999ms b", {
+      const output$ = podTable({ ...options, changes$: hot(changes, CHANGES) });
+      expectObservable(output$, unsub).toBe(expected, {
         r: line(0, "web                       1/1    Running                     1 restart    10.0.0.2"),
         a: line(0, "warning   web: main: no image"),
         b: line(2, "warning   web: main: exit code 3"),
@@ -135,15 +147,18 @@ describe("podTable in a pipe", () => {
   it(
     "removes escape sequences from texts of a pod",
     marbles(({ hot, clock, expectObservable }) => {
+      const changes = " a---|";
+      const expected = "(ha)|";
+
       const evil = pod("web", { phase: "Failed", reason: "\u001b[2Jx\ny" });
       const output$ = podTable({
-        changes$: hot("a---|", { a: [evil] }),
+        changes$: hot(changes, { a: [evil] }),
         problems$: of([]),
         clock,
         ...HEADER,
         terminal$: undefined,
       });
-      expectObservable(output$).toBe("(ha)|", {
+      expectObservable(output$).toBe(expected, {
         h: `${HEAD.join("\n")}\n`,
         a: line(0, "web                       0/1    ?[2Jx?y                     0 restarts   <none>"),
       });
@@ -157,21 +172,24 @@ describe("podTable on a terminal", () => {
   it(
     "redraws in place, ordered by namespace and name: on changes, and once a second because of the ages",
     marbles(({ hot, clock, at, flush }) => {
+      const terminal = "w";
+      const changes = " e 499ms b";
+
       const chunks: string[] = [];
       const screens: (readonly string[])[] = [];
       const options = {
         problems$: of([]),
         clock,
         ...HEADER,
-        terminal$: hot("w", SIZES),
-        changes$: hot("e 499ms b", CHANGES),
+        terminal$: hot(terminal, SIZES),
+        changes$: hot(changes, CHANGES),
       };
       const subscription = podTable(options).subscribe((chunk) => chunks.push(chunk));
       for (const ms of [1, 501, 1001]) at(ms, () => screens.push(screenAfter(...chunks)));
       at(1500, () => subscription.unsubscribe());
       flush();
       const rows = (age: string, restarted: string) => [
-        ...bannerLines(header, "batch/job"),
+        ...bannerLines(banner, "batch/job"),
         "",
         "NAME        READY   STATUS      RESTARTS     AGE   IP",
         `batch/job   0/1     Completed   0            ${age}    <none>`,
@@ -222,13 +240,15 @@ describe("podTable on a terminal", () => {
   it(
     "draws at most every 100 ms, the newest state last",
     marbles(({ hot, clock, at, flush }) => {
+      const changes = "eprbprb";
+
       const frames: string[] = [];
       const options = {
         problems$: of([]),
         clock,
         ...HEADER,
         terminal$: of(SIZES.w),
-        changes$: hot("eprbprb", CHANGES),
+        changes$: hot(changes, CHANGES),
       };
       const subscription = podTable(options).subscribe((chunk) => frames.push(`${clock.monotonicMs()} ${chunk}`));
       at(500, () => subscription.unsubscribe());
@@ -243,13 +263,16 @@ describe("podTable on a terminal", () => {
   it(
     "redraws at the new width after a resize",
     marbles(({ hot, clock, at, flush }) => {
+      const terminal = "w 299ms n";
+      const changes = " j";
+
       const chunks: string[] = [];
       const options = {
         problems$: of([]),
         clock,
         ...HEADER,
-        terminal$: hot("w 299ms n", SIZES),
-        changes$: hot("j", CHANGES),
+        terminal$: hot(terminal, SIZES),
+        changes$: hot(changes, CHANGES),
       };
       const subscription = podTable(options).subscribe((chunk) => chunks.push(chunk));
       at(500, () => subscription.unsubscribe());
@@ -263,10 +286,13 @@ describe("podTable on a terminal", () => {
   it(
     "shows the problems of manifests under the table while there are any",
     marbles(({ hot, clock, at, flush }) => {
+      const problems = "n 299ms t 299ms n";
+      const changes = " e";
+
       const chunks: string[] = [];
       const screens: (readonly string[])[] = [];
-      const problems$ = hot("n 299ms t 299ms n", PROBLEMS);
-      const options = { problems$, clock, ...HEADER, terminal$: of(SIZES.w), changes$: hot("e", CHANGES) };
+      const problems$ = hot(problems, PROBLEMS);
+      const options = { problems$, clock, ...HEADER, terminal$: of(SIZES.w), changes$: hot(changes, CHANGES) };
       const subscription = podTable(options).subscribe((chunk) => chunks.push(chunk));
       for (const ms of [200, 500, 800]) at(ms, () => screens.push(screenAfter(...chunks)));
       at(900, () => subscription.unsubscribe());
@@ -280,8 +306,12 @@ describe("podTable on a terminal", () => {
   it(
     "draws nothing while nothing changed: no pods, no redraw",
     marbles(({ hot, clock, expectObservable }) => {
-      const options = { problems$: of([]), clock, ...HEADER, terminal$: of(SIZES.w), changes$: hot("e", CHANGES) };
-      expectObservable(podTable(options), "5s !").toBe("a", {
+      const changes = " e";
+      const unsub = "   5s !";
+      const expected = "a";
+
+      const options = { problems$: of([]), clock, ...HEADER, terminal$: of(SIZES.w), changes$: hot(changes, CHANGES) };
+      expectObservable(podTable(options), unsub).toBe(expected, {
         a: [...HEAD, "", "No pods yet."]
           .map((line) => `${line}\u001b[K\n`)
           .join("")

@@ -13,8 +13,12 @@ const STALL: LoopStall = {
 };
 
 it(
-  "a stall is logged with its stage and observed under its kind",
+  "logs a stall with its stage, and observes it under its kind",
   marbles(({ cold, clock, expectObservable, flush }) => {
+    const stalls = "  -s-u-l---";
+    const unsub = "   -------!";
+    const expected = "---------";
+
     const telemetry = recordingTelemetry();
     const unknown: LoopStall = {
       kind: "unknown",
@@ -24,8 +28,8 @@ it(
       recent: ["GET /pods 40 ms"],
     };
     const start: LoopStall = { kind: "start", stage: "start", durationMs: 400, cpuMs: 500, recent: [] };
-    const stalls$ = cold("                                          -s-u-l---", { s: STALL, u: unknown, l: start });
-    expectObservable(noticeStalls(stalls$, telemetry, clock), "-------!").toBe("---------");
+    const stalls$ = cold(stalls, { s: STALL, u: unknown, l: start });
+    expectObservable(noticeStalls(stalls$, telemetry, clock), unsub).toBe(expected);
     flush();
     expect(telemetry.lines).toEqual([
       {
@@ -48,12 +52,15 @@ it(
 );
 
 it(
-  "ten lines a minute are written, and the next one counts those left out",
+  "writes ten lines a minute, and counts the omitted ones in the next line",
   marbles(({ cold, clock, expectObservable, flush }) => {
+    const stalls = "  (ssssssssssss) 59986ms s";
+    const unsub = "   60001ms !";
+    const expected = "";
+
     const telemetry = recordingTelemetry();
-    const stalls$ = cold("(ssssssssssss) 59986ms s", { s: STALL });
-    const expected = "    ";
-    expectObservable(noticeStalls(stalls$, telemetry, clock), "60001ms !").toBe(expected);
+    const stalls$ = cold(stalls, { s: STALL });
+    expectObservable(noticeStalls(stalls$, telemetry, clock), unsub).toBe(expected);
     flush();
     expect(telemetry.lines.map(({ fields }) => fields["suppressed"])).toEqual([...new Array(10), 2]);
   }),

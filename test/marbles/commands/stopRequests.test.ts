@@ -10,8 +10,10 @@ describe("stopRequests", () => {
     ["gives the grace behind a signal, since Ctrl-C ends the reader too", "--s---", "----g-", "--s------g"],
   ])("%s", (_, signals, gone, requests) => {
     marbles(({ hot, clock, expectObservable }) => {
+      const unsub = "50ms !";
+
       const output$ = stopRequests(hot(signals), hot(gone), clock, 5);
-      expectObservable(output$, "50ms !").toBe(requests);
+      expectObservable(output$, unsub).toBe(requests);
     })();
   });
 

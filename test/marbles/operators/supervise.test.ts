@@ -48,13 +48,13 @@ describe("supervise", () => {
   it(
     "resets the backoff after a long run",
     marbles(({ cold, clock, expectObservable, flush }) => {
+      const failing = " #";
+      const longRun = " 20ms #";
+      const shortRun = "19ms #";
+      const healthy = " ---x";
       const unsub = "   56ms !";
       const expected = "54ms x--";
 
-      const failing = "#";
-      const longRun = "20ms #";
-      const shortRun = "19ms #";
-      const healthy = "---x";
       const delays: number[] = [];
       const runs = [failing, failing, longRun, shortRun, healthy].map((run) => cold(run));
       const alive$ = supervise("s", () => runs.shift() ?? NEVER, {

@@ -27,8 +27,11 @@ describe("recordEvents", () => {
   it(
     "writes one line per event and completes with its source",
     marbles(({ hot, clock, expectObservable, flush }) => {
+      const events = "  -a--b--|";
+      const expected = "-------|";
+
       const telemetry = recordingTelemetry();
-      expectObservable(recordEvents(hot("-a--b--|", EVENTS), { telemetry, clock, ...unlimited })).toBe("-------|");
+      expectObservable(recordEvents(hot(events, EVENTS), { telemetry, clock, ...unlimited })).toBe(expected);
       flush();
       expect(telemetry.lines).toEqual([
         {
@@ -64,8 +67,11 @@ describe("recordEvents", () => {
   it(
     "counts equal events per object and message",
     marbles(({ hot, clock, expectObservable, flush }) => {
+      const events = "  a-b-a-c-a|";
+      const expected = "---------|";
+
       const telemetry = recordingTelemetry();
-      expectObservable(recordEvents(hot("a-b-a-c-a|", EVENTS), { telemetry, clock, ...unlimited })).toBe("---------|");
+      expectObservable(recordEvents(hot(events, EVENTS), { telemetry, clock, ...unlimited })).toBe(expected);
       flush();
       expect(reported(telemetry)).toEqual([
         "image present x1",
@@ -80,12 +86,12 @@ describe("recordEvents", () => {
   it(
     "folds events that differ by message alone from the tenth message within 10 minutes on",
     marbles(({ hot, clock, expectObservable, flush }) => {
+      const expected = "------------|";
+
       const telemetry = recordingTelemetry();
       const letters = "abcdefghijkl";
       const values = Object.fromEntries([...letters].map((name) => [name, event("web", "Unhealthy", `probe ${name}`)]));
-      expectObservable(recordEvents(hot(`${letters}|`, values), { telemetry, clock, ...unlimited })).toBe(
-        "------------|",
-      );
+      expectObservable(recordEvents(hot(`${letters}|`, values), { telemetry, clock, ...unlimited })).toBe(expected);
       flush();
       expect(reported(telemetry).slice(8)).toEqual([
         "probe i x1",
@@ -99,13 +105,15 @@ describe("recordEvents", () => {
   it(
     "forgets similar events after 10 quiet minutes",
     marbles(({ hot, clock, expectObservable, flush }) => {
+      const expected = "--------- 11m -|";
+
       const telemetry = recordingTelemetry();
       const letters = "abcdefghi";
       const values = Object.fromEntries(
         [...letters, "z"].map((name) => [name, event("web", "Unhealthy", `probe ${name}`)]),
       );
       expectObservable(recordEvents(hot(`${letters} 11m z|`, values), { telemetry, clock, ...unlimited })).toBe(
-        "--------- 11m -|",
+        expected,
       );
       flush();
       expect(reported(telemetry).at(-1)).toBe("probe z x1");
@@ -133,12 +141,13 @@ describe("recordEvents", () => {
   it(
     "limits the rate over all objects and counts dropped events",
     marbles(({ hot, clock, expectObservable, flush }) => {
+      const events = "  (abc) 495ms d 499ms e 499ms f|";
+      const expected = "----- 495ms - 499ms - 499ms -|";
+
       const telemetry = recordingTelemetry();
       const values = Object.fromEntries([..."abcdef"].map((name) => [name, event(name, "Started", name)]));
-      const events$ = hot("(abc) 495ms d 499ms e 499ms f|", values);
-      expectObservable(recordEvents(events$, { telemetry, clock, qps: 1, burst: 2 })).toBe(
-        "----- 495ms - 499ms - 499ms -|",
-      );
+      const events$ = hot(events, values);
+      expectObservable(recordEvents(events$, { telemetry, clock, qps: 1, burst: 2 })).toBe(expected);
       flush();
       const dropped = telemetry.samples.get('rxlet_dropped_total{queue="events"}');
       expect({ reported: reported(telemetry), dropped }).toEqual({ reported: ["a x1", "b x1", "e x1"], dropped: 3 });
@@ -148,9 +157,12 @@ describe("recordEvents", () => {
   it(
     "counts every event by type and reason, written or not",
     marbles(({ hot, clock, expectObservable, flush }) => {
+      const events = "  aaab|";
+      const expected = "----|";
+
       const telemetry = recordingTelemetry();
       const limits = { ...CORRELATOR_LIMITS, objectBurst: 1 };
-      expectObservable(recordEvents(hot("aaab|", EVENTS), { telemetry, clock, ...unlimited, limits })).toBe("----|");
+      expectObservable(recordEvents(hot(events, EVENTS), { telemetry, clock, ...unlimited, limits })).toBe(expected);
       flush();
       expect([telemetry.lines.length, Object.fromEntries(telemetry.samples)]).toEqual([
         1,
@@ -166,12 +178,13 @@ describe("recordEvents", () => {
   it(
     "keeps a bounded number of keys: the least recently used one is counted from the start",
     marbles(({ hot, clock, expectObservable, flush }) => {
+      const events = "  abacab|";
+      const expected = "------|";
+
       const telemetry = recordingTelemetry();
       const values = Object.fromEntries([..."abc"].map((name) => [name, event(name, "Started", name)]));
       const limits = { ...CORRELATOR_LIMITS, maxKeys: 2 };
-      expectObservable(recordEvents(hot("abacab|", values), { telemetry, clock, ...unlimited, limits })).toBe(
-        "------|",
-      );
+      expectObservable(recordEvents(hot(events, values), { telemetry, clock, ...unlimited, limits })).toBe(expected);
       flush();
       expect(reported(telemetry)).toEqual(["a x1", "b x1", "a x2", "c x1", "a x3", "b x1"]);
     }),
@@ -180,18 +193,26 @@ describe("recordEvents", () => {
   it(
     "passes the error of its source",
     marbles(({ hot, clock, expectObservable }) => {
+      const events = "  a-#";
+      const expected = "--#";
+
       const telemetry = recordingTelemetry();
-      expectObservable(recordEvents(hot("a-#", EVENTS), { telemetry, clock, ...unlimited })).toBe("--#");
+      expectObservable(recordEvents(hot(events, EVENTS), { telemetry, clock, ...unlimited })).toBe(expected);
     }),
   );
 
   it(
     "leaves its source when unsubscribed",
     marbles(({ hot, clock, expectObservable, expectSubscriptions }) => {
-      const events$ = hot("a-b-a", EVENTS);
+      const events = "      a-b-a";
+      const eventsSubs = "  ^--!";
+      const subscription = "^--!";
+      const expected = "    ----";
+
+      const events$ = hot(events, EVENTS);
       const telemetry = recordingTelemetry();
-      expectObservable(recordEvents(events$, { telemetry, clock, ...unlimited }), "^--!").toBe("----");
-      expectSubscriptions(events$).toBe("^--!");
+      expectObservable(recordEvents(events$, { telemetry, clock, ...unlimited }), subscription).toBe(expected);
+      expectSubscriptions(events$).toBe(eventsSubs);
     }),
   );
 });

@@ -53,8 +53,11 @@ describe("storeEvents", () => {
   it(
     "creates what is new and patches what repeats, one after the other",
     marbles((m) => {
+      const events = "  (abA)|";
+      const expected = "---------|";
+
       const { store, asked } = storing(m, ["---(x|)"]);
-      m.expectObservable(store(m.hot("(abA)|", EVENTS))).toBe("---------|");
+      m.expectObservable(store(m.hot(events, EVENTS))).toBe(expected);
       m.flush();
       expect(asked).toEqual(["0 create a.ff", "3 create b.ff", "6 patch a.ff"]);
     }),
@@ -63,8 +66,11 @@ describe("storeEvents", () => {
   it(
     "creates an event of a series that the server has deleted",
     marbles((m) => {
+      const events = "  A|";
+      const expected = "--|";
+
       const { store, asked } = storing(m, ["-#", "-(x|)"], GONE);
-      m.expectObservable(store(m.hot("A|", EVENTS))).toBe("--|");
+      m.expectObservable(store(m.hot(events, EVENTS))).toBe(expected);
       m.flush();
       expect(asked).toEqual(["0 patch a.ff", "1 create a.ff"]);
     }),
@@ -73,8 +79,12 @@ describe("storeEvents", () => {
   it(
     "waits for a server that is away, half of ten seconds at first, while others wait in line",
     marbles((m) => {
+      const events = "  (ab)";
+      const unsub = "   20s !";
+      const expected = "";
+
       const { store, asked } = storing(m, ["#", "#", "(x|)"]);
-      m.expectObservable(store(m.hot("(ab)", EVENTS)), "20s !").toBe("");
+      m.expectObservable(store(m.hot(events, EVENTS)), unsub).toBe(expected);
       m.flush();
       expect(asked).toEqual(["0 create a.ff", "5000 create a.ff", "15000 create a.ff", "15000 create b.ff"]);
     }),
@@ -83,8 +93,12 @@ describe("storeEvents", () => {
   it(
     "drops an event after twelve attempts, and logs it",
     marbles((m) => {
+      const events = "  a";
+      const unsub = "   200s !";
+      const expected = "";
+
       const { store, asked, telemetry } = storing(m, ["#"]);
-      m.expectObservable(store(m.hot("a", EVENTS)), "200s !").toBe("");
+      m.expectObservable(store(m.hot(events, EVENTS)), unsub).toBe(expected);
       m.flush();
       expect([asked.length, asked.at(-1), telemetry.lines.map(({ message }) => message)]).toEqual([
         12,
@@ -97,8 +111,11 @@ describe("storeEvents", () => {
   it(
     "drops an event that the server rejects, and continues",
     marbles((m) => {
+      const events = "  (ab)|";
+      const expected = "----|";
+
       const { store, asked, telemetry } = storing(m, ["#", "(x|)"], apiError({ code: 422 }));
-      m.expectObservable(store(m.hot("(ab)|", EVENTS))).toBe("----|");
+      m.expectObservable(store(m.hot(events, EVENTS))).toBe(expected);
       m.flush();
       expect([asked, telemetry.lines.map(({ message }) => message)]).toEqual([
         ["0 create a.ff", "0 create b.ff"],
@@ -110,8 +127,11 @@ describe("storeEvents", () => {
   it(
     "lets a thousand events wait and counts those that find no place",
     marbles((m) => {
+      const unsub = "   5s !";
+      const expected = "";
+
       const { store, asked, telemetry } = storing(m, ["-"]);
-      m.expectObservable(store(m.hot(`(${"a".repeat(1_003)})`, EVENTS)), `5s !`).toBe("");
+      m.expectObservable(store(m.hot(`(${"a".repeat(1_003)})`, EVENTS)), unsub).toBe(expected);
       m.flush();
       expect([asked.length, telemetry.samples.get('rxlet_dropped_total{queue="apiEvents"}')]).toEqual([1, 2]);
     }),
@@ -120,8 +140,12 @@ describe("storeEvents", () => {
   it(
     "cancels the request under way when it is unsubscribed",
     marbles((m) => {
+      const events = "  a";
+      const unsub = "   --!";
+      const expected = "";
+
       const { store } = storing(m, ["-"]);
-      m.expectObservable(store(m.hot("a", EVENTS)), "--!").toBe("");
+      m.expectObservable(store(m.hot(events, EVENTS)), unsub).toBe(expected);
     }),
   );
 });

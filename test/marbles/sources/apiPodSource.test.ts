@@ -50,8 +50,11 @@ describe("apiPodSource", () => {
   it(
     "emits nothing before the initial list of pods, and then every change",
     marbles((helpers) => {
+      const unsub = "   - 7ms !";
+      const expected = "----x-y-";
+
       const { snapshots$, asked } = source(helpers, ["a-b-e-d-"]);
-      helpers.expectObservable(snapshots$, "- 7ms !").toBe("----x-y-", { x: "a b", y: "b" });
+      helpers.expectObservable(snapshots$, unsub).toBe(expected, { x: "a b", y: "b" });
       helpers.flush();
       expect(asked).toEqual(["spec.nodeName=n-1"]);
     }),
@@ -59,8 +62,11 @@ describe("apiPodSource", () => {
   it(
     "keeps its pods while the server is unreachable, and reports that as health only",
     marbles((helpers) => {
+      const unsub = "   - 810ms !";
+      const expected = "-x 804ms y";
+
       const { snapshots$, health } = source(helpers, ["ae-#", "-n-d-"]);
-      helpers.expectObservable(snapshots$, "- 810ms !").toBe("-x 804ms y", { x: "a", y: "" });
+      helpers.expectObservable(snapshots$, unsub).toBe(expected, { x: "a", y: "" });
       helpers.flush();
       expect(health).toEqual([undefined, "Unavailable", undefined, undefined]);
     }),
@@ -68,17 +74,23 @@ describe("apiPodSource", () => {
   it(
     "keeps the last good form of a pod that can no longer be read, and names what is wrong",
     marbles((helpers) => {
+      const unsub = "   - 7ms !";
+      const expected = "--x-y-z-";
+
       const { snapshots$ } = source(helpers, ["abe-q-d-"]);
       helpers
-        .expectObservable(snapshots$, "- 7ms !")
-        .toBe("--x-y-z-", { x: "a b", y: "a b spec.containers!", z: "b spec.containers!" });
+        .expectObservable(snapshots$, unsub)
+        .toBe(expected, { x: "a b", y: "a b spec.containers!", z: "b spec.containers!" });
     }),
   );
   it(
     "emits an empty snapshot when the server has no pods for the node",
     marbles((helpers) => {
+      const unsub = "   -!";
+      const expected = "x-";
+
       const { snapshots$ } = source(helpers, ["e-"]);
-      helpers.expectObservable(snapshots$, "-!").toBe("x-", { x: "" });
+      helpers.expectObservable(snapshots$, unsub).toBe(expected, { x: "" });
     }),
   );
 });

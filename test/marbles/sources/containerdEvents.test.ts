@@ -59,23 +59,26 @@ describe("containerdEvents", () => {
   it(
     "subscribes to container topics of CRI's namespace and passes hints on at once",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const events = "     s-x-e-d-";
+      const eventsSubs = " ^------!";
+      const unsubscribe = "-------!";
+      const expected = "   s---e-d-";
+
       const requests: SubscribeRequest[] = [];
-      const events = cold<Envelope>("s-x-e-d-", { s: start, x: exit("exec-1"), e: exit("c1"), d: deleted });
+      const events$ = cold<Envelope>(events, { s: start, x: exit("exec-1"), e: exit("c1"), d: deleted });
       const service = {
         subscribe: (request: SubscribeRequest) => {
           requests.push(request);
-          return events;
+          return events$;
         },
       };
       const hint = (kind: string) => ({ kind, containerId: "c1", timestamp: AT_MS });
-      const expected = "             s---e-d-";
-      const unsubscribe = "          -------!";
       expectObservable(containerdEvents(service), unsubscribe).toBe(expected, {
         s: hint("start"),
         e: hint("exit"),
         d: hint("delete"),
       });
-      expectSubscriptions(events).toBe("^------!");
+      expectSubscriptions(events$).toBe(eventsSubs);
       const topics = [
         "containers/create",
         "containers/delete",
@@ -91,10 +94,13 @@ describe("containerdEvents", () => {
   it(
     "ends with the stream's error",
     marbles(({ cold, expectObservable }) => {
+      const events = "  s-#";
+      const expected = "s-#";
+
       const gone = kubeletError("Unavailable", "Subscribe: connection dropped");
-      const events = cold<Envelope>("s-#", { s: start }, gone);
-      expectObservable(containerdEvents({ subscribe: () => events })).toBe(
-        "s-#",
+      const events$ = cold<Envelope>(events, { s: start }, gone);
+      expectObservable(containerdEvents({ subscribe: () => events$ })).toBe(
+        expected,
         { s: { kind: "start", containerId: "c1", timestamp: AT_MS } },
         gone,
       );

@@ -68,105 +68,151 @@ describe("eventedPleg", () => {
   it(
     "counts a stream as open at its first event, and emits each event as a hint about pod and container",
     marbles((m) => {
-      const stream = m.cold(" ---e------f---------g-----", events);
-      const expected = "       o--(sh)---i---------j-----";
-      m.expectObservable(plegOver(m, [stream]), "26ms !").toBe(expected, signals);
-      m.expectSubscriptions(stream).toBe("^ 25ms !");
+      const stream = "    ---e------f---------g-----";
+      const streamSubs = "^ 25ms !";
+      const unsub = "     26ms !";
+      const expected = "  o--(sh)---i---------j-----";
+
+      const stream$ = m.cold(stream, events);
+      m.expectObservable(plegOver(m, [stream$]), unsub).toBe(expected, signals);
+      m.expectSubscriptions(stream$).toBe(streamSubs);
     }),
   );
 
   it(
     "counts a quiet stream as open when it has not failed for 500 ms",
     marbles((m) => {
-      const stream = m.cold("             600ms e", events);
-      m.expectObservable(plegOver(m, [stream]), "700ms !").toBe("o 499ms s 99ms h", signals);
+      const stream = "  600ms e";
+      const unsub = "   700ms !";
+      const expected = "o 499ms s 99ms h";
+
+      const stream$ = m.cold(stream, events);
+      m.expectObservable(plegOver(m, [stream$]), unsub).toBe(expected, signals);
     }),
   );
 
   it(
     "reopens a lost stream after 200 ms, and reports the loss once over repeated failures",
     marbles((m) => {
-      const broken = m.cold<ContainerEventResponse>("--e----#", events, AWAY);
-      const closed = m.cold<ContainerEventResponse>("#", {}, AWAY);
-      const again = m.cold("-----e", events);
-      const result$ = plegOver(m, [broken, closed, closed, again]);
-      m.expectObservable(result$, "700ms !").toBe("o-(sh)-l 604ms (sh)", signals);
-      m.expectSubscriptions(broken).toBe("^------!");
-      m.expectSubscriptions(closed).toBe("207ms (^!)", "407ms (^!)");
-      m.expectSubscriptions(again).toBe("607ms ^ 92ms !");
+      const broken = "          --e----#";
+      const brokenSubs = "      ^------!";
+      const closed = "          #";
+      const firstClosedSubs = " 207ms (^!)";
+      const secondClosedSubs = "407ms (^!)";
+      const again = "           -----e";
+      const againSubs = "       607ms ^ 92ms !";
+      const unsub = "           700ms !";
+      const expected = "        o-(sh)-l 604ms (sh)";
+
+      const broken$ = m.cold<ContainerEventResponse>(broken, events, AWAY);
+      const closed$ = m.cold<ContainerEventResponse>(closed, {}, AWAY);
+      const again$ = m.cold(again, events);
+      const result$ = plegOver(m, [broken$, closed$, closed$, again$]);
+      m.expectObservable(result$, unsub).toBe(expected, signals);
+      m.expectSubscriptions(broken$).toBe(brokenSubs);
+      m.expectSubscriptions(closed$).toBe(firstClosedSubs, secondClosedSubs);
+      m.expectSubscriptions(again$).toBe(againSubs);
     }),
   );
 
   it(
     "counts a stream that the runtime ends as lost, too",
     marbles((m) => {
-      const ended = m.cold("---|", events);
-      const again = m.cold("e", events);
-      const expected = "    o--m 199ms (sh)";
-      m.expectObservable(plegOver(m, [ended, again]), "300ms !").toBe(expected, signals);
+      const ended = "   ---|";
+      const again = "   e";
+      const unsub = "   300ms !";
+      const expected = "o--m 199ms (sh)";
+
+      const ended$ = m.cold(ended, events);
+      const again$ = m.cold(again, events);
+      m.expectObservable(plegOver(m, [ended$, again$]), unsub).toBe(expected, signals);
     }),
   );
 
   it(
     "reads containerd's events when CRI has none, and reports that an exit may not show yet",
     marbles((m) => {
-      const stream = m.cold(" ---a------b", {
+      const stream = "  ---a------b";
+      const unsub = "   20ms !";
+      const expected = "o--(ti)---x";
+
+      const stream$ = m.cold(stream, {
         a: { kind: "start", containerId: containerId("c2"), timestamp: SENT_AT },
         b: { kind: "exit", containerId: containerId("c4"), timestamp: SENT_AT },
       });
-      const expected = "       o--(ti)---x";
-      m.expectObservable(plegOver(m, [refused(UNIMPLEMENTED)], [stream]), "20ms !").toBe(expected, signals);
+      m.expectObservable(plegOver(m, [refused(UNIMPLEMENTED)], [stream$]), unsub).toBe(expected, signals);
     }),
   );
 
   it(
     "tries CRI first when containerd's events are lost: the runtime may have been upgraded",
     marbles((m) => {
-      const broken = m.cold(
-        "-----#",
+      const broken = "  -----#";
+      const cri = "     e";
+      const unsub = "   300ms !";
+      const expected = "o----l 199ms (sh)";
+
+      const broken$ = m.cold(
+        broken,
         { a: { kind: "start", containerId: containerId("c2"), timestamp: SENT_AT } },
         AWAY,
       );
-      const cri = m.cold("e", events);
-      const expected = "  o----l 199ms (sh)";
-      const result$ = plegOver(m, [refused(UNIMPLEMENTED), cri], [broken]);
-      m.expectObservable(result$, "300ms !").toBe(expected, signals);
+      const cri$ = m.cold(cri, events);
+      const result$ = plegOver(m, [refused(UNIMPLEMENTED), cri$], [broken$]);
+      m.expectObservable(result$, unsub).toBe(expected, signals);
     }),
   );
 
   it(
     "has no stream when neither is supported, retries after a minute and reports it once",
     marbles((m) => {
-      const asked = m.cold<ContainerEventResponse>("#", {}, UNIMPLEMENTED);
-      const stream = m.cold("e", events);
-      const result$ = plegOver(m, [asked, asked, stream], [refused(UNIMPLEMENTED)]);
-      m.expectObservable(result$, "130s !").toBe("(ou) 120396ms (sh)", signals);
-      m.expectSubscriptions(asked).toBe("(^!)", "60200ms (^!)");
-      m.expectSubscriptions(stream).toBe("120400ms ^ 9599ms !");
+      const asked = "          #";
+      const firstAskedSubs = " (^!)";
+      const secondAskedSubs = "60200ms (^!)";
+      const stream = "         e";
+      const streamSubs = "     120400ms ^ 9599ms !";
+      const unsub = "          130s !";
+      const expected = "       (ou) 120396ms (sh)";
+
+      const asked$ = m.cold<ContainerEventResponse>(asked, {}, UNIMPLEMENTED);
+      const stream$ = m.cold(stream, events);
+      const result$ = plegOver(m, [asked$, asked$, stream$], [refused(UNIMPLEMENTED)]);
+      m.expectObservable(result$, unsub).toBe(expected, signals);
+      m.expectSubscriptions(asked$).toBe(firstAskedSubs, secondAskedSubs);
+      m.expectSubscriptions(stream$).toBe(streamSubs);
     }),
   );
 
   it(
     "has no stream when CRI has none and the endpoint is not containerd",
     marbles((m) => {
-      m.expectObservable(plegOver(m, [refused(UNIMPLEMENTED)]), "100s !").toBe("(ou)", signals);
+      const unsub = "   100s !";
+      const expected = "(ou)";
+
+      m.expectObservable(plegOver(m, [refused(UNIMPLEMENTED)]), unsub).toBe(expected, signals);
     }),
   );
 
   it(
     "treats any other refusal as a loss, not as a missing feature",
     marbles((m) => {
-      m.expectObservable(plegOver(m, [refused(AWAY)], [NEVER]), "5s !").toBe("(ol)", signals);
+      const unsub = "   5s !";
+      const expected = "(ol)";
+
+      m.expectObservable(plegOver(m, [refused(AWAY)], [NEVER]), unsub).toBe(expected, signals);
     }),
   );
 
   it(
     "reports a stream that reopens after a loss as streaming",
     marbles((m) => {
-      const flapping = m.cold<ContainerEventResponse>("--e-------#", events, AWAY);
-      const expected = "                               o-(sh)----l 201ms (sh)----l 201ms (sh)";
-      const result$ = plegOver(m, [flapping]);
-      m.expectObservable(result$, "430ms !").toBe(expected, signals);
+      const flapping = "--e-------#";
+      const unsub = "   430ms !";
+      const expected = "o-(sh)----l 201ms (sh)----l 201ms (sh)";
+
+      const flapping$ = m.cold<ContainerEventResponse>(flapping, events, AWAY);
+      const result$ = plegOver(m, [flapping$]);
+      m.expectObservable(result$, unsub).toBe(expected, signals);
     }),
   );
 });

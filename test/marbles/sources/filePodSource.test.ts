@@ -309,6 +309,9 @@ describe("a file that was removed and created again between two listings", () =>
   it(
     "ends and restarts only its own pod",
     marbles((helpers) => {
+      const unsub = "   20ms !";
+      const expected = "x----(yx)";
+
       const directory = virtualManifests();
       withA(directory);
       directory.write("b.yaml", podYaml("b"), { hint: false });
@@ -328,8 +331,8 @@ describe("a file that was removed and created again between two listings", () =>
         directory.write("a.yaml", podYaml("a", "app:1"));
       });
       helpers
-        .expectObservable(source({ ...directory, list }, helpers), "20ms !")
-        .toBe("x----(yx)", { x: "a@app:1 | b@app:1", y: "b@app:1" });
+        .expectObservable(source({ ...directory, list }, helpers), unsub)
+        .toBe(expected, { x: "a@app:1 | b@app:1", y: "b@app:1" });
     }),
   );
 });
@@ -338,24 +341,38 @@ describe("the end of the source", () => {
   it(
     "cancels the running listing and closes the watch",
     marbles((helpers) => {
-      const changes$ = helpers.hot("--x-----");
-      const listing$ = helpers.cold<ManifestListing>("----x");
+      const changes = "    --x-----";
+      const changesSubs = "^--!";
+      const listing = "    ----x";
+      const listingSubs = "^--!";
+      const unsub = "      ---!";
+      const expected = "   ---";
+
+      const changes$ = helpers.hot(changes);
+      const listing$ = helpers.cold<ManifestListing>(listing);
       const directory = { ...virtualManifests(), changes$, list: () => listing$ };
-      helpers.expectObservable(source(directory, helpers), "---!").toBe("---");
-      helpers.expectSubscriptions(changes$).toBe("^--!");
-      helpers.expectSubscriptions(listing$).toBe("^--!");
+      helpers.expectObservable(source(directory, helpers), unsub).toBe(expected);
+      helpers.expectSubscriptions(changes$).toBe(changesSubs);
+      helpers.expectSubscriptions(listing$).toBe(listingSubs);
     }),
   );
   it(
     "lists once more for all hints during a listing",
     marbles((helpers) => {
-      const changes$ = helpers.hot("-x-xx-------");
-      const listing$ = helpers.cold<ManifestListing>("-----(x|)", { x: { kind: "missing" } });
+      const changes = "          -x-xx-------";
+      const listing = "          -----(x|)";
+      const firstListingSubs = " ^----!";
+      const secondListingSubs = "-----^----!";
+      const unsub = "            20ms !";
+      const expected = "         -----x";
+
+      const changes$ = helpers.hot(changes);
+      const listing$ = helpers.cold<ManifestListing>(listing, { x: { kind: "missing" } });
       const directory = { ...virtualManifests(), changes$, list: () => listing$ };
       helpers
-        .expectObservable(source(directory, helpers), "20ms !")
-        .toBe("-----x", { x: "/m: warning does not exist; no pods come from it" });
-      helpers.expectSubscriptions(listing$).toBe("^----!", "-----^----!");
+        .expectObservable(source(directory, helpers), unsub)
+        .toBe(expected, { x: "/m: warning does not exist; no pods come from it" });
+      helpers.expectSubscriptions(listing$).toBe(firstListingSubs, secondListingSubs);
     }),
   );
 });
@@ -364,6 +381,9 @@ describe("what a snapshot keeps", () => {
   it(
     "the pod objects of files that did not change, and the moment a stated UID was first seen",
     marbles((helpers) => {
+      const unsub = "   100ms !";
+      const expected = "x----y";
+
       const directory = virtualManifests();
       const stated = podYaml("b").replace("metadata:\n", "metadata:\n  uid: mine\n");
       directory.write("a.yaml", podYaml("a"), { hint: false });
@@ -373,7 +393,7 @@ describe("what a snapshot keeps", () => {
       const { clock } = helpers;
       const options = { path: "/m", directory, nodeName: "node-1", resyncPeriodMs: 20_000, clock, digest: testDigest };
       const seen$ = filePodSource(options).pipe(map((snapshot) => snapshots.push(snapshot)));
-      helpers.expectObservable(seen$, "100ms !").toBe("x----y", { x: 1, y: 2 });
+      helpers.expectObservable(seen$, unsub).toBe(expected, { x: 1, y: 2 });
       helpers.flush();
       const [first, second] = snapshots;
       expect(second?.pods[0]).toBe(first?.pods[0]);
@@ -384,6 +404,9 @@ describe("what a snapshot keeps", () => {
   it(
     "problem objects until the file's content changes, with the UID of the pod that runs on",
     marbles((helpers) => {
+      const unsub = "   500ms !";
+      const expected = "x 204ms y 94ms z";
+
       const directory = virtualManifests();
       directory.write("a.yaml", podYaml("a"), { hint: false });
       helpers.at(5, () => directory.write("a.yaml", podYaml("a", '""')));
@@ -392,7 +415,7 @@ describe("what a snapshot keeps", () => {
       const { clock } = helpers;
       const options = { path: "/m", directory, nodeName: "node-1", resyncPeriodMs: 20_000, clock, digest: testDigest };
       const seen$ = filePodSource(options).pipe(map((snapshot) => snapshots.push(snapshot)));
-      helpers.expectObservable(seen$, "500ms !").toBe("x 204ms y 94ms z", { x: 1, y: 2, z: 3 });
+      helpers.expectObservable(seen$, unsub).toBe(expected, { x: 1, y: 2, z: 3 });
       helpers.flush();
       const [first, second, third] = snapshots;
       expect(second?.problems[0]?.pod?.uid).toBe(first?.pods[0]?.metadata.uid);

@@ -139,24 +139,30 @@ describe("httpPodSource", () => {
   it(
     "cancels the pending request on unsubscribe",
     marbles(({ clock, cold, expectObservable, expectSubscriptions }) => {
-      const request = cold<ManifestResponse>("----------------x");
-      const requestSubs = "                   ^----!";
-      const expected = "                      ------";
+      const request = "    ----------------x";
+      const requestSubs = "^----!";
+      const unsub = "      -----!";
+      const expected = "   ------";
+
+      const request$ = cold<ManifestResponse>(request);
       const options = {
         url: URL_TEXT,
-        server: { get: () => request },
+        server: { get: () => request$ },
         nodeName: "n",
         periodMs: 10,
         clock,
         digest: testDigest,
       };
-      expectObservable(httpPodSource(options), "-----!").toBe(expected);
-      expectSubscriptions(request).toBe(requestSubs);
+      expectObservable(httpPodSource(options), unsub).toBe(expected);
+      expectSubscriptions(request$).toBe(requestSubs);
     }),
   );
   it(
     "never has two requests at once, also with slow responses",
     marbles(({ clock, scheduler, expectObservable, flush }) => {
+      const unsub = "   200ms !";
+      const expected = "25ms x";
+
       let open = 0;
       let most = 0;
       const server = {
@@ -173,7 +179,7 @@ describe("httpPodSource", () => {
         },
       };
       const options = { url: URL_TEXT, server, nodeName: "node-1", periodMs: 10, clock, digest: testDigest };
-      expectObservable(httpPodSource(options).pipe(map(summary)), "200ms !").toBe("25ms x", { x: "a@app:1" });
+      expectObservable(httpPodSource(options).pipe(map(summary)), unsub).toBe(expected, { x: "a@app:1" });
       flush();
       expect(most).toBe(1);
     }),

@@ -30,10 +30,13 @@ describe("kernelLog", () => {
   it(
     "skips the records before its subscription, polls each second, and closes the log",
     marbles(({ clock, at, expectObservable, flush }) => {
+      const unsub = "   3500ms !";
+      const expected = "2s (ab)";
+
       const { log, reads, closed } = openLog(record(1), record(2));
       const texts$ = kernelLog(clock, () => log).pipe(map(({ text }) => text));
       at(1_500, () => reads.push(record(3), record(4)));
-      expectObservable(texts$, "3500ms !").toBe("2s (ab)", { a: "text 3", b: "text 4" });
+      expectObservable(texts$, unsub).toBe(expected, { a: "text 3", b: "text 4" });
       flush();
       expect(closed()).toBe(true);
     }),
@@ -42,6 +45,9 @@ describe("kernelLog", () => {
   it(
     "continues with the next record after an overrun, a record that is too large, and one that is malformed",
     marbles(({ clock, expectObservable }) => {
+      const unsub = "   1500ms !";
+      const expected = "1s (ab)";
+
       const { log } = openLog(
         AGAIN,
         { errno: "EPIPE" },
@@ -52,7 +58,7 @@ describe("kernelLog", () => {
         AGAIN,
       );
       const sequences$ = kernelLog(clock, () => log).pipe(map(({ sequence }) => sequence));
-      expectObservable(sequences$, "1500ms !").toBe("1s (ab)", { a: 9, b: 11 });
+      expectObservable(sequences$, unsub).toBe(expected, { a: 9, b: 11 });
     }),
   );
 
@@ -93,15 +99,26 @@ describe("kernelLog", () => {
   );
 
   it(
-    "errors with the reason when the log cannot be opened or read",
-    marbles(({ clock, expectObservable, flush }) => {
-      const denied = kernelLog(clock, () => {
+    "errors with the reason when the log cannot be opened",
+    marbles(({ clock, expectObservable }) => {
+      const expected = "#";
+
+      const denied$ = kernelLog(clock, () => {
         throw Object.assign(new Error("open failed"), { code: "EPERM" });
       });
-      expectObservable(denied).toBe("#", {}, expect.objectContaining({ message: "cannot open /dev/kmsg: EPERM" }));
+      const error = expect.objectContaining({ message: "cannot open /dev/kmsg: EPERM" });
+      expectObservable(denied$).toBe(expected, {}, error);
+    }),
+  );
+
+  it(
+    "errors with the reason when the log cannot be read, and closes it",
+    marbles(({ clock, expectObservable, flush }) => {
+      const expected = "1s #";
+
       const { log, closed } = openLog(AGAIN, { errno: "EIO" });
-      const broken = kernelLog(clock, () => log);
-      expectObservable(broken).toBe("1s #", {}, expect.objectContaining({ message: "cannot read /dev/kmsg: EIO" }));
+      const error = expect.objectContaining({ message: "cannot read /dev/kmsg: EIO" });
+      expectObservable(kernelLog(clock, () => log)).toBe(expected, {}, error);
       flush();
       expect(closed()).toBe(true);
     }),

@@ -28,22 +28,32 @@ describe("memory events", () => {
   it(
     "come at most every 200 ms, the last one late rather than never",
     marbles(({ clock, cold, expectObservable }) => {
+      const limits = "  -xxxxx 500ms x";
+      const stalls = "  -";
+      const unsub = "   2s !";
+      const expected = "-l 199ms l 304ms l";
+
       makeV2();
       const { log } = recordingTelemetry();
-      const watchFile: WatchFile = (path) => (path.endsWith("events") ? cold("-xxxxx 500ms x") : cold("-"));
+      const watchFile: WatchFile = (path) => cold(path.endsWith("events") ? limits : stalls);
       const events = createMemoryEvents({ clock, log, prefix: folder(), watchFile });
-      expectObservable(events("/kubepods"), "2s !").toBe("-l 199ms l 304ms l", { l: "limit" });
+      expectObservable(events("/kubepods"), unsub).toBe(expected, { l: "limit" });
     }),
   );
 
   it(
     "come from the cgroup of all pods and from the machine, by watches that are renewed every minute",
     marbles(({ clock, cold, expectObservable, flush }) => {
+      const stalls = "  --x";
+      const limits = "  -x|";
+      const unsub = "   61s !";
+      const expected = "-l 199ms s 59799ms l 199ms s";
+
       makeV2();
       const { log } = recordingTelemetry();
-      const { watched, recording } = watching((path) => (path.endsWith("pressure") ? cold("--x") : cold("-x|")));
+      const { watched, recording } = watching((path) => cold(path.endsWith("pressure") ? stalls : limits));
       const events = createMemoryEvents({ clock, log, prefix: folder(), watchFile: recording });
-      expectObservable(events("/kubepods"), "61s !").toBe("-l 199ms s 59799ms l 199ms s", { l: "limit", s: "stall" });
+      expectObservable(events("/kubepods"), unsub).toBe(expected, { l: "limit", s: "stall" });
       flush();
       const both = ["/sys/fs/cgroup/kubepods/memory.events", "/sys/fs/cgroup/memory.pressure some 100000 2000000"];
       expect(watched).toEqual([...both, ...both]);
@@ -53,10 +63,13 @@ describe("memory events", () => {
   it(
     "come from the machine alone with cgroup v1; a missing file is named once",
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   150s !";
+      const expected = "";
+
       const telemetry = recordingTelemetry();
       const { watched, recording } = watching(() => throwError(() => kubeletError("NotFound", "no such file")));
       const events = createMemoryEvents({ clock, log: telemetry.log, prefix: folder(), watchFile: recording });
-      expectObservable(events("/kubepods"), "150s !").toBe("");
+      expectObservable(events("/kubepods"), unsub).toBe(expected);
       flush();
       const stall = "/sys/fs/cgroup/unified/memory.pressure some 100000 2000000";
       expect(watched).toEqual([stall, stall, stall]);

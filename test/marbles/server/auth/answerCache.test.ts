@@ -1,8 +1,11 @@
+import { NEVER } from "rxjs";
 import { expect, it } from "vitest";
+import type { KubeletError } from "../../../../src/core/errors.ts";
 import type { Sheddable } from "../../../../src/ports/shedding.ts";
 import { answerCache } from "../../../../src/server/auth/answerCache.ts";
-import { marbles } from "../../../support/marbles.ts";
+import { type Marbles, marbles } from "../../../support/marbles.ts";
 
+const FULL = "ResourceExhausted";
 const options = {
   name: "test",
   maxEntries: 2,
@@ -13,29 +16,50 @@ const options = {
 };
 
 it(
-  "sends one review for concurrent requests, and cancels it with the last one",
+  "sends one review for concurrent requests",
   marbles(({ cold, clock, expectObservable, expectSubscriptions, at }) => {
-    const asked = cold("   ---(a|)");
-    const never = cold("-");
-    const ask = answerCache({ ...options, clock, ask: (key) => (key === "x" ? asked : never), lifeMs: () => 10 });
-    expectObservable(ask("x")).toBe("---(a|)");
-    at(1, () => expectObservable(ask("x"), "--------!").toBe("---(a|)"));
-    expectSubscriptions(asked).toBe("^--!");
-    expectObservable(ask("y"), "--!").toBe("---");
-    expectObservable(ask("y"), "-----!").toBe("------");
-    expectSubscriptions(never).toBe("^----!");
+    const review = "    ---(a|)";
+    const reviewSubs = "^--!";
+    const expected = "  ---(a|)";
+
+    const review$ = cold(review);
+    const ask = answerCache({ ...options, clock, ask: () => review$, lifeMs: () => 10 });
+    expectObservable(ask("x")).toBe(expected);
+    at(1, () => expectObservable(ask("x")).toBe(expected));
+    expectSubscriptions(review$).toBe(reviewSubs);
+  }),
+);
+
+it(
+  "cancels a review with the last request for it",
+  marbles(({ cold, clock, expectObservable, expectSubscriptions }) => {
+    const review = "    -";
+    const reviewSubs = "^----!";
+    const firstUnsub = "--!";
+    const expected = "  ------";
+    const lastUnsub = " -----!";
+
+    const review$ = cold(review);
+    const ask = answerCache({ ...options, clock, ask: () => review$, lifeMs: () => 10 });
+    expectObservable(ask("y"), firstUnsub).toBe(expected);
+    expectObservable(ask("y"), lastUnsub).toBe(expected);
+    expectSubscriptions(review$).toBe(reviewSubs);
   }),
 );
 
 it(
   "keeps an answer for as long as it may be kept, and a failure not at all",
   marbles(({ cold, clock, at, flush }) => {
-    const answers = [cold("(y|)"), cold("#"), cold("(n|)"), cold("(n|)")];
+    const allowed = "(y|)";
+    const failing = "#";
+    const denied = " (n|)";
+
+    const answers = [cold(allowed), cold(failing), cold(denied), cold(denied)];
     let asked = 0;
     const ask = answerCache<string, string>({
       ...options,
       clock,
-      ask: () => answers[asked++] ?? cold("#"),
+      ask: () => answers[asked++] ?? NEVER,
       lifeMs: (answer) => (answer === "y" ? 20 : 5),
     });
     const counts: (readonly [at: number, asked: number])[] = [];
@@ -60,13 +84,15 @@ it(
 it(
   "forgets the oldest answer at its bound",
   marbles(({ cold, clock, flush }) => {
+    const review = "(a|)";
+
     const asked: string[] = [];
     const ask = answerCache<string, string>({
       ...options,
       clock,
       ask: (key) => {
         asked.push(key);
-        return cold("(a|)");
+        return cold(review);
       },
       lifeMs: () => 1_000,
     });
@@ -81,13 +107,16 @@ it(
 it(
   "never evicts an allowing response for a denial",
   marbles(({ cold, clock, flush }) => {
+    const allowed = "(y|)";
+    const denied = " (n|)";
+
     const asked: string[] = [];
     const ask = answerCache<string, string>({
       ...options,
       clock,
       ask: (key) => {
         asked.push(key);
-        return cold(key === "good" ? "(y|)" : "(n|)");
+        return cold(key === "good" ? allowed : denied);
       },
       lifeMs: () => 1_000,
     });
@@ -99,62 +128,127 @@ it(
   }),
 );
 
+/** A cache with room for three waiting requests, two of one client; it knows the answer to "a0" already. */
+function crowded({ cold, clock }: Marbles) {
+  const known = "(y|)";
+  const slow = " -----(y|)";
+
+  const ask = answerCache<string, string>({
+    ...options,
+    waiting: { max: 3, maxOfClient: 2 },
+    clock,
+    ask: (key) => cold(key === "a0" ? known : slow),
+    lifeMs: () => 1_000,
+  });
+  ask("a0").subscribe();
+  /** The code of an error that is emitted at once; the request is then cancelled. */
+  const refusal = (key: string): string => {
+    let code = "";
+    ask(key)
+      .subscribe({ error: (error: KubeletError) => (code = error.code) })
+      .unsubscribe();
+    return code;
+  };
+  return { ask, refusal };
+}
+
 it(
-  "lets so many wait, of one client and of all, and answers what it knows meanwhile",
-  marbles(({ cold, clock, expectObservable, at }) => {
-    const isFull = { code: "ResourceExhausted" };
-    const ask = answerCache<string, string>({
-      ...options,
-      waiting: { max: 3, maxOfClient: 2 },
-      clock,
-      ask: (key) => cold(key === "a0" ? "(y|)" : "-----(y|)"),
-      lifeMs: () => 1_000,
-    });
-    const refused = (key: string): string => {
-      let code = "";
-      ask(key)
-        .subscribe({ error: (error: typeof isFull) => (code = error.code) })
-        .unsubscribe();
-      return code;
-    };
-    at(0, () => ask("a0").subscribe());
-    at(1, () => expectObservable(ask("a1"), "-----!").toBe("------"));
-    at(1, () => expectObservable(ask("a2")).toBe("------(y|)"));
-    at(2, () => expect([refused("a3"), refused("a1"), refused("b1")]).toEqual([isFull.code, isFull.code, ""]));
-    at(2, () => expectObservable(ask("b1")).toBe("-------(y|)"));
-    at(3, () => expect([refused("c1"), refused("a0")]).toEqual([isFull.code, ""]));
-    at(8, () => expect(refused("c1")).toBe(""));
+  "limits the waiting requests of one client",
+  marbles((m) => {
+    const unsub = "            ----!";
+    const expectedCancelled = "-----";
+    const expectedAnswered = " ------(y|)";
+
+    const { ask, refusal } = crowded(m);
+    m.at(1, () => m.expectObservable(ask("a1"), unsub).toBe(expectedCancelled));
+    m.at(1, () => m.expectObservable(ask("a2")).toBe(expectedAnswered));
+    m.at(2, () => expect([refusal("a3"), refusal("a1"), refusal("b1")]).toEqual([FULL, FULL, ""]));
   }),
 );
 
 it(
-  "sheds its entries, and rejects waiting requests; later requests are reviewed again",
-  marbles(({ cold, clock, expectObservable, at, flush }) => {
-    const sheddables: Sheddable[] = [];
-    const shedding = { register: (sheddable: Sheddable) => (sheddables.push(sheddable), () => {}) };
-    const asked: string[] = [];
-    const ask = answerCache<string, string>({
-      ...options,
-      clock,
-      shedding,
-      ask: (key) => {
-        asked.push(key);
-        return key === "w" ? cold("-") : cold("(y|)");
-      },
-      lifeMs: () => 100,
-    });
-    const shed = (kind: Sheddable["kind"]): number | undefined => sheddables.find((each) => each.kind === kind)?.shed();
-    const refused = { code: "ResourceExhausted" };
+  "limits the waiting requests of all clients",
+  marbles((m) => {
+    const expected = "------(y|)";
+
+    const { ask, refusal } = crowded(m);
+    for (const key of ["a1", "a2", "b1"]) m.at(1, () => m.expectObservable(ask(key)).toBe(expected));
+    m.at(3, () => expect(refusal("c1")).toBe(FULL));
+    m.at(8, () => expect(refusal("c1")).toBe(""));
+  }),
+);
+
+it(
+  "answers a known request while no further request may wait",
+  marbles((m) => {
+    const expected = "------(y|)";
+
+    const { ask, refusal } = crowded(m);
+    for (const key of ["a1", "a2", "b1"]) m.at(1, () => m.expectObservable(ask(key)).toBe(expected));
+    m.at(3, () => expect([refusal("c1"), refusal("a0")]).toEqual([FULL, ""]));
+  }),
+);
+
+/** A cache that can be shed; the review of "w" never ends. */
+function sheddable({ cold, clock }: Marbles) {
+  const waiting = "-";
+  const known = "  (y|)";
+
+  const sheddables: Sheddable[] = [];
+  const shedding = { register: (each: Sheddable) => (sheddables.push(each), () => {}) };
+  const asked: string[] = [];
+  const ask = answerCache<string, string>({
+    ...options,
+    clock,
+    shedding,
+    ask: (key) => {
+      asked.push(key);
+      return cold(key === "w" ? waiting : known);
+    },
+    lifeMs: () => 100,
+  });
+  const shed = (kind: Sheddable["kind"]): number | undefined => sheddables.find((each) => each.kind === kind)?.shed();
+  return { ask, asked, shed };
+}
+
+it(
+  "reviews a request again after its entries were shed",
+  marbles((m) => {
+    const { ask, asked, shed } = sheddable(m);
+    const answers: string[] = [];
+    m.at(0, () => ask("a").subscribe((answer) => answers.push(answer)));
+    m.at(2, () => expect(shed("caches")).toBe(1));
+    m.at(3, () => ask("a").subscribe((answer) => answers.push(answer)));
+    m.flush();
+    expect(answers).toEqual(["y", "y"]);
+    expect(asked).toEqual(["a", "a"]);
+  }),
+);
+
+it(
+  "rejects the waiting requests that are shed",
+  marbles((m) => {
+    const { ask, shed } = sheddable(m);
     const errors: unknown[] = [];
-    at(0, () => ask("a").subscribe());
-    at(1, () => ask("w").subscribe({ error: (error: unknown) => errors.push(error) }));
-    at(2, () => expect(shed("caches")).toBe(1));
-    at(3, () => expectObservable(ask("a")).toBe("---(y|)"));
-    at(4, () => expect(shed("requests")).toBe(1));
-    at(5, () => expect(shed("requests")).toBe(0));
-    at(6, () => expectObservable(ask("w"), "--------!").toBe("---"));
-    flush();
-    expect(errors).toMatchObject([refused]);
-    expect(asked).toEqual(["a", "w", "a", "w"]);
+    m.at(1, () => ask("w").subscribe({ error: (error: unknown) => errors.push(error) }));
+    m.at(4, () => expect(shed("requests")).toBe(1));
+    m.at(5, () => expect(shed("requests")).toBe(0));
+    m.flush();
+    expect(errors).toMatchObject([{ code: FULL }]);
+  }),
+);
+
+it(
+  "reviews a rejected request when it comes again",
+  marbles((m) => {
+    const unsub = "   --------!";
+    const expected = "---------";
+
+    const { ask, asked, shed } = sheddable(m);
+    m.at(1, () => ask("w").subscribe({ error: () => {} }));
+    m.at(4, () => expect(shed("requests")).toBe(1));
+    m.at(6, () => m.expectObservable(ask("w"), unsub).toBe(expected));
+    m.flush();
+    expect(asked).toEqual(["w", "w"]);
   }),
 );

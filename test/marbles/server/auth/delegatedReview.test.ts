@@ -30,8 +30,10 @@ describe("a question about a user", () => {
   it(
     "is retried after half a second, doubling, when the API server has an internal error",
     marbles((m) => {
+      const expected = "- 500ms - 750ms - (y|)";
+
       const { answer$, counts } = review(m, ["-#", BROKEN], ["-#", BROKEN], ["-(y|)"]);
-      m.expectObservable(answer$).toBe("- 500ms - 750ms - (y|)");
+      m.expectObservable(answer$).toBe(expected);
       m.flush();
       expect(counts()).toEqual([counted("500", 2), counted("201", 1)]);
     }),
@@ -40,8 +42,10 @@ describe("a question about a user", () => {
   it(
     "fails after five attempts",
     marbles((m) => {
+      const expected = "4063ms #";
+
       const { answer$, counts } = review(m, ["#", BROKEN]);
-      m.expectObservable(answer$).toBe("4063ms #", {}, BROKEN);
+      m.expectObservable(answer$).toBe(expected, {}, BROKEN);
       m.flush();
       expect(counts()).toEqual([counted("500", 5)]);
     }),
@@ -52,8 +56,10 @@ describe("a question about a user", () => {
     ["cannot be reached", AWAY, "<error>"],
   ] as const)("is asked once when the API server %s", (_what, error, code) => {
     marbles((m) => {
+      const expected = "-#";
+
       const { answer$, counts } = review(m, ["-#", error]);
-      m.expectObservable(answer$).toBe("-#", {}, error);
+      m.expectObservable(answer$).toBe(expected, {}, error);
       m.flush();
       expect(counts()).toEqual([counted(code, 1)]);
     })();
@@ -62,8 +68,11 @@ describe("a question about a user", () => {
   it(
     "is cancelled with its subscriber, also between two attempts",
     marbles((m) => {
+      const unsub = "   ----!";
+      const expected = "";
+
       const { answer$, counts } = review(m, ["-#", BROKEN]);
-      m.expectObservable(answer$, "----!").toBe("");
+      m.expectObservable(answer$, unsub).toBe(expected);
       m.flush();
       expect(counts()).toEqual([counted("500", 1)]);
     }),

@@ -6,6 +6,8 @@ import { marbles } from "../../../support/marbles.ts";
 it(
   "limits pod requests to kubeAPIQPS and kubeAPIBurst, and reports how long each waited",
   marbles(({ clock, expectObservable, flush }) => {
+    const expected = "(12) 6ms 3 9ms (4|)";
+
     const waits: string[] = [];
     const { lanes, close } = createApiLanes({
       endpoint: {
@@ -28,7 +30,7 @@ it(
       },
     });
     const turn = (name: number) => concat(defer(() => lanes.podTurn()).pipe(ignoreElements()), of(String(name)));
-    expectObservable(range(1, 4).pipe(map(turn), mergeAll())).toBe("(12) 6ms 3 9ms (4|)");
+    expectObservable(range(1, 4).pipe(map(turn), mergeAll())).toBe(expected);
     flush();
     close();
     expect(waits).toEqual([0, 0, 10, 20].map((ms) => `PATCH 127.0.0.1:6443 ${ms}`));

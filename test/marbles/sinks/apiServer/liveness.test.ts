@@ -37,13 +37,23 @@ describe("watchLiveness", () => {
   );
 
   it(
-    "leaves HTTP/1.1 alone, and what is closed",
-    marbles(({ clock, scheduler, at, flush }) => {
-      const [old, closed] = ["http/1.1", "h2"].map((name) => new FakeConnection(name, () => scheduler.now()));
-      for (const each of [old, closed]) watchLiveness(each as unknown as Socket, clock);
-      at(7_000, () => closed?.emit("close"));
+    "leaves a connection of HTTP/1.1 alone",
+    marbles(({ clock, scheduler, flush }) => {
+      const connection = new FakeConnection("http/1.1", () => scheduler.now());
+      watchLiveness(connection as unknown as Socket, clock);
       flush();
-      expect([old?.destroyedAt, closed?.destroyedAt, scheduler.now()]).toEqual([undefined, undefined, 7_000]);
+      expect([connection.destroyedAt, scheduler.now()]).toEqual([undefined, 0]);
+    }),
+  );
+
+  it(
+    "stops at the end of the connection",
+    marbles(({ clock, scheduler, at, flush }) => {
+      const connection = new FakeConnection("h2", () => scheduler.now());
+      watchLiveness(connection as unknown as Socket, clock);
+      at(7_000, () => connection.emit("close"));
+      flush();
+      expect([connection.destroyedAt, scheduler.now()]).toEqual([undefined, 7_000]);
     }),
   );
 });

@@ -3,7 +3,7 @@ import { expect, it, describe } from "vitest";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { noticeReturns } from "../../../../src/sinks/apiServer/noticeReturns.ts";
 import type { ApiLanes, ApiServer } from "../../../../src/ports/apiServer.ts";
-import { type Marbles, marbles } from "../../../support/marbles.ts";
+import { marbles } from "../../../support/marbles.ts";
 
 /** Lanes whose calls all are answered by the stream of the name they ask for. */
 function lanesOf(answers: Readonly<Record<string, Observable<unknown>>>): ApiLanes {
@@ -12,52 +12,58 @@ function lanesOf(answers: Readonly<Record<string, Observable<unknown>>>): ApiLan
   return noticeReturns({ ...lanes, podTurn: () => throwError(() => new Error("nobody takes turns")) });
 }
 
+type Lane = "heartbeats" | "pods" | "events" | "objects";
+
 /** Asks for each name at its frame, each on another lane, and expects when the server was found to be back. */
 const rule = (
-  asked: readonly (readonly [frame: string, lane: "heartbeats" | "pods" | "events" | "objects", name: string])[],
   expected: string,
+  ...asked: readonly (readonly [subscription: string, outcome: string, lane: Lane, name: string])[]
 ): (() => void) =>
-  marbles((helpers: Marbles) => {
-    const { cold, expectObservable } = helpers;
-    const away = (code: "Unavailable" | "DeadlineExceeded" | "Conflict") => cold("-#", {}, kubeletError(code, "no"));
+  marbles(({ cold, expectObservable }) => {
+    const failure = "-#";
+    const answer = " -(a|)";
+    const unsub = "  --------------------!";
+
+    const failing = (code: "Unavailable" | "DeadlineExceeded" | "Conflict") =>
+      cold(failure, {}, kubeletError(code, "no"));
     const lanes = lanesOf({
-      answer: cold("-(a|)"),
-      refused: away("Unavailable"),
-      late: away("DeadlineExceeded"),
-      conflict: away("Conflict"),
+      answer: cold(answer),
+      refused: failing("Unavailable"),
+      late: failing("DeadlineExceeded"),
+      conflict: failing("Conflict"),
     });
-    expectObservable(lanes.returns$, "-".repeat(20) + "!").toBe(expected, { r: undefined });
-    for (const [frame, lane, name] of asked) {
-      const outcome = name === "answer" ? "-(a|)" : "-#";
-      const error = { refused: "Unavailable", late: "DeadlineExceeded", conflict: "Conflict" }[name];
+    expectObservable(lanes.returns$, unsub).toBe(expected, { r: undefined });
+    for (const [subscription, outcome, lane, name] of asked) {
+      const code = { refused: "Unavailable", late: "DeadlineExceeded", conflict: "Conflict" }[name];
       const call$ = lanes[lane].get("nodes", { name });
-      const shift = "-".repeat(frame.length - 1);
-      expectObservable(call$, frame).toBe(shift + outcome, undefined, expect.objectContaining({ code: error }));
+      expectObservable(call$, subscription).toBe(outcome, undefined, expect.objectContaining({ code }));
     }
   });
 
 describe("noticeReturns", () => {
-  it("emits nothing while the server responds", rule([["^", "pods", "answer"]], ""));
+  it(
+    "emits nothing while the server responds",
+    // biome-ignore format: aligned diagrams
+    rule("    ---------",
+      ["^", " -(a|)", "pods", "answer"],
+    ),
+  );
   it(
     "emits once when any lane gets a response after a failure",
-    rule(
-      [
-        ["^", "objects", "refused"],
-        ["--^", "pods", "late"],
-        ["-----^", "heartbeats", "answer"],
-        ["--------^", "objects", "answer"],
-      ],
-      "------r",
+    // biome-ignore format: aligned diagrams
+    rule("             ------r",
+      ["^", "          -#", "objects", "refused"],
+      ["--^", "        ---#", "pods", "late"],
+      ["-----^", "     ------(a|)", "heartbeats", "answer"],
+      ["--------^", "  ---------(a|)", "objects", "answer"],
     ),
   );
   it(
     "ignores rejected requests",
-    rule(
-      [
-        ["^", "objects", "conflict"],
-        ["---^", "objects", "answer"],
-      ],
-      "",
+    // biome-ignore format: aligned diagrams
+    rule("        -----",
+      ["^", "     -#", "objects", "conflict"],
+      ["---^", "  ----(a|)", "objects", "answer"],
     ),
   );
 });

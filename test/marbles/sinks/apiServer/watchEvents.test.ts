@@ -59,9 +59,12 @@ describe("watchEvents", () => {
   it(
     "continues to read at once after few events",
     marbles(({ clock, at, expectObservable, flush }) => {
+      const unsub = "   -----!";
+      const expected = "--(AA)-";
+
       const { transport, done, to } = scripted();
       const events$ = watchEvents(transport, { method: "GET", path: "/" }, {}, clock, () => {});
-      expectObservable(events$.pipe(map(({ type }) => type[0])), "-----!").toBe("--(AA)-");
+      expectObservable(events$.pipe(map(({ type }) => type[0])), unsub).toBe(expected);
       at(2, () => {
         to().head(200, {});
         to().data(lines(2));

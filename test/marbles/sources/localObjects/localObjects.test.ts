@@ -51,25 +51,40 @@ const named = (items: readonly { readonly metadata?: { readonly name?: string } 
 
 describe("localObjects", () => {
   it(
-    "lists the current objects, and selects as an API server",
-    marbles(({ clock, expectObservable }) => {
+    "lists the current objects of each resource",
+    marbles(({ clock }) => {
       const { node, objects } = nodeOf(clock);
       node.pods = [web, job];
       const seen: unknown[] = [];
-      const record = (options: object) =>
-        objects.list("pods", options).subscribe(({ items }) => seen.push(named(items)));
-      record({});
-      record({ namespace: "batch" });
-      record({ labelSelector: "app=web" });
-      record({ fieldSelector: "metadata.name!=web" });
+      objects.list("pods").subscribe(({ items }) => seen.push(named(items)));
       objects.list("namespaces").subscribe(({ items }) => seen.push(named(items)));
       objects.list("nodes").subscribe(({ items }) => seen.push(named(items)));
-      expect(seen).toEqual([["job", "web"], ["job"], ["web"], ["job"], ["batch", "default", "demo"], ["n"]]);
-      expectObservable(objects.get("pods", { namespace: "demo", name: "nope" })).toBe(
-        "#",
-        undefined,
-        expect.objectContaining({ code: "NotFound", message: 'pods "nope" not found' }),
-      );
+      expect(seen).toEqual([["job", "web"], ["batch", "default", "demo"], ["n"]]);
+    }),
+  );
+
+  it.each([
+    { selection: { namespace: "batch" }, names: ["job"] },
+    { selection: { labelSelector: "app=web" }, names: ["web"] },
+    { selection: { fieldSelector: "metadata.name!=web" }, names: ["job"] },
+  ])("selects as an API server: $selection", ({ selection, names }) => {
+    marbles(({ clock }) => {
+      const { node, objects } = nodeOf(clock);
+      node.pods = [web, job];
+      const seen: unknown[] = [];
+      objects.list("pods", selection).subscribe(({ items }) => seen.push(named(items)));
+      expect(seen).toEqual([names]);
+    })();
+  });
+
+  it(
+    "reports an unknown object as NotFound",
+    marbles(({ clock, expectObservable }) => {
+      const expected = "#";
+
+      const { objects } = nodeOf(clock);
+      const error = expect.objectContaining({ code: "NotFound", message: 'pods "nope" not found' });
+      expectObservable(objects.get("pods", { namespace: "demo", name: "nope" })).toBe(expected, undefined, error);
     }),
   );
 
@@ -165,6 +180,8 @@ describe("localObjects", () => {
   it(
     "sends periodic bookmarks on a quiet watch that allows them",
     marbles(({ clock, expectObservable }) => {
+      const expected = "30s b 29999ms b 9999ms |";
+
       const { objects } = nodeOf(clock);
       const bookmarks$ = objects.watch("namespaces", {
         resourceVersion: "4",
@@ -172,7 +189,7 @@ describe("localObjects", () => {
         timeoutSeconds: 70,
       });
       const bookmark = { type: "BOOKMARK", object: { metadata: { resourceVersion: expect.any(String) } } };
-      expectObservable(bookmarks$).toBe("30s b 29999ms b 9999ms |", { b: bookmark });
+      expectObservable(bookmarks$).toBe(expected, { b: bookmark });
     }),
   );
 });

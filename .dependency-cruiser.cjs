@@ -11,6 +11,7 @@ const PIPELINE_DIRECTORIES = {
   certificates: [],
   cluster: [],
   projections: [],
+  plugins: [],
   runtime: [],
   stats: [],
   node: [],

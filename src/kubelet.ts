@@ -16,7 +16,7 @@
  *     evictionManager --> [evictions] --> podLifecycle
  *
  *     Parts beside the flow: runtimeClasses and services (objects of the cluster), garbageCollection, logRotation, gauges,
- *     oomWatcher, hostAddresses, podCidr, nodeCgroups, nodeProcesses, containerCpus, clusterNode (registration, lease, node status).
+ *     oomWatcher, hostAddresses, podCidr, nodeCgroups, nodeProcesses, containerCpus, pluginManager, clusterNode (registration, lease, node status).
  */
 import { concat, map, merge, type Observable, Subject, switchMap, takeUntil, tap } from "rxjs";
 import type { Node } from "./core/api.ts";
@@ -37,6 +37,7 @@ import { nodeCgroups } from "./pipelines/node/nodeCgroups.ts";
 import { nodeProcesses } from "./pipelines/node/nodeProcesses.ts";
 import { oomWatcher } from "./pipelines/node/oomWatcher.ts";
 import { podCidr } from "./pipelines/node/podCidr.ts";
+import { pluginManager } from "./pipelines/plugins/pluginManager.ts";
 import { podCommands } from "./pipelines/podCommands.ts";
 import { podConfig } from "./pipelines/podConfig.ts";
 import { podLifecycle } from "./pipelines/podLifecycle.ts";
@@ -164,6 +165,7 @@ function runMachineWatches(run: Run, ports: KubeletPorts, config: KubeletConfig)
   run("nodeCgroups", NODE_PLACES, (use) => nodeCgroups(ports, config, use).pipe(into(use.events)));
   run("nodeProcesses", {}, () => nodeProcesses(ports, config));
   run("containerCpus", { reads: ["registry", "runtimeStatuses"] }, (use) => containerCpus(ports, config, use));
+  run("pluginManager", { writes: ["plugins"] }, (use) => pluginManager(ports, {}, use.plugins));
   run("oomWatcher", { writes: ["events"] }, (use) => oomWatcher(ports, config).pipe(into(use.events)));
 }
 

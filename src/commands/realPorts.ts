@@ -3,7 +3,7 @@ import { type Observable, of } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { CountedEvent } from "../core/apiEvent.ts";
 import { objectTtlMs } from "../core/node/objectTtl.ts";
-import { mountToolsLockPath } from "../core/paths.ts";
+import { mountToolsLockPath, pluginRegistryDir } from "../core/paths.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { storeEvents } from "../sinks/apiEvents.ts";
@@ -13,6 +13,7 @@ import { createFiles } from "../sinks/files.ts";
 import { createLogFiles } from "../sinks/logFiles.ts";
 import { mayMount } from "../sinks/mounts/mayMount.ts";
 import { createMounts } from "../sinks/mounts/mounts.ts";
+import { createPluginRegistration } from "../sinks/pluginRegistration.ts";
 import { createPodKeys } from "../sinks/podKeys.ts";
 import { createProbers } from "../sinks/probers/probers.ts";
 import { createProcesses } from "../sinks/processes.ts";
@@ -24,6 +25,7 @@ import { createHostUsage } from "../sources/hostUsage.ts";
 import { kernelLog } from "../sources/kernelLog.ts";
 import { createMemoryEvents } from "../sources/memoryEvents.ts";
 import { createObjectCache } from "../sources/objectCache.ts";
+import { pluginSockets } from "../sources/pluginSockets.ts";
 import { createProjections } from "../sources/projectionSources.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { systemRandom } from "../sources/systemRandom.ts";
@@ -57,6 +59,10 @@ export function realPorts(
     runtime: client.runtime,
     images: client.images,
     credentialPlugins: credentialPlugins && createCredentialPlugins(credentialPlugins.directory),
+    plugins: {
+      sockets: pluginSockets(pluginRegistryDir(kubeletConfig.directories)),
+      registration: createPluginRegistration(clock),
+    },
     probers: createProbers(client.runtime, clock),
     files: createFiles(trees),
     volumeFiles: createVolumeFiles({ clock, trees }),

@@ -54,6 +54,9 @@ export const localDeviceMounts = ({ rootDir }: RootDir): string =>
 /** Mount point of the block device of a local volume. */
 export const localDeviceMount = (roots: RootDir, volume: string): string => `${localDeviceMounts(roots)}/${volume}`;
 
+/** Directory of the sockets through which plugins register. */
+export const pluginRegistryDir = ({ rootDir }: RootDir): string => `${rootDir}/plugins_registry`;
+
 /** Directory for the per-pod state of plugins. */
 export const podPluginsDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/plugins`;
 /** Directory of the termination message files of one container of a pod. */

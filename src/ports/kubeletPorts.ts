@@ -19,6 +19,7 @@ import type { LogFiles } from "./logFiles.ts";
 import type { MemoryEvents } from "./memoryEvents.ts";
 import type { Mounts } from "./mounts.ts";
 import type { ObjectCache } from "./objectCache.ts";
+import type { Plugins } from "./plugins.ts";
 import type { Probers } from "./probers.ts";
 import type { Processes } from "./processes.ts";
 import type { Projections } from "./projections.ts";
@@ -67,6 +68,8 @@ export interface KubeletPorts {
   readonly images: ImageService;
   /** undefined when no credential provider is configured. */
   readonly credentialPlugins: CredentialPlugins | undefined;
+  /** undefined: no plugin can register. */
+  readonly plugins?: Plugins | undefined;
   readonly probers: Probers;
   readonly files: Files;
   readonly logFiles: LogFiles;

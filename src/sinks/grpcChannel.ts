@@ -45,6 +45,12 @@ function socketPath(endpoint: string): string {
   return path;
 }
 
-/** Creates a channel that connects on the first call. Throws as `socketPath` does. */
-export const openChannel = (endpoint: string): Client =>
-  new Client(`unix:${socketPath(endpoint)}`, credentials.createInsecure(), OPTIONS);
+/**
+ * Creates a channel that connects on the first call. `maxReceivedBytes` bounds each message of the server. Throws as
+ * `socketPath` does.
+ */
+export const openChannel = (endpoint: string, maxReceivedBytes = MAX_MESSAGE_BYTES): Client =>
+  new Client(`unix:${socketPath(endpoint)}`, credentials.createInsecure(), {
+    ...OPTIONS,
+    "grpc.max_receive_message_length": maxReceivedBytes,
+  });

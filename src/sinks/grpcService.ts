@@ -46,6 +46,8 @@ export interface GrpcBinding {
   readonly client: Client;
   /** Name of the server in errors. */
   readonly endpoint: string;
+  /** The kind of server, by default the container runtime: errors advise about it, stalls are attributed to it. */
+  readonly peer?: "runtime" | "plugin";
   /** Must run in real time, because gRPC's own timers do. */
   readonly clock: Clock;
   /** Default deadline in milliseconds; `undefined` for endless streams. */
@@ -126,7 +128,8 @@ class Rpc {
 
   /** Responses are read and handled in the caller's context. */
   #stage(): Stage {
-    return { kind: "runtime_answer", text: `${this.#method.name} answer`, owner: ownerStage() };
+    const { peer = "runtime" } = this.#binding;
+    return { kind: `${peer}_answer`, text: `${this.#method.name} answer`, owner: ownerStage() };
   }
 
   /** Sends the request; the returned function cancels it. */
@@ -184,11 +187,12 @@ class Rpc {
   }
 
   #failed(failure: ServiceError): KubeletError {
-    const { endpoint } = this.#binding;
+    const { endpoint, peer = "runtime" } = this.#binding;
     const method = this.#method.name;
     const code = errorCodeOfStatus(failure.code);
     const status = failure.code;
-    const unreachable = code === "Unavailable" ? unreachableRuntime(endpoint, failure.details) : undefined;
+    const isRuntimeAway = code === "Unavailable" && peer === "runtime";
+    const unreachable = isRuntimeAway ? unreachableRuntime(endpoint, failure.details) : undefined;
     if (unreachable !== undefined) {
       const cause: GrpcFailure = { endpoint, method, status, details: unreachable };
       return kubeletError(code, unreachable, { cause });

@@ -10,6 +10,7 @@ import { type EvictionView, NO_EVICTION_VIEW } from "../core/eviction/evictionVi
 import type { SignalLooks } from "../core/eviction/pressureView.ts";
 import type { MonotonicMs, PodUid } from "../core/ids.ts";
 import { type MachineAddresses, type NodeImage, type NodePressures, NO_PRESSURE } from "../core/node/nodeFacts.ts";
+import type { RegisteredPlugins } from "../core/plugins/registeredPlugins.ts";
 import { emptyRegistry, type Registry } from "../core/pod/podRegistry.ts";
 import type { ManifestProblem, PodSource } from "../core/pod/sourceSnapshot.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
@@ -52,6 +53,7 @@ export interface NodeState {
   readonly images: Cell<readonly NodeImage[] | undefined>;
   readonly sourcesSeen: Cell<ReadonlySet<PodSource>>;
   readonly problems: Cell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>;
+  readonly plugins: Cell<RegisteredPlugins>;
   readonly configObjects: Cell<ConfigObjects>;
   readonly apiPodObjects: Cell<ApiPodObjects>;
   /** Orders inspections and effects. */
@@ -88,6 +90,7 @@ export function createNodeState(): NodeState {
     images: createCell<readonly NodeImage[] | undefined>(undefined),
     sourcesSeen: createCell<ReadonlySet<PodSource>>(new Set()),
     problems: createCell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>(new Map()),
+    plugins: createCell<RegisteredPlugins>(new Map()),
     configObjects: createCell(NO_CONFIG_OBJECTS),
     apiPodObjects: createCell(NO_API_POD_OBJECTS),
     sequence: createSequence(),

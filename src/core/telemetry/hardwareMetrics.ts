@@ -1,7 +1,12 @@
-/** Metrics of the CPU and topology managers, with upstream's names. */
+/** Metrics of the plugin, CPU and topology managers, with upstream's names. */
 import type { MetricRow } from "./metricRow.ts";
 
 export const hardwareMetrics = {
+  plugin_manager_total_plugins: {
+    type: "gauge",
+    help: "Sockets of plugins: those that exist (desired) and those whose plugin is registered (actual).",
+    labels: ["socket_path", "state"],
+  },
   kubelet_cpu_manager_pinning_requests_total: {
     type: "counter",
     help: "Containers that asked for CPUs of their own.",

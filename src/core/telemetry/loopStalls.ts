@@ -18,6 +18,7 @@ export type StageKind =
   | "manifest"
   | "not_running"
   | `part_${string}`
+  | "plugin_answer"
   | "pod_worker"
   | "registry"
   | "runtime_answer"

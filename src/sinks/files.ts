@@ -191,7 +191,7 @@ async function symlink(target: string, path: string): Promise<void> {
  * errno.
  */
 export const createFiles = (
-  { changes }: Pick<Trees, "changes">,
+  { local }: Pick<Trees, "local">,
   remoteFiles: RemoteFiles = createRemoteFiles(),
 ): Files => ({
   makeDirectory: (path, mode = DIRECTORY_MODE) => fileCall("make directory", path, () => makeDirectory(path, mode)),
@@ -204,6 +204,6 @@ export const createFiles = (
   readInside: (root, path, maxBytes) => fileCall("read", join(root, path), () => readInside(root, path, maxBytes)),
   list: (path) => fileCall("list", path, () => list(path)),
   kindOf: (path) => fileCall("examine", path, () => kindOf(path, remoteFiles)),
-  remove: (path) => fileCall("remove", path, (signal) => remove(path, changes, signal)),
+  remove: (path) => fileCall("remove", path, (signal) => remove(path, local, signal)),
   symlink: (target, path) => fileCall("link", path, () => symlink(target, path)),
 });

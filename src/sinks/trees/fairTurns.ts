@@ -36,3 +36,17 @@ export function createFairTurns<Job>(credit: number): FairTurns<Job> {
     },
   };
 }
+
+/**
+ * Returns the next job of schedules that share a thread evenly, however many jobs each has, and moves its schedule to
+ * the end of `schedules`. Returns undefined without jobs.
+ */
+export function nextOfAll<Job>(schedules: FairTurns<Job>[]): Job | undefined {
+  for (let passed = 0; passed < schedules.length; passed += 1) {
+    const schedule = schedules.shift() as FairTurns<Job>;
+    schedules.push(schedule);
+    const job = schedule.next();
+    if (job !== undefined) return job;
+  }
+  return undefined;
+}

@@ -1,12 +1,13 @@
 /**
- * A thread that works on many trees, in time slices of a few entries. Started by treeWorker. Bounds: MAX_ACTIVE jobs,
- * the others wait in order; OPEN_DIRECTORIES, shared by the jobs.
+ * A thread that works on many trees, in time slices of a few entries. Changes, which pods wait for, take turns with
+ * counts, which may take long. Started by treeWorker. Bounds: MAX_ACTIVE changes and as many counts, the others wait in
+ * order; OPEN_DIRECTORIES, shared by the jobs.
  */
 import { parentPort, receiveMessageOnPort } from "node:worker_threads";
 import { kubeletError } from "../../core/errors.ts";
 import { ioError } from "../../core/ioError.ts";
 import { err, ok } from "../../core/result.ts";
-import { createFairTurns } from "./fairTurns.ts";
+import { createFairTurns, type FairTurns, nextOfAll } from "./fairTurns.ts";
 import { createOwnershipJob } from "./ownershipJob.ts";
 import { createRemovalJob } from "./removalJob.ts";
 import type { TreeJob } from "./treeJob.ts";
@@ -27,7 +28,7 @@ Error.stackTraceLimit = 0;
 const TURN = 64;
 /** Credit of a new job over longer-running jobs, in entries. */
 const CREDIT = 4_096;
-const MAX_ACTIVE = 256;
+const MAX_ACTIVE = 128;
 /** Each takes two descriptors. */
 const OPEN_DIRECTORIES = 512;
 /** Deeper trees are rare, and reopening a directory is cheap. */
@@ -43,8 +44,18 @@ interface Active {
   reported: number;
 }
 
-const waiting: TreeRequest[] = [];
-const turns = createFairTurns<Active>(CREDIT);
+interface JobClass {
+  readonly waiting: TreeRequest[];
+  readonly turns: FairTurns<Active>;
+}
+
+const changes: JobClass = { waiting: [], turns: createFairTurns(CREDIT) };
+const counts: JobClass = { waiting: [], turns: createFairTurns(CREDIT) };
+const classes: readonly JobClass[] = [changes, counts];
+/** In the order of their next turn. */
+const schedules = classes.map(({ turns }) => turns);
+
+const classOf = ({ kind }: TreeTask): JobClass => (kind === "usage" ? counts : changes);
 
 function jobOf(task: TreeTask, maxOpen: number): Active["job"] {
   switch (task.kind) {
@@ -63,7 +74,7 @@ const fail = ({ id, task }: TreeRequest, thrown: unknown): void =>
   post({ id, result: err(withoutCause(ioError(ACTIONS[task.kind], task.dir, thrown))) });
 
 const maxOpen = (): number => {
-  const shares = Math.floor(OPEN_DIRECTORIES / Math.max(1, turns.size)) - 1;
+  const shares = Math.floor(OPEN_DIRECTORIES / Math.max(1, changes.turns.size + counts.turns.size)) - 1;
   return Math.max(1, Math.min(MOST_OPEN_OF_A_JOB, shares));
 };
 
@@ -71,22 +82,26 @@ function begin(request: TreeRequest): void {
   const isCancelled = new Int32Array(request.cancelled);
   if (Atomics.load(isCancelled, 0) !== 0) return fail(request, kubeletError("Cancelled", "the task was cancelled"));
   try {
-    turns.add({ request, isCancelled, job: jobOf(request.task, maxOpen()), reported: 0 });
+    classOf(request.task).turns.add({ request, isCancelled, job: jobOf(request.task, maxOpen()), reported: 0 });
   } catch (thrown) {
     fail(request, thrown);
   }
 }
 
+const enqueue = (request: TreeRequest): void => void classOf(request.task).waiting.push(request);
+
 /** Starts waiting jobs up to the bound. */
 function admit(): void {
   if (parentPort === null) return;
   for (let got = receiveMessageOnPort(parentPort); got !== undefined; got = receiveMessageOnPort(parentPort)) {
-    waiting.push(got.message as TreeRequest);
+    enqueue(got.message as TreeRequest);
   }
-  while (turns.size < MAX_ACTIVE) {
-    const request = waiting.shift();
-    if (request === undefined) return;
-    begin(request);
+  for (const { waiting, turns } of classes) {
+    while (turns.size < MAX_ACTIVE) {
+      const request = waiting.shift();
+      if (request === undefined) break;
+      begin(request);
+    }
   }
 }
 
@@ -113,7 +128,7 @@ function postProgress(active: Active): void {
 function workThrough(): void {
   for (;;) {
     admit();
-    const active = turns.next();
+    const active = nextOfAll(schedules);
     if (active === undefined) return;
     let isOver = true;
     try {
@@ -123,6 +138,7 @@ function workThrough(): void {
     } catch (thrown) {
       fail(active.request, thrown);
     }
+    const { turns } = classOf(active.request.task);
     turns.charge(active, TURN);
     if (!isOver) continue;
     turns.remove(active);
@@ -131,6 +147,6 @@ function workThrough(): void {
 }
 
 parentPort?.on("message", (request: TreeRequest) => {
-  waiting.push(request);
+  enqueue(request);
   workThrough();
 });

@@ -1,19 +1,16 @@
-/** The threads that work on trees: one for changes, which pods wait for, and one for counts, which may take long. */
+/** The threads that work on trees: one for the local file systems and, while it has work, one per remote file system. */
 import type { Clock } from "../../ports/clock.ts";
 import { createRemoteTreeWorkers, type RemoteTreeWorkers } from "./remoteTreeWorkers.ts";
 import { createTreeWorker, type TreeWorker } from "./treeWorker.ts";
 
 export interface Trees {
-  /** Removes trees, and changes the group of volumes. */
-  readonly changes: TreeWorker;
+  readonly local: TreeWorker;
   /** Changes the group of volumes on remote file systems. */
-  readonly remoteChanges: RemoteTreeWorkers;
-  readonly counts: TreeWorker;
+  readonly remote: RemoteTreeWorkers;
 }
 
 /** Creates threads that start on demand. */
 export const createTrees = (options: { readonly clock: Clock }): Trees => ({
-  changes: createTreeWorker(options),
-  remoteChanges: createRemoteTreeWorkers(options),
-  counts: createTreeWorker(options),
+  local: createTreeWorker(options),
+  remote: createRemoteTreeWorkers(options),
 });

@@ -24,17 +24,17 @@ export interface VolumeFilesOptions {
 /** Creates the file operations, which run as the user of this process. */
 export function createVolumeFiles({
   clock,
-  trees: { changes, remoteChanges, counts },
+  trees: { local, remote },
   remoteFiles = createRemoteFiles(),
 }: VolumeFilesOptions): VolumeFiles {
   const changesIn = async (dir: string): Promise<TreeWorker> => {
-    const remote = await remoteFiles.at(dir);
-    return remote === undefined ? changes : remoteChanges.on(remote.mount.device);
+    const found = await remoteFiles.at(dir);
+    return found === undefined ? local : remote.on(found.mount.device);
   };
   const groupOf = async (dir: string): Promise<number> => {
-    const remote = await remoteFiles.at(dir);
-    if (remote === undefined) return (await fs.stat(dir)).gid;
-    const found = await remote.look();
+    const volume = await remoteFiles.at(dir);
+    if (volume === undefined) return (await fs.stat(dir)).gid;
+    const found = await volume.look();
     if (found === undefined) throw kubeletError("NotFound", `cannot look at ${dir}: nothing is there`);
     return found.gid;
   };
@@ -43,7 +43,7 @@ export function createVolumeFiles({
       fromCall(async (signal) => {
         const giveAway = async (): Promise<void> => {
           if (ownership === undefined) return;
-          const { failure } = await changes.run({ kind: "setOwnership", dir, ownership }, signal);
+          const { failure } = await local.run({ kind: "setOwnership", dir, ownership }, signal);
           if (failure !== undefined) throw failure;
         };
         try {
@@ -67,6 +67,6 @@ export function createVolumeFiles({
         }
       }),
     usage: (dir, soFar) =>
-      fromCall((signal) => counts.run({ kind: "usage", dir }, signal, soFar && (({ usage }) => usage && soFar(usage)))),
+      fromCall((signal) => local.run({ kind: "usage", dir }, signal, soFar && (({ usage }) => usage && soFar(usage)))),
   };
 }

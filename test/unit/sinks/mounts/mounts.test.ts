@@ -99,7 +99,7 @@ describe.skipIf(mustSkip("the mounts port on real mounts", missingForMounts()))(
     // The look at the mount table came before the mount.
     const { signal } = new AbortController();
     expect(await emptySmallTree(at("tree"), signal)).toBe(false);
-    const emptied = createTrees({ clock: systemClock }).changes.run({ kind: "empty", dir: at("tree") }, signal);
+    const emptied = createTrees({ clock: systemClock }).local.run({ kind: "empty", dir: at("tree") }, signal);
     await expect(emptied).rejects.toMatchObject({
       code: "Io",
       message: `cannot remove ${at("tree")}: ${tree} is a mount point`,

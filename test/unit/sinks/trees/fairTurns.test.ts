@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createFairTurns } from "../../../../src/sinks/trees/fairTurns.ts";
+import { createFairTurns, nextOfAll } from "../../../../src/sinks/trees/fairTurns.ts";
 
 /** Plays turns until all jobs have ended; `needs` has the turns of each job, `arrivals` the turn after which it starts. */
 function play(
@@ -49,5 +49,38 @@ describe("turns", () => {
     }
     const largeTurns = [...order.slice(0, 100)].filter((name) => name < "a").length;
     expect(largeTurns).toBeGreaterThan(40);
+  });
+});
+
+describe("schedules that share a thread", () => {
+  /** Plays turns of a schedule of letters and one of digits. */
+  const playBoth = (letters: string, digits: string, count: number): string => {
+    const turnsOf = (jobs: string) => {
+      const turns = createFairTurns<string>(0);
+      for (const job of jobs) turns.add(job);
+      return turns;
+    };
+    const [ofLetters, ofDigits] = [turnsOf(letters), turnsOf(digits)];
+    const schedules = [ofLetters, ofDigits];
+    let order = "";
+    for (let turn = 0; turn < count; turn += 1) {
+      const job = nextOfAll(schedules);
+      if (job === undefined) break;
+      order += job;
+      (letters.includes(job) ? ofLetters : ofDigits).charge(job, 1);
+    }
+    return order;
+  };
+
+  it("alternate, however many jobs one of them has", () => {
+    expect(playBoth("a", "123456", 8)).toBe("a1a2a3a4");
+  });
+
+  it("leave all turns to the one that has jobs", () => {
+    expect(playBoth("", "12", 4)).toBe("1212");
+  });
+
+  it("have no next job when all are empty", () => {
+    expect(playBoth("", "", 1)).toBe("");
   });
 });

@@ -1,4 +1,4 @@
-/** A node that runs short of a disk and of memory for pods: one pod goes, its neighbours stay. */
+/** A node that runs short of a disk, of its inodes and of memory for pods: one pod goes, its neighbours stay. */
 import { execFileSync } from "node:child_process";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir, totalmem } from "node:os";
@@ -10,14 +10,15 @@ import { unmountBelow } from "../support/kernelState.ts";
 import { type LoopDevice, loopDevice } from "../support/loopDevice.ts";
 import { removeFolder } from "../support/removeFolder.ts";
 import { clusterNode, hasCondition, isReady } from "./clusterNode.ts";
-import { server } from "./manifests.ts";
+import { script, server } from "./manifests.ts";
 
 const DISK_MB = 96;
+const INODES = 6_000;
 const MIB = 2 ** 20;
 /** Memory of all pods together. */
 const PODS_MB = 320;
 const EVICTION = {
-  evictionHard: { "nodefs.available": "32Mi", "memory.available": "100Mi" },
+  evictionHard: { "nodefs.available": "32Mi", "nodefs.inodesFree": "2k", "memory.available": "100Mi" },
   evictionPressureTransitionPeriod: "1s",
   volumeStatsAggPeriod: "1s",
   kubeReserved: { memory: `${Math.floor(totalmem() / MIB) - PODS_MB}Mi` },
@@ -38,7 +39,7 @@ describeOnContainerd("node-pressure eviction on containerd", (installation) => {
   });
   const folder = async (): Promise<string> => {
     disk = loopDevice(DISK_MB);
-    execFileSync("mkfs.ext4", ["-q", "-m", "0", disk.device]);
+    execFileSync("mkfs.ext4", ["-q", "-m", "0", "-N", String(INODES), disk.device]);
     const made = await mkdtemp(join(tmpdir(), "rxlet-small-disk-"));
     execFileSync("mount", [disk.device, made]);
     mountPoint = made;
@@ -52,6 +53,12 @@ describeOnContainerd("node-pressure eviction on containerd", (installation) => {
       "head -c 62000000 /dev/zero >/data/file",
       /^The node was low on resource: ephemeral-storage\. Threshold quantity: 32Mi, available: \w+\. /,
       { starved_resource: "ephemeral-storage" },
+    ],
+    [
+      "inodes",
+      "cd /data; i=0; while [ $i -lt 4500 ]; do : >$i; i=$((i + 1)); done",
+      /^The node was low on resource: inodes\. Threshold quantity: 2k, available: \d+\. /,
+      { starved_resource: "inodes" },
     ],
     [
       "memory",
@@ -70,7 +77,9 @@ describeOnContainerd("node-pressure eviction on containerd", (installation) => {
       const small = `small-beside-${name}`;
       cluster.bind(small, { volumes, containers: [server("main", ":", { volumeMounts })] });
       await cluster.untilTold(small, isReady, "Ready");
-      cluster.bind(name, { volumes, containers: [server("main", use, { volumeMounts })] });
+      // Exits with an error: a pod whose containers exit with 0 in their grace is Succeeded, without a reason.
+      const untilKilled = `trap 'exit 1' TERM; ${use}; while :; do sleep 3600 & wait $!; done`;
+      cluster.bind(name, { volumes, containers: [script("main", untilKilled, { volumeMounts })] });
       const { status } = await cluster.untilTold(name, isFailed, "Failed");
       expect([status?.reason, status?.message]).toEqual(["Evicted", expect.stringMatching(message)]);
       expect(status?.conditions).toContainEqual(

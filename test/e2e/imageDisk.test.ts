@@ -3,9 +3,10 @@ import { describe, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { missingForLoopDevices } from "../support/loopDevice.ts";
+import { pauseImage } from "../support/images.ts";
 import { mustSkip } from "../support/mustSkip.ts";
 import { waitFor } from "../support/waitFor.ts";
-import { clusterNode } from "./clusterNode.ts";
+import { clusterNode, hasCondition } from "./clusterNode.ts";
 import { script, server } from "./manifests.ts";
 
 const DISK_MEGABYTES = 128;
@@ -24,7 +25,10 @@ describe.skipIf(mustSkip("the disk of images", missingForLoopDevices()))("with l
   describeOnContainerd("a disk of images on containerd", (installation) => {
     const cluster = clusterNode(installation, {
       containerd: { diskMegabytes: DISK_MEGABYTES },
-      config: { evictionHard: { "imagefs.available": `${DISK_MEGABYTES / 2}Mi` } },
+      config: {
+        evictionHard: { "imagefs.available": `${DISK_MEGABYTES / 2}Mi` },
+        evictionPressureTransitionPeriod: "1s",
+      },
     });
 
     const { node } = cluster;
@@ -53,6 +57,27 @@ describe.skipIf(mustSkip("the disk of images", missingForLoopDevices()))("with l
       expect((await node.daemon.logEntries()).filter(({ reason }) => reason === "EvictionThresholdMet")).not.toEqual(
         [],
       );
+    });
+
+    it("is freed by the eviction of the pod that fills its writable layer, and spares the other pod", async () => {
+      const ofNode = () => cluster.server.sim.object("nodes", { name: node.daemon.nodeName }) ?? {};
+      await cluster.until("a node without pressure", () => hasCondition(ofNode(), "DiskPressure", "False"));
+      // The reclaim before has removed the image of sandboxes, which is not pinned here.
+      await node.containerd.importImage(await pauseImage());
+      cluster.bind("beside", { containers: [server()] });
+      await cluster.untilTold("beside", ({ status }) => status?.phase === "Running", "Running");
+      const fill = `dd if=/dev/zero of=/big bs=1M count=${DISK_MEGABYTES / 2}; sleep 3600`;
+      cluster.bind("filler", { containers: [script("main", fill)] });
+      const { status } = await cluster.untilTold("filler", ({ status }) => status?.phase === "Failed", "Failed");
+      expect([status?.reason, status?.message]).toEqual([
+        "Evicted",
+        expect.stringMatching(
+          /^The node was low on resource: ephemeral-storage\. Threshold quantity: 64Mi, available: /,
+        ),
+      ]);
+      const isWell = async (): Promise<boolean> => (await imageFs()).availableBytes > (DISK_MEGABYTES / 2) * MIB;
+      await waitFor("the space to be freed", isWell, FREED_WAIT_MS);
+      expect(cluster.reported("beside")?.status?.phase).toBe("Running");
     });
   });
 });

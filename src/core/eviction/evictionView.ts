@@ -4,6 +4,7 @@ import type { Instant } from "../timeline/timelineTypes.ts";
 import { noPressureSeen, type PressureState } from "./nodePressure.ts";
 import type { Observations } from "./observations.ts";
 import type { AwaitedEviction } from "./awaitedEvictions.ts";
+import type { EvictionDelay } from "./evictionDelay.ts";
 import type { ReclaimStep } from "./nodeReclaim.ts";
 import type { PodRank } from "./ranking.ts";
 import type { Signal, Threshold } from "./thresholds.ts";
@@ -23,6 +24,8 @@ export interface EvictionView {
   readonly decision: EvictionDecision | undefined;
   /** Evicted pods that are not cleaned up yet. */
   readonly awaited: readonly AwaitedEviction[];
+  /** An eviction that is postponed; undefined without one. */
+  readonly delay: EvictionDelay | undefined;
 }
 
 /** The order in which pods would be evicted for a signal. */
@@ -65,4 +68,5 @@ export const NO_EVICTION_VIEW: EvictionView = {
   ranking: undefined,
   decision: undefined,
   awaited: [],
+  delay: undefined,
 };

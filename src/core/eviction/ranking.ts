@@ -10,7 +10,7 @@ import { addQuantity, type Quantity } from "../quantity.ts";
 import { podRequests } from "../resources/podResources.ts";
 import { parseResourceList } from "../resources/resourceList.ts";
 import type { FsStats, PodStats } from "../stats/summary.ts";
-import type { DiskLayout } from "./nodeReclaim.ts";
+import { type DiskLayout, diskOf } from "./nodeReclaim.ts";
 import { resourceOf, type Signal, type StarvedResource } from "./thresholds.ts";
 
 /** The figures that decide the rank of a pod. */
@@ -49,6 +49,10 @@ function countedDisks(signal: Signal, { hasImageFs, isSplit }: DiskLayout): Coun
   if (isSplit) return isOfImages ? NOTHING : WHOLE_POD;
   return signal.startsWith("nodefs.") ? OWN_FILES : LAYERS;
 }
+
+/** Returns whether the writable layers of containers count for the signal. */
+export const countsLayers = (signal: Signal, layout: DiskLayout): boolean =>
+  diskOf(signal) !== undefined && countedDisks(signal, layout).root;
 
 /** Returns the pods in order of eviction. `statsOf` has the pods of a summary by UID. */
 export function rankPods(

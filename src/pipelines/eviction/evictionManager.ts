@@ -24,6 +24,7 @@ import { overdueEvent } from "../../core/admission/preempted.ts";
 import { toKubeletError } from "../../core/errors.ts";
 import { isAnyCleanedUp, nextDeadline, settleEvictions } from "../../core/eviction/awaitedEvictions.ts";
 import { type PodUsage, rankingFor } from "../../core/eviction/chooseVictim.ts";
+import { isSpaceAwaited, nextDelayedLook } from "../../core/eviction/evictionDelay.ts";
 import { metFigures } from "../../core/eviction/evictionText.ts";
 import {
   nextPressure,
@@ -41,14 +42,15 @@ import { reconcile } from "../../operators/reconcile.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { type EvictionContext, instantOf } from "./evictionContext.ts";
 import { observeSignals } from "./observeSignals.ts";
-import { evictBeyondLimits, relievePressure } from "./relievePressure.ts";
+import { endDelay, evictBeyondLimits, relievePressure } from "./relievePressure.ts";
 import { isAnyLimited, limitEvictions } from "./storageLimits.ts";
 
 /** Upstream: evictionMonitoringPeriod. */
 const LOOK_EVERY_MS = 10_000;
 
 /**
- * Looks every 10 s, at each wake, and at once after an evicted pod was cleaned up. Its outputs end pods and report it.
+ * Looks every 10 s, at each wake, at once after an evicted pod was cleaned up, and more often while an eviction is
+ * postponed. Its outputs end pods and report it.
  *
  *     wake$       ----w---------------------
  *     look        L---L-----L(evicts a)----L-----L
@@ -80,7 +82,10 @@ export function evictionManager(
             ),
           ),
         ),
-      wakeAfterMs: () => Math.min(LOOK_EVERY_MS, nextDeadline(cells.eviction.value.awaited) - clock.monotonicMs()),
+      wakeAfterMs: () => {
+        const { awaited, delay } = cells.eviction.value;
+        return Math.min(LOOK_EVERY_MS, nextDelayedLook(delay), nextDeadline(awaited) - clock.monotonicMs());
+      },
       clock,
     });
     return merge(looks$, prolongPressures(context));
@@ -142,6 +147,9 @@ function actOn(
   const [first] = due;
   const isUrgent = first !== undefined && !isOfDisk(first);
   const met = thresholdsMet(state);
+  const { delay } = cells.eviction.value;
+  if (delay !== undefined && !met.includes(delay.threshold)) endDelay(context);
+  if (first !== undefined && isSpaceAwaited(delay, first, context.ports.clock.monotonicMs())) return EMPTY;
   const isLimited = !isUrgent && config.limitsLocalStorage && isAnyLimited(cells.registry.value);
   if (met.length === 0 && !isLimited) return EMPTY;
   return measurePods(isLimited || (!isUrgent && met.some(isOfDisk)), context).pipe(

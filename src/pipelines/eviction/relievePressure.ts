@@ -5,6 +5,13 @@
 import { concat, defer, EMPTY, from, ignoreElements, type Observable, of, switchMap } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { type AwaitedEviction, awaitedEviction } from "../../core/eviction/awaitedEvictions.ts";
+import {
+  type DelayReason,
+  delayOf,
+  type EvictionDelay,
+  mayMisrank,
+  startDelay,
+} from "../../core/eviction/evictionDelay.ts";
 import { chooseVictim, type PodUsage } from "../../core/eviction/chooseVictim.ts";
 import { evictedEvent, type Eviction } from "../../core/eviction/evicted.ts";
 import { thresholdFigures } from "../../core/eviction/evictionMessage.ts";
@@ -14,6 +21,7 @@ import { isRelieved } from "../../core/eviction/nodePressure.ts";
 import type { Observations } from "../../core/eviction/observations.ts";
 import type { PodRank } from "../../core/eviction/ranking.ts";
 import { resourceOf, type Threshold } from "../../core/eviction/thresholds.ts";
+import { epochMs } from "../../core/ids.ts";
 import { nodeEvent } from "../../core/node/nodeEvents.ts";
 import type { NodeReclaim } from "../nodeReclaim.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
@@ -25,7 +33,7 @@ export interface RankedUsage extends PodUsage {
   readonly ranking: readonly PodRank[];
 }
 
-/** Acts on the first threshold of `due`, if there is any: evicts one pod at most. */
+/** Acts on the first threshold of `due`, if there is any: frees resources of the node, postpones, or evicts one pod. */
 export function relievePressure(
   due: readonly Threshold[],
   observed$: Observable<Observations>,
@@ -34,26 +42,83 @@ export function relievePressure(
 ): Observable<PodOutput> {
   const [threshold] = due;
   if (threshold === undefined) return EMPTY;
-  const { ports, config, tools } = context;
+  const { ports, config, tools, cells } = context;
+  const delay = delayOf(cells.eviction.value.delay, threshold, ports.clock.monotonicMs());
+  if (delay !== undefined) return chooseOrPostpone(due, threshold, delay, usage, context);
   const resourceName = resourceOf(threshold.signal);
   ports.telemetry.log.info("Eviction manager: attempting to reclaim", { resourceName, signal: threshold.signal });
   const message = `Attempting to reclaim ${resourceName}`;
   const steps = reclaimSteps(threshold.signal, usage.layout);
   const isEnough = (after: Observations): boolean =>
     after.has(threshold.signal) && isRelieved(config.evictionThresholds, after);
-  const evicted$ = defer(() => evictOne(due, threshold, steps, usage, context));
   const relieved$ = defer(() => {
-    ports.telemetry.log.info("Eviction manager: able to reduce resource pressure without evicting pods.", {
-      resourceName,
-    });
-    decide(threshold, steps, [], context);
+    relieved(threshold, steps, context);
     return EMPTY;
   });
+  const evicted$ = defer(() => chooseOrPostpone(due, threshold, undefined, usage, context));
+  const postponed$ = defer(() => postpone(threshold, "space", steps, context));
   return concat(
     of(eventOutput(nodeEvent(config.nodeName, "EvictionThresholdMet", message, "Warning"))),
     ...steps.map((step) => freed(step, tools.reclaim)),
-    steps.length === 0 ? evicted$ : observed$.pipe(switchMap((after) => (isEnough(after) ? relieved$ : evicted$))),
+    steps.length === 0 ? evicted$ : observed$.pipe(switchMap((after) => (isEnough(after) ? relieved$ : postponed$))),
   );
+}
+
+/** Ends a delay whose threshold is not met any more. */
+export function endDelay(context: EvictionContext): void {
+  const { eviction } = context.cells;
+  const { delay } = eviction.value;
+  if (delay === undefined) return;
+  eviction.set({ ...eviction.value, delay: undefined });
+  if (delay.reclaimed.length > 0) relieved(delay.threshold, delay.reclaimed, context);
+}
+
+function relieved(threshold: Threshold, steps: readonly ReclaimStep[], context: EvictionContext): void {
+  context.ports.telemetry.log.info("Eviction manager: able to reduce resource pressure without evicting pods.", {
+    resourceName: resourceOf(threshold.signal),
+  });
+  decide(threshold, steps, [], context);
+}
+
+function postpone(
+  threshold: Threshold,
+  reason: DelayReason,
+  reclaimed: readonly ReclaimStep[],
+  { ports, cells: { eviction } }: EvictionContext,
+): Observable<never> {
+  const delay = startDelay(threshold, reason, reclaimed, ports.clock.monotonicMs());
+  ports.telemetry.log.info(`Eviction manager: waiting for the runtime to ${AWAITED[reason]}`, {
+    resourceName: resourceOf(threshold.signal),
+  });
+  eviction.set({ ...eviction.value, delay });
+  return EMPTY;
+}
+
+const AWAITED: Readonly<Record<DelayReason, string>> = {
+  space: "free the space of removed containers and images",
+  layers: "measure the writable layers of containers",
+};
+
+/** Evicts a pod, unless the figures of writable layers are too old to choose by. */
+function chooseOrPostpone(
+  due: readonly Threshold[],
+  threshold: Threshold,
+  delay: EvictionDelay | undefined,
+  usage: RankedUsage,
+  context: EvictionContext,
+): Observable<PodOutput> {
+  const { clock } = context.ports;
+  const { eviction } = context.cells;
+  const { observations, state } = eviction.value;
+  const now = clock.monotonicMs();
+  const reclaimed = delay?.reclaimed ?? [];
+  const crossedAt = epochMs(clock.wallTime() - (now - (state.metSince.get(threshold) ?? now)));
+  const waits = delay?.reason === "layers" ? now < delay.until : true;
+  if (waits && mayMisrank(threshold, observations, usage, crossedAt)) {
+    return delay?.reason === "layers" ? EMPTY : postpone(threshold, "layers", reclaimed, context);
+  }
+  eviction.set({ ...eviction.value, delay: undefined });
+  return evictOne(due, threshold, reclaimed, usage, context);
 }
 
 const freed = (step: ReclaimStep, reclaim: NodeReclaim): Observable<never> =>

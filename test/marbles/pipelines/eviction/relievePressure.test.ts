@@ -2,6 +2,7 @@
 import { ignoreElements, of, throwError, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../../src/core/errors.ts";
+import type { Clock } from "../../../../src/ports/clock.ts";
 import { below, evictionNode } from "../../../support/evictionNode.ts";
 import { marbles } from "../../../support/marbles.ts";
 import { podOf } from "../../../support/pods.ts";
@@ -231,11 +232,76 @@ describe("relief of pressure", () => {
       node.start(pod("a"), 1);
       node.free.disk = 50;
       node.reclaim.images = () => (node.free.disk = 99);
-      expectObservable(node.run(), "1s !").toBe("");
+      expectObservable(node.run(), "4s !").toBe("");
       flush();
-      const done = node.story.map((line) => line.slice(2)).filter((line) => !/event|measures|Ranking/.test(line));
+      const done = node.story
+        .map((line) => line.replace(/^\d+ /, ""))
+        .filter((line) => !/event|measures|Ranking/.test(line));
       expect(done).toEqual(deeds);
     })();
+  });
+
+  it.each([
+    ["spares the pods when the runtime frees the space within 3 s after it has removed the images", 2_999, []],
+    ["evicts a pod when the runtime frees the space later", 3_001, ["3000 evicts a within 1 s"]],
+  ])("%s", (_, freedAt, evictions) => {
+    marbles(({ clock, expectObservable, at, flush }) => {
+      const node = evictionNode(clock, [DISK]);
+      node.start(pod("a"), 1);
+      node.free.disk = 50;
+      at(freedAt, () => (node.free.disk = 100));
+      expectObservable(node.run(), "4s !").toBe("");
+      flush();
+      expect(node.story.filter((line) => line.includes("evicts"))).toEqual(evictions);
+    })();
+  });
+
+  describe("with writable layers that the runtime measures every 10 s", () => {
+    const layer = (clock: Clock, usedBytes: number) => ({
+      containers: [{ name: "main", startTime: clock.wallTime(), rootfs: { time: clock.wallTime(), usedBytes } }],
+    });
+
+    it(
+      "evicts the pod that turns out to fill the disk",
+      marbles(({ clock, expectObservable, at, flush }) => {
+        const node = evictionNode(clock, [DISK]);
+        const measure = (a: number, b: number): void => {
+          node.start(pod("a"), 1, layer(clock, a));
+          node.start(pod("b"), 1, layer(clock, b));
+        };
+        measure(2, 1);
+        at(1, () => (node.free.disk = 50));
+        at(9_500, () => measure(2, 60));
+        expectObservable(node.run(timer(2, clock.scheduler)), "12s !").toBe("");
+        flush();
+        expect(node.story.filter((line) => line.includes("evicts"))).toEqual(["10002 evicts b within 1 s"]);
+      }),
+    );
+
+    it(
+      "evicts by old figures when the runtime gives no new ones within 15 s",
+      marbles(({ clock, expectObservable, at, flush }) => {
+        const node = evictionNode(clock, [DISK]);
+        node.start(pod("a"), 1, layer(clock, 2));
+        node.start(pod("b"), 1, layer(clock, 1));
+        at(1, () => (node.free.disk = 50));
+        expectObservable(node.run(timer(2, clock.scheduler)), "19s !").toBe("");
+        flush();
+        expect(node.story.filter((line) => line.includes("evicts"))).toEqual(["18002 evicts a within 1 s"]);
+      }),
+    );
+
+    it(
+      "evicts at once a pod whose end relieves the disk",
+      marbles(({ clock, expectObservable, at, flush }) => {
+        const node = evictionNode(clock, [DISK]);
+        node.start(pod("a"), 1, layer(clock, 50));
+        at(1, () => (node.free.disk = 50));
+        expectObservable(node.run(timer(2, clock.scheduler)), "4s !").toBe("");
+        flush();
+        expect(node.story.filter((line) => line.includes("evicts"))).toEqual(["3002 evicts a within 1 s"]);
+      }),
+    );
   });
 
   it(
@@ -292,12 +358,12 @@ describe("relief of pressure", () => {
       at(2_000, () => {
         for (const name of ["a", "b"]) node.becomes(name, { state: "terminated", reclaimed: true });
       });
-      expectObservable(node.run(), "3s !").toBe("");
+      expectObservable(node.run(), "6s !").toBe("");
       flush();
       expect(node.story.filter((line) => line.includes("evicts"))).toEqual([
         "0 evicts a within 1 s",
         "0 evicts b within 1 s",
-        "2000 evicts hog within 1 s",
+        "5000 evicts hog within 1 s",
       ]);
       expect(node.telemetry.samples.get('kubelet_evictions{eviction_signal="emptydirfs.limit"}')).toBe(2);
     }),

@@ -6,9 +6,9 @@ import type { Container, Pod } from "../api.ts";
 import { podContainers } from "../pod/containers.ts";
 import type { AssignHardware, ContainerHardware, HardwareRefusal, Holdings, PodHardware } from "./hardware.ts";
 import { mergeHints, type NumaTopology } from "./mergeHints.ts";
-import { commonMasks, type MaskSet, masksOfSize, noMasks, addMask } from "./maskSet.ts";
+import { masksOfSize } from "./maskSet.ts";
 import { fullMask, type NumaMask } from "./numaMask.ts";
-import type { ResourceHints } from "./topologyHint.ts";
+import { numaHints, type ResourceHints } from "./topologyHint.ts";
 
 /** Gives out one kind of hardware. Upstream: HintProvider. */
 export interface ResourceManager {
@@ -75,15 +75,13 @@ function assign(
 ): ReturnType<AssignHardware> {
   const own = new Map<string, ContainerHardware>();
   const holdings: Holdings = { others, own };
-  const usesPodScope = policy.name !== "none" && policy.scope === "pod";
-  const podPlace = usesPodScope
-    ? placeFor(
-        policy,
-        managers.flatMap((manager) => manager.podHints(pod, holdings)),
-      )
-    : undefined;
+  const podPlace =
+    policy.scope === "pod"
+      ? placeFor(policy, () => managers.flatMap((manager) => manager.podHints(pod, holdings)))
+      : undefined;
   for (const container of podContainers(pod.spec)) {
-    const place = podPlace ?? containerPlace(pod, container, holdings, policy, managers);
+    const place =
+      podPlace ?? placeFor(policy, () => managers.flatMap((manager) => manager.hints(pod, container, holdings)));
     if (!place.isAdmitted) return { refusal: AFFINITY_REFUSED };
     const { mask } = place;
     let hardware: ContainerHardware = mask === undefined ? {} : { mask };
@@ -103,51 +101,32 @@ interface Place {
   readonly isAdmitted: boolean;
 }
 
-function containerPlace(
-  pod: Pod,
-  container: Container,
-  holdings: Holdings,
-  policy: TopologyPolicy,
-  managers: readonly ResourceManager[],
-): Place {
-  if (policy.name === "none") return { mask: undefined, isAdmitted: true };
-  return placeFor(
-    policy,
-    managers.flatMap((manager) => manager.hints(pod, container, holdings)),
-  );
-}
-
-/** Merges the hints by the policy. */
-export function placeFor({ name, topology }: TopologyPolicy, hints: readonly ResourceHints[]): Place {
+/** Merges the hints by the policy, which without alignment needs none. */
+function placeFor({ name, topology }: TopologyPolicy, hints: () => readonly ResourceHints[]): Place {
   switch (name) {
     case "none":
       return { mask: undefined, isAdmitted: true };
     case "best-effort":
-      return { mask: mergeHints(hints, topology).mask, isAdmitted: true };
+      return { mask: mergeHints(hints(), topology).mask, isAdmitted: true };
     case "restricted": {
-      const { mask, isPreferred } = mergeHints(hints, topology);
+      const { mask, isPreferred } = mergeHints(hints(), topology);
       return { mask, isAdmitted: isPreferred };
     }
     case "single-numa-node":
-      return onOneNode(hints, topology);
+      return onOneNode(hints(), topology);
   }
 }
 
 /** Only preferred masks of one node count. Masks are compared by their numbers alone. */
 function onOneNode(hints: readonly ResourceHints[], { nodes }: NumaTopology): Place {
-  const oneNode = ofOneNode(nodes);
-  const single = hints.flatMap((each): readonly ResourceHints[] => {
-    if (each.kind !== "numa") return [each];
-    const preferred = commonMasks([each.preferred, oneNode]) ?? noMasks(nodes);
-    return [masksOfSize(preferred, 1).length === 0 ? { kind: "nowhere" } : { ...each, possible: preferred, preferred }];
+  const single = hints.map((each): ResourceHints => {
+    if (each.kind !== "numa") return each;
+    const ofOneNode = masksOfSize(each.preferred, 1);
+    return numaHints(
+      ofOneNode.map((mask) => ({ mask, isPreferred: true })),
+      nodes,
+    );
   });
-  if (single.some(({ kind }) => kind === "nowhere")) return { mask: undefined, isAdmitted: false };
   const { mask, isPreferred } = mergeHints(single, { nodes, distances: undefined });
   return { mask: mask === fullMask(nodes) ? undefined : mask, isAdmitted: isPreferred };
-}
-
-function ofOneNode(nodes: number): MaskSet {
-  const set = noMasks(nodes);
-  for (let node = 0; node < nodes; node += 1) addMask(set, 1 << node);
-  return set;
 }

@@ -4,7 +4,7 @@
  * Upstream: HintMerger of pkg/kubelet/cm/topologymanager/policy.go.
  */
 import { allMasks, commonMasks, containedMasks, hasMask, type MaskSet, masksOfSize, smallestSize } from "./maskSet.ts";
-import { fullMask, type NumaMask } from "./numaMask.ts";
+import { fullMask, nodesOf, type NumaMask } from "./numaMask.ts";
 import { perObject } from "../perObject.ts";
 import type { NumaHints, ResourceHints, TopologyHint } from "./topologyHint.ts";
 
@@ -32,8 +32,8 @@ export function mergeHints(resources: readonly ResourceHints[], topology: NumaTo
   const placed = resources.filter((hints) => hints.kind === "numa");
   const isSatisfiable = resources.every(({ kind }) => kind !== "nowhere");
   if (placed.length === 0) return { mask: everywhere, isPreferred: isSatisfiable };
-  const preferred = isSatisfiable ? commonMasks(placed.map((hints) => hints.preferred)) : undefined;
-  const best = preferred && narrowest(preferred, topology);
+  const preferred = placed.map((hints) => hints.preferred);
+  const best = isSatisfiable ? narrowest(commonMasks(preferred, topology.nodes), topology) : undefined;
   if (best !== undefined) return { mask: best, isPreferred: true };
   return { mask: bestIntersection(placed, topology) ?? everywhere, isPreferred: false };
 }
@@ -49,13 +49,17 @@ function narrowest(set: MaskSet, topology: NumaTopology): NumaMask | undefined {
 /** Returns the intersection that upstream's comparison ends with; undefined if none has a node. */
 function bestIntersection(placed: readonly NumaHints[], topology: NumaTopology): NumaMask | undefined {
   const { nodes } = topology;
-  const contained = commonMasks(placed.map(({ possible }) => containedMasks(possible)));
-  const given = allMasks(placed.map(({ possible }) => possible));
-  if (contained === undefined || given === undefined) return undefined;
-  const needed = Math.max(...placed.map(({ possible }) => smallestSize(possible, nodes) ?? 0));
-  const below = Array.from({ length: needed }, (_, index) => needed - index);
-  const above = Array.from({ length: nodes - needed }, (_, index) => needed + 1 + index);
-  for (const size of [...below, ...above]) {
+  const contained = commonMasks(
+    placed.map(({ possible }) => containedMasks(possible)),
+    nodes,
+  );
+  const given = allMasks(
+    placed.map(({ possible }) => possible),
+    nodes,
+  );
+  const needed = Math.max(...placed.flatMap(({ possible }) => smallestSize(possible, nodes) ?? []));
+  const sizes = Array.from({ length: nodes }, (_, index) => index + 1);
+  for (const size of [...sizes.slice(0, needed).reverse(), ...sizes.slice(needed)]) {
     for (const mask of inOrder(masksOfSize(contained, size), topology)) {
       // A mask that one resource gives and all others contain is an intersection; others need a search.
       if (hasMask(given, mask) || isIntersection(mask, placed, fullMask(nodes))) return mask;
@@ -70,26 +74,25 @@ function* inOrder(masks: readonly NumaMask[], { distances }: NumaTopology): Gene
   if (first === undefined) return;
   if (distances === undefined) return yield* masks;
   const sums = distanceSums(distances);
-  const compare = (a: NumaMask, b: NumaMask): number => (sums[a] ?? 0) - (sums[b] ?? 0) || a - b;
+  const compare = (a: NumaMask, b: NumaMask): number => sumOf(sums, a) - sumOf(sums, b);
   // The first is nearly always the answer, and sorting thousands takes longer than the rest of the merge.
   const best = others.reduce((found, mask) => (compare(mask, found) < 0 ? mask : found), first);
   yield best;
   yield* masks.filter((mask) => mask !== best).sort(compare);
 }
 
+const sumOf = (sums: Float64Array, mask: NumaMask): number => sums[mask] ?? 0;
+
 /** Returns, per mask, the sum of the distances of all pairs of its nodes. Among masks of equal size it orders as averages do. */
 const distanceSums = perObject((distances: readonly (readonly number[])[]): Float64Array => {
-  const sums = new Float64Array(2 ** distances.length);
-  for (let mask = 1; mask < sums.length; mask += 1) {
-    const rest = mask & (mask - 1);
-    const lowest = 31 - Math.clz32(mask ^ rest);
-    let added = distances[lowest]?.[lowest] ?? 0;
-    for (let left = rest; left !== 0; left &= left - 1) {
-      const other = 31 - Math.clz32(left & -left);
-      added += (distances[lowest]?.[other] ?? 0) + (distances[other]?.[lowest] ?? 0);
-    }
-    sums[mask] = (sums[rest] ?? 0) + added;
-  }
+  const between = (from: number, to: number): number => distances[from]?.[to] ?? 0;
+  const sums = new Float64Array(fullMask(distances.length) + 1);
+  // A mask without its lowest node is a smaller number: its sum is there already.
+  sums.forEach((_, mask) => {
+    const [lowest = 0, ...others] = nodesOf(mask);
+    const added = others.map((other) => between(lowest, other) + between(other, lowest));
+    sums[mask] = added.reduce((sum, each) => sum + each, sumOf(sums, mask & (mask - 1)) + between(lowest, lowest));
+  });
   return sums;
 });
 

@@ -163,6 +163,34 @@ describe("the topology manager", () => {
     expect(assign(two, { ...given, scope: "pod", others: [withCpus(7)] })).toEqual(refused);
   });
 
+  it.each<[TopologyPolicy["name"], TopologyPolicy["scope"], Pod, number | undefined]>([
+    ["none", "container", pod, undefined],
+    ["none", "pod", pod, undefined],
+    ["best-effort", "container", pod, 0b10],
+    ["restricted", "pod", pod, 0b10],
+    ["single-numa-node", "container", pod, 0b10],
+    ["single-numa-node", "pod", pod, 0b10],
+    ["best-effort", "container", podOf({ spec: { containers: [containerOf({ name: "main" })] } }), 0b11],
+    ["single-numa-node", "container", podOf({ spec: { containers: [containerOf({ name: "main" })] } }), undefined],
+  ])("with policy %s in the %s scope keeps the place of a container", (name, scope, placed, mask) => {
+    const policy = cpuPolicy(twoNodes, NO_OPTIONS, 1, []);
+    if (policy === undefined) throw new Error("too many CPUs are reserved");
+    const topologyPolicy = { name, scope, topology: { nodes: 2, distances: undefined } };
+    const assigned = hardwareOf(topologyPolicy, [cpuManager(policy, [0, 1])])(placed, [withCpus(1)], undefined);
+    expect("hardware" in assigned ? assigned.hardware.get("main")?.mask : assigned).toBe(mask);
+  });
+
+  it("asks no manager for hints if nothing is aligned", () => {
+    const unused = (): never => {
+      throw new Error("hints are asked for");
+    };
+    const manager = { hints: unused, podHints: unused, assign: () => ({}), canKeep: () => true };
+    for (const scope of ["container", "pod"] as const) {
+      const policy = { name: "none", scope, topology: { nodes: 2, distances: undefined } } as const;
+      expect(hardwareOf(policy, [manager])(pod, [], undefined)).toEqual({ hardware: new Map([["main", {}]]) });
+    }
+  });
+
   it("admits pods that ask for no hardware of their own", () => {
     const plain = podOf({ spec: { containers: [containerOf({ name: "main" })] } });
     expect(assign(plain, { topologyPolicy: "single-numa-node", others })).toEqual({ main: undefined });

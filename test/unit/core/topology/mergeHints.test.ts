@@ -122,6 +122,62 @@ describe("mergeHints", () => {
     expect(mergeHints([asResource(hints, 3)], { nodes: 3, distances: undefined }).mask).toBe(0b011);
   });
 
+  it.each([
+    [
+      "distances that differ by direction",
+      [
+        [10, 12, 21],
+        [40, 10, 21],
+        [21, 21, 10],
+      ],
+      0b101,
+    ],
+    [
+      "a node that is far from itself",
+      [
+        [90, 15, 15],
+        [15, 10, 15],
+        [15, 15, 10],
+      ],
+      0b110,
+    ],
+    [
+      "equal distances: the lowest nodes",
+      [
+        [10, 20, 20],
+        [20, 10, 20],
+        [20, 20, 10],
+      ],
+      0b011,
+    ],
+  ])("compares masks by %s", (_, distances, expected) => {
+    const hints = [0b011, 0b101, 0b110].map((mask) => ({ mask, isPreferred: true }));
+    expect(mergeHints([asResource(hints, 3)], { nodes: 3, distances }).mask).toBe(expected);
+  });
+
+  it("orders intersections of equal size by distance, then by their nodes", () => {
+    const far = (nodes: number, near: readonly [number, number]) =>
+      Array.from({ length: nodes }, (_, from) =>
+        Array.from({ length: nodes }, (__, to) =>
+          from === to ? 10 : near.includes(from) && near.includes(to) ? 12 : 30,
+        ),
+      );
+    // Every pair of the nodes 0 to 3 is within both masks of three nodes or in an intersection of them.
+    const unpreferred = (masks: readonly number[]) =>
+      asResource(
+        masks.map((mask) => ({ mask, isPreferred: false })),
+        4,
+      );
+    const resources = [unpreferred([0b0111, 0b1101]), unpreferred([0b1111, 0b1011])];
+    for (const [near, mask] of [
+      [[0, 1], 0b0111],
+      [[2, 3], 0b1101],
+      [[1, 3], 0b0111],
+    ] as const) {
+      expect(mergeHints(resources, { nodes: 4, distances: far(4, near) })).toEqual({ mask, isPreferred: false });
+    }
+  });
+
   it("has the result of the exhaustive comparison for any hints", () => {
     const rng = createPrng(18);
     const below = (bound: number): number => Math.floor(rng.next() * bound);

@@ -41,11 +41,7 @@ export const removedForRestart: Required<Pick<ApiContainerStatus, "state" | "las
 
 const instant = (at: RuntimeContainer["startedAt"]): string => formatInstant(at ?? epochMs(0));
 
-function stateOf(
-  container: RuntimeContainer,
-  containerID: string,
-  before: ApiContainerStatus | undefined,
-): ContainerState {
+function stateOf(container: RuntimeContainer, containerID: string, isLost: boolean): ContainerState {
   switch (container.state) {
     case "running":
       return { running: { startedAt: instant(container.startedAt) } };
@@ -62,9 +58,7 @@ function stateOf(
       };
     case "unknown":
       // The container ran before: report its loss as termination, not as waiting.
-      return before?.state?.running === undefined
-        ? { waiting: {} }
-        : lostState("The container could not be located when the pod was terminated");
+      return isLost ? lostState("The container could not be located when the pod was terminated") : { waiting: {} };
     case "created":
       return { waiting: {} };
   }
@@ -118,15 +112,14 @@ export function presentStatus(
   actual: Container = spec,
 ): ApiContainerStatus {
   const containerID = `${context.runtimeName}://${container.id}`;
-  const state = stateOf(container, containerID, before);
+  const lost = container.state === "unknown" && before?.state?.running !== undefined ? before : undefined;
   const { requests: allocated } = containerStatusResources(spec);
-  const isLost = container.state === "unknown" && state.terminated !== undefined;
   return {
     name: spec.name,
-    state,
+    state: stateOf(container, containerID, lost !== undefined),
     lastState: {},
     ready: false,
-    restartCount: isLost ? (before?.restartCount ?? 0) + 1 : container.restartCount,
+    restartCount: lost === undefined ? container.restartCount : lost.restartCount + 1,
     image: container.image,
     imageID: container.imageRef,
     containerID,

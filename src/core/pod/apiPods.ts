@@ -41,7 +41,7 @@ export function apiSnapshot(pods: ApiPods): SourceSnapshot {
   const found: ManifestProblem[] = [];
   for (const { pod, problems } of pods.values()) {
     if (pod !== undefined) read.push(pod);
-    if (problems.length > 0) found.push(...problems);
+    found.push(...problems);
   }
   return { source: "api", pods: read, problems: found };
 }

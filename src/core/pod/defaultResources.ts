@@ -44,7 +44,7 @@ export function defaultRequests(container: Container): Container {
 }
 
 const amountOf = (container: Container, part: Part, name: string): Quantity =>
-  parseQuantity(container.resources?.[part]?.[name] ?? "0") ?? ZERO;
+  parseQuantity(container.resources?.[part]?.[name] ?? "") ?? ZERO;
 
 const larger = (a: Quantity, b: Quantity): Quantity => (compareQuantity(a, b) >= 0 ? a : b);
 

@@ -12,7 +12,7 @@ type Defaults = {
 const FILE_MODE = 0o644;
 const TOKEN_LIFETIME_SECONDS = 3600;
 
-const isUnset = (value: unknown): boolean => value === undefined || value === "" || value === 0 || value === false;
+const isUnset = (value: unknown): boolean => value === undefined || value === "";
 
 /** Fills the unset members of `source` with defaults. */
 function fill<T extends object>(source: T, defaults: Partial<T>): T {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../../src/core/api.ts";
 import { epochMs } from "../../../../src/core/ids.ts";
-import { readApiPod } from "../../../../src/core/pod/apiPod.ts";
+import { readApiPod, withApiStatus } from "../../../../src/core/pod/apiPod.ts";
 import { type ApiPods, apiSnapshot, NO_API_PODS, readApiPods } from "../../../../src/core/pod/apiPods.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
 
@@ -25,6 +25,19 @@ describe("readApiPod", () => {
       "Always",
       "Always",
       { "kubernetes.io/config.seen": "2026-01-01T00:00:00Z", "kubernetes.io/config.source": "api" },
+    ]);
+  });
+
+  it.each(["initContainers", "ephemeralContainers"])("rejects names that are paths in %s", (list) => {
+    const { problems } = readApiPod(broken({ [list]: [containerOf({ name: "../x" })] }), SEEN_AT);
+    expect(problems.map(({ field }) => field)).toEqual([`spec.${list}[0].name`]);
+  });
+
+  it("shows the name that is wrong, and rejects a container without a name", () => {
+    const containers = [containerOf({ name: "../x" }), { image: "app" }];
+    expect(readApiPod(broken({ containers }), SEEN_AT).problems.map(({ field, reason }) => [field, reason])).toEqual([
+      ["spec.containers[0].name", expect.stringContaining('"../x"')],
+      ["spec.containers[1].name", expect.stringContaining('""')],
     ]);
   });
 
@@ -74,6 +87,16 @@ describe("readApiPod", () => {
   });
 });
 
+describe("withApiStatus", () => {
+  it("replaces status and version, and reads no status of the wrong type", () => {
+    const pod = podOf();
+    const object = { ...pod, metadata: { ...pod.metadata, resourceVersion: "7" }, status: { phase: "Running" } };
+    expect(withApiStatus(pod, object)).toEqual(object);
+    expect(withApiStatus(object, { ...pod, metadata: {} })).toEqual({ ...pod, metadata: object.metadata });
+    expect(withApiStatus(pod, { ...object, status: { phase: 7 } } as never)).toBeUndefined();
+  });
+});
+
 describe("readApiPods", () => {
   const objects = (...pods: readonly Pod[]): ReadonlyMap<string, Pod> =>
     new Map(pods.map((pod) => [`${pod.metadata.namespace}/${pod.metadata.name}`, pod]));
@@ -110,6 +133,16 @@ describe("readApiPods", () => {
       [],
       1,
     ]);
+  });
+
+  it("reports a pod as long as its spec is wrong, whatever else changes", () => {
+    const labelled = { ...badB, metadata: { ...badB.metadata, labels: { x: "y" } } };
+    let read = readApiPods(NO_API_PODS, objects(b), SEEN_AT);
+    for (const object of [badB, structuredClone(badB), labelled]) {
+      read = readApiPods(read, objects(object), LATER);
+      expect(apiSnapshot(read).problems.map(({ field }) => field)).toEqual(["spec.containers"]);
+    }
+    expect(imagesOf(read)).toEqual([`b u-b ${image}`]);
   });
 
   it("decodes each object once, and keeps when the pod was first seen", () => {

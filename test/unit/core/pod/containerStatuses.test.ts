@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { ApiContainerStatus } from "../../../../src/core/api.ts";
 import { type ContainerId, containerId } from "../../../../src/core/ids.ts";
 import { containerStatuses } from "../../../../src/core/pod/containerStatuses.ts";
 import type { RuntimeContainer } from "../../../../src/core/runtime/podRuntimeStatus.ts";
@@ -17,6 +18,19 @@ const statusesOf = (
     restartCount: restartCountBefore ?? 0,
     state: { running: { startedAt: "2026-01-01T00:00:00Z" } },
   };
+  const known = restartCountBefore === undefined ? [] : [before];
+  return entriesOf(instances, known, { restartPolicy, startingAgain }).map(({ restartCount, state, lastState }) => ({
+    restartCount,
+    state: Object.keys(state ?? {}),
+    lastExitCode: lastState?.terminated?.exitCode,
+  }));
+};
+
+const entriesOf = (
+  instances: readonly RuntimeContainer[],
+  known: readonly ApiContainerStatus[],
+  { restartPolicy = "Always", startingAgain = [] as readonly string[] } = {},
+) => {
   const input = {
     pod: pod({ restartPolicy }),
     actual: pod({ restartPolicy }),
@@ -27,12 +41,7 @@ const statusesOf = (
     restartingAll: false,
     startingAgain: new Set(startingAgain.map(containerId)),
   };
-  const known = restartCountBefore === undefined ? [] : [before];
-  return containerStatuses(input, [container("web")], "regular", known).map(({ restartCount, state, lastState }) => ({
-    restartCount,
-    state: Object.keys(state ?? {}),
-    lastExitCode: lastState?.terminated?.exitCode,
-  }));
+  return containerStatuses(input, [container("web")], "regular", known);
 };
 
 describe("containerStatuses", () => {
@@ -56,6 +65,9 @@ describe("containerStatuses", () => {
     ["has ended as long as its policy lets it come back from that", 1, "OnFailure", ["web-0"], "terminated"],
     ["waits while a changed one is started again that is never restarted", 1, "Never", ["web-0"], "waiting"],
   ] as const)("shows a container that %s", (_, exitCode, restartPolicy, startingAgain, state) => {
+    const input = { restartPolicy, startingAgain };
+    const [entry] = entriesOf([exited("web", exitCode)], [], input);
+    expect(entry?.state?.waiting?.reason).toBe(state === "waiting" ? "ContainerCreating" : undefined);
     const lastExitCode = state === "waiting" ? exitCode : undefined;
     expect(statusesOf([exited("web", exitCode)], 0, { restartPolicy, startingAgain })).toEqual([
       { restartCount: 0, state: [state], lastExitCode },

@@ -102,12 +102,17 @@ describe("defaults of containers", () => {
       { name: "D", valueFrom: { fileKeyRef: { volumeName: "v", path: "p", key: "k", optional: true } } },
     ]);
   });
+  it("leaves ports of ephemeral containers alone on the host network", () => {
+    const ephemeral = { name: "debug", image: "app:1", ports: [{ containerPort: 80 }] };
+    const { spec } = defaultPod({ spec: { hostNetwork: true, containers: [], ephemeralContainers: [ephemeral] } });
+    expect(spec.ephemeralContainers?.[0]?.ports).toEqual([{ containerPort: 80, protocol: "TCP" }]);
+  });
   it("fills in probes, HTTP handlers and gRPC services", () => {
     const timing = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
     const complete = containerOf({
       livenessProbe: { httpGet: { port: 80 } },
       readinessProbe: { grpc: { port: 90 }, periodSeconds: 5, failureThreshold: 0 },
-      startupProbe: { exec: { command: ["true"] }, timeoutSeconds: 7 },
+      startupProbe: { grpc: { port: 90, service: "ready" }, timeoutSeconds: 7 },
       lifecycle: {
         preStop: { httpGet: { port: "web", scheme: "HTTPS", path: "/stop" } },
         postStart: { httpGet: { port: 1 } },
@@ -117,7 +122,7 @@ describe("defaults of containers", () => {
       ...container(CONTAINER_DEFAULTS),
       livenessProbe: { ...timing, httpGet: { port: 80, path: "/", scheme: "HTTP" } },
       readinessProbe: { ...timing, periodSeconds: 5, grpc: { port: 90, service: "" } },
-      startupProbe: { ...timing, timeoutSeconds: 7, exec: { command: ["true"] } },
+      startupProbe: { ...timing, timeoutSeconds: 7, grpc: { port: 90, service: "ready" } },
       lifecycle: {
         preStop: { httpGet: { port: "web", scheme: "HTTPS", path: "/stop" } },
         postStart: { httpGet: { port: 1, path: "/", scheme: "HTTP" } },

@@ -59,6 +59,25 @@ describe("gatedPods", () => {
     expect(gatedPods({ ...ALL, [gate]: false })([full])).toEqual([{ ...full, spec }]);
   });
 
+  it("without containerRestartRules: drops restart policies of all but sidecars; other pods stay the same object", () => {
+    const gated = gatedPods({ ...ALL, containerRestartRules: false });
+    const always = container("web", { restartPolicy: "Always" });
+    const subject = pod({
+      initContainers: [sidecar("s"), container("i", { restartPolicy: "Never" })],
+      containers: [always, container("ruled", { restartPolicyRules: [rule("Restart")] })],
+    });
+    const plain = pod({ initContainers: [container("i")] });
+    const [stripped, same] = gated([subject, plain]);
+    expect(stripped?.spec.initContainers).toEqual([sidecar("s"), container("i")]);
+    expect(stripped?.spec.containers).toEqual([container("web"), container("ruled")]);
+    expect(same).toBe(plain);
+  });
+
+  it("without restartAllContainers: a pod that has no rules stays the same object", () => {
+    const plain = pod({ containers: [container("web", { restartPolicy: "Never" })] });
+    expect(gatedPods({ ...ALL, restartAllContainers: false })([plain])[0]).toBe(plain);
+  });
+
   it("without stopSignals and envFiles: drops the signal and empties the variable; other pods stay the same object", () => {
     const gated = gatedPods({ ...ALL, stopSignals: false, envFiles: false });
     const [noSignal, empty, same] = gated([signalled, fromFile, full]);

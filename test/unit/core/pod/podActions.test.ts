@@ -663,6 +663,30 @@ describe("init containers", () => {
       },
       STOP_POD,
     ],
+    ...[137, 0].map(
+      (code): Row => [
+        `an OOM kill with exit code 0 is a failure with exit code 137: a rule for ${code}`,
+        {
+          pod: pod({
+            restartPolicy: "Never",
+            initContainers: [
+              container("i1", {
+                restartPolicy: "Never",
+                restartPolicyRules: [{ action: "Restart", exitCodes: { operator: "In", values: [code] } }],
+              }),
+            ],
+          }),
+          runtime: runtime([exited("i1", 0, { reason: "OOMKilled" })]),
+        },
+        code === 137
+          ? {
+              initContainersToStart: [
+                expect.objectContaining({ name: "i1", restartCount: 1 }) as unknown as ContainerStart,
+              ],
+            }
+          : STOP_POD,
+      ],
+    ),
     [
       "a pod whose regular container runs is initialized, whatever became of its init containers",
       { pod: inits, runtime: runtime([instance("web")]) },
@@ -804,6 +828,28 @@ describe("sidecars", () => {
         containersToKill: [kill("s-0", "Init container s failed liveness probe", "LivenessProbe")],
       },
     ],
+    ...(
+      [
+        ["a changed definition", [{ specHash: "other" }, {}], "Init container s definition changed", "SpecChanged"],
+        ["a resize", [{}, { resizeRestarts: new Set(["s"]) }], "Container s resize requires restart", "Resized"],
+        [
+          "a failed liveness probe",
+          [{}, { verdicts: verdicts("s", { live: false }) }],
+          "Init container s failed liveness probe",
+          "LivenessProbe",
+        ],
+      ] as const
+    ).map(
+      ([cause, [changed, more], message, reason]): Row => [
+        `a last sidecar that restarts for ${cause} has started, so the regular containers start`,
+        { pod: lastSidecar, runtime: runtime([instance("s", changed)]), ...more },
+        {
+          initContainersToStart: [startInit("s", 1)],
+          containersToStart: [start("web")],
+          containersToKill: [kill("s-0", message, reason)],
+        },
+      ],
+    ),
     [
       "a sidecar of unknown state is killed and restarted even under Never",
       {

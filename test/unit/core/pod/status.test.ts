@@ -338,6 +338,8 @@ describe("container statuses", () => {
         { name: "data", mountPath: "/data" },
         { name: "conf", mountPath: "/conf", readOnly: true },
         { name: "deep", mountPath: "/deep", readOnly: true, recursiveReadOnly: "IfPossible" },
+        { name: "must", mountPath: "/must", readOnly: true, recursiveReadOnly: "Enabled" },
+        { name: "open", mountPath: "/open", recursiveReadOnly: "Enabled" },
       ],
     });
     const user = { uid: 1000, gid: 1000, supplementalGroups: [1000, 2000] };
@@ -351,11 +353,44 @@ describe("container statuses", () => {
           { name: "data", mountPath: "/data" },
           { name: "conf", mountPath: "/conf", readOnly: true, recursiveReadOnly: "Disabled" },
           { name: "deep", mountPath: "/deep", readOnly: true, recursiveReadOnly: "Enabled" },
+          { name: "must", mountPath: "/must", readOnly: true, recursiveReadOnly: "Enabled" },
+          { name: "open", mountPath: "/open" },
         ],
         user: { linux: user },
       }),
     );
     expect(webOf(input)?.volumeMounts?.[2]?.recursiveReadOnly).toBe("Disabled");
+  });
+  it("omits a list of supplemental groups that is empty", () => {
+    const user = { uid: 0, gid: 0, supplementalGroups: [] };
+    expect(webOf({ runtime: runtime([instance("web", { user })]) })?.user).toEqual({ linux: { uid: 0, gid: 0 } });
+  });
+  it("a pod that is being deleted counts no restart for a container that is gone", () => {
+    const input = { previous: { containerStatuses: [running("web", { restartCount: 2 })] } };
+    const deleted = pod({}, { metadata: { ...metadata, deletionTimestamp: NOW } });
+    expect([webOf(input)?.restartCount, webOf({ ...input, pod: deleted })?.restartCount]).toEqual([3, 2]);
+  });
+  it("a container that is gone keeps the last termination that was reported, and only one that ran is lost", () => {
+    const ended = { lastState: terminatedState("web", 1, "Error") };
+    const before = [running("web", ended), waiting("web", "ErrImagePull")];
+    expect(before.map((each) => webOf({ previous: { containerStatuses: [each] } })?.lastState)).toEqual([
+      ended.lastState,
+      {},
+    ]);
+  });
+  it.each([
+    ["a completed container that its policy restarts", pod(), "web", 0],
+    ["a failed init container", pod({ initContainers: [container("i1")] }), "i1", 1],
+    ["a completed sidecar", pod({ initContainers: [sidecar("s")] }), "s", 0],
+  ])("%s waits with its failure", (_, subject, name, code) => {
+    const status = statusOf({
+      pod: subject,
+      runtime: runtime([exited(name, code)]),
+      failures: new Map([[name, crash]]),
+    });
+    const all = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+    const found = all.find((each) => each.name === name);
+    expect([found?.state?.waiting?.reason, found?.lastState?.terminated?.exitCode]).toEqual(["CrashLoopBackOff", code]);
   });
   it("shows the stop signal of a container that sets one", () => {
     const asking = pod({ containers: [container("web", { lifecycle: { stopSignal: "SIGUSR1" } })] });
@@ -379,6 +414,8 @@ describe("container statuses", () => {
     const status = statusOf({ pod: subject, runtime: runtime([instance("web"), instance("debug")]) });
     const { started: _, ...expected } = running("debug", { ready: false });
     expect(status.ephemeralContainerStatuses).toEqual([expected]);
+    const { started: __, ...absent } = waiting("debug", "ContainerCreating");
+    expect(statusOf({ pod: subject }).ephemeralContainerStatuses).toEqual([absent]);
   });
 });
 
@@ -432,6 +469,15 @@ describe("readiness", () => {
       { started: true, ready: false },
     ],
     [
+      "a verdict on this instance counts",
+      {
+        pod: probed({ readinessProbe: probe }),
+        runtime: web,
+        verdicts: new Map([["web", { ...verdict, containerId: containerId("web-0") }]]),
+      },
+      { started: true, ready: true },
+    ],
+    [
       "a container that ended is neither",
       { runtime: runtime([exited("web", 0)]), verdicts: new Map([["web", verdict]]) },
       { started: false, ready: false },
@@ -472,6 +518,15 @@ describe("init containers", () => {
     const failures = new Map([["i1", kubeletError("Backoff", "back-off", { reason: "CrashLoopBackOff" })]]);
     const status = statusOf({ pod: subject, runtime: runtime([exited("i1", 0)]), failures });
     expect(status.initContainerStatuses?.[0]?.state).toEqual(terminatedState("i1", 0, "Completed"));
+  });
+  it.each<[string, string, string]>([
+    ["Initialized", "True", "True"],
+    ["Initialized", "False", "False"],
+    ["Ready", "True", "False"],
+  ])("that run again after %s was %s leave Initialized %s", (type, status, expected) => {
+    const previous = { conditions: [{ type, status }] };
+    const again = statusOf({ pod: subject, runtime: runtime([instance("i1")]), previous });
+    expect(again.conditions?.find((each) => each.type === "Initialized")?.status).toBe(expected);
   });
   it("that restart later do not take Initialized back", () => {
     const status = statusOf({ pod: subject, runtime: runtime([instance("web"), exited("s", 1)]) });
@@ -521,6 +576,16 @@ describe("conditions", () => {
             'corresponding condition of pod readiness gate "example.com/a" does not exist., the status of pod readiness gate "example.com/b" is not "True", but False',
         },
       }),
+    ]);
+  });
+  it("those of the kubelet come from the node alone, those of others from the API server", () => {
+    const own = [...conditions(), { type: "PodResizePending" }, { type: "PodResizeInProgress" }] as PodCondition[];
+    const known = [...own, { type: "AllContainersRestarting" }, { type: "example.com/a" }] as PodCondition[];
+    const stale = known.map((each) => ({ ...each, status: "Unknown", reason: "FromApi" }));
+    const subject = pod({}, { status: { conditions: stale } });
+    expect(statusOf({ pod: subject, runtime: runtime([instance("web")]) }).conditions).toEqual([
+      { type: "example.com/a", status: "Unknown", reason: "FromApi" },
+      ...conditions(),
     ]);
   });
   it("open readiness gates let the pod be ready", () => {
@@ -610,6 +675,15 @@ describe("restart of all containers", () => {
       condition("AllContainersRestarting", "False", { reason: "PodCompleted" }),
       condition("AllContainersRestarting", "False", { reason: "PodFailed" }),
       undefined,
+    ]);
+  });
+
+  it("is a condition without generation", () => {
+    const numbered = { ...subject, metadata: { ...metadata, generation: 3 } };
+    const status = statusOf({ pod: numbered, runtime: runtime([instance("web"), instance("src")]) });
+    expect([restarting(status), status.conditions?.[0]?.observedGeneration]).toEqual([
+      condition("AllContainersRestarting", "False"),
+      3,
     ]);
   });
 

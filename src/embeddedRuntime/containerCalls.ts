@@ -18,13 +18,13 @@ import { containerMessage, containerState, containerStatusMessage, matchesLabels
 import { execPlace, runningContainer } from "./execPlace.ts";
 import { execSync } from "./execSync.ts";
 import { makeFifos } from "./fifoReader.ts";
-import type { ServiceHandlers } from "./grpcService.ts";
+import type { ServiceHandlers } from "../grpcServer/grpcService.ts";
 import { meansHostImage } from "./hostImage.ts";
 import { enterScript, SUPERVISOR_FDS } from "./launchScripts.ts";
 import type { ContainerRecord } from "./records.ts";
 import { type LiveContainer, newId } from "./registry.ts";
 import type { Runtime } from "./runtime.ts";
-import { invalidArgument, notFound, RpcFault } from "./rpcFault.ts";
+import { invalidArgument, notFound, RpcFault } from "../grpcServer/rpcFault.ts";
 import { wallClockNs } from "./wallClockNs.ts";
 
 type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;

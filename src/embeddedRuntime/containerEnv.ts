@@ -8,7 +8,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { type ContainerConfig, type PodSandboxConfig, Signal } from "../gen/cri.ts";
-import { invalidArgument } from "./rpcFault.ts";
+import { invalidArgument } from "../grpcServer/rpcFault.ts";
 
 const TERMINATION_PATH_ANNOTATION = "io.kubernetes.container.terminationMessagePath";
 

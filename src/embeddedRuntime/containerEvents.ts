@@ -4,7 +4,7 @@
  */
 import { type ContainerEventResponse, type ContainerEventType, ContainerEventResponse as Event } from "../gen/cri.ts";
 import { containerStatusMessage, sandboxStatusMessage } from "./criMessages.ts";
-import type { StreamSink } from "./grpcService.ts";
+import type { StreamSink } from "../grpcServer/grpcService.ts";
 import type { Registry } from "./registry.ts";
 import { wallClockNs } from "./wallClockNs.ts";
 

@@ -16,7 +16,7 @@ import { killLeftExecs } from "./execProcess.ts";
 import type { ContainerRecord, SandboxRecord } from "./records.ts";
 import type { LiveContainer } from "./registry.ts";
 import type { Runtime } from "./runtime.ts";
-import { messageOf, RpcFault } from "./rpcFault.ts";
+import { messageOf, RpcFault } from "../grpcServer/rpcFault.ts";
 import { wallClockNs } from "./wallClockNs.ts";
 
 const START_FAILED = 128;

@@ -4,7 +4,7 @@ import { ContainerEventType } from "../gen/cri.ts";
 import { stopSignal } from "./containerEnv.ts";
 import type { LiveContainer } from "./registry.ts";
 import type { Runtime } from "./runtime.ts";
-import { RpcFault } from "./rpcFault.ts";
+import { RpcFault } from "../grpcServer/rpcFault.ts";
 import { within } from "./within.ts";
 
 /** A process that has not exited this long after SIGKILL is stuck in the kernel. */

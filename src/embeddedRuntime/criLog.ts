@@ -5,7 +5,7 @@
  */
 import fs from "node:fs";
 import path from "node:path";
-import { messageOf } from "./rpcFault.ts";
+import { messageOf } from "../grpcServer/rpcFault.ts";
 import { rfc3339Nano, wallClockNs } from "./wallClockNs.ts";
 import { makeDirectoriesSync } from "../fileSystem/makeDirectories.ts";
 

@@ -4,7 +4,7 @@ import { findExecutable } from "./containerEnv.ts";
 import { launchPlace } from "./containerStart.ts";
 import type { ExecPlace } from "./execProcess.ts";
 import type { LiveContainer } from "./registry.ts";
-import { invalidArgument, messageOf, RpcFault } from "./rpcFault.ts";
+import { invalidArgument, messageOf, RpcFault } from "../grpcServer/rpcFault.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** Returns the container. Throws FAILED_PRECONDITION unless it is running. */

@@ -10,7 +10,7 @@ import type { Readable, Writable } from "node:stream";
 import { status } from "@grpc/grpc-js";
 import { killQuietly, processStart } from "./processTable.ts";
 import { readStateFile } from "./readStateFile.ts";
-import { RpcFault } from "./rpcFault.ts";
+import { RpcFault } from "../grpcServer/rpcFault.ts";
 import { killOnTerminal, onTerminal, withTerminalKind } from "./terminal.ts";
 import { makeDirectoriesSync } from "../fileSystem/makeDirectories.ts";
 

@@ -7,7 +7,7 @@ import type { Readable } from "node:stream";
 import { status } from "@grpc/grpc-js";
 import type { ExecSyncResponse } from "../gen/cri.ts";
 import { type ExecPlace, startExec } from "./execProcess.ts";
-import { RpcFault } from "./rpcFault.ts";
+import { RpcFault } from "../grpcServer/rpcFault.ts";
 import { within } from "./within.ts";
 
 /** Bound for stdout and stderr together: 16 MiB minus space for the rest of the message. */

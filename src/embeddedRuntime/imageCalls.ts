@@ -2,9 +2,9 @@
 import fs from "node:fs";
 import { status } from "@grpc/grpc-js";
 import type { FilesystemUsage, ImageServiceDefinition, ImageSpec } from "../gen/cri.ts";
-import type { ServiceHandlers } from "./grpcService.ts";
+import type { ServiceHandlers } from "../grpcServer/grpcService.ts";
 import { HOST_IMAGE_ID, HOST_IMAGE_NAME, hostImage, meansHostImage } from "./hostImage.ts";
-import { invalidArgument, RpcFault } from "./rpcFault.ts";
+import { invalidArgument, RpcFault } from "../grpcServer/rpcFault.ts";
 import { wallClockNs } from "./wallClockNs.ts";
 
 /** Returns the handlers of ImageService. The reported image file system is that of the state directory. */

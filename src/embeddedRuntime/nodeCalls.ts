@@ -1,7 +1,7 @@
 /** Calls about the runtime itself: version, readiness, configuration. */
 import fs from "node:fs";
 import { CgroupDriver, type RuntimeServiceDefinition } from "../gen/cri.ts";
-import type { ServiceHandlers } from "./grpcService.ts";
+import type { ServiceHandlers } from "../grpcServer/grpcService.ts";
 import type { Runtime } from "./runtime.ts";
 
 type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;

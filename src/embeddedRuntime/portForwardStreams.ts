@@ -7,7 +7,7 @@ import type { Duplex, Writable } from "node:stream";
 import { channelCodec, openChannels } from "../streaming/channels.ts";
 import { openSpdy } from "../streaming/spdyConnection.ts";
 import type { SpdyStream } from "../streaming/spdyStream.ts";
-import { messageOf } from "./rpcFault.ts";
+import { messageOf } from "../grpcServer/rpcFault.ts";
 import { acceptSpdy, acceptWebSocket, isWebSocketUpgrade, type StreamUpgrade } from "./streamUpgrade.ts";
 import { within } from "./within.ts";
 

@@ -9,7 +9,7 @@ import { status } from "@grpc/grpc-js";
 import type { ContainerProcess, OutputWatcher } from "./containerProcess.ts";
 import type { CriLog } from "./criLog.ts";
 import type { ContainerRecord, SandboxRecord } from "./records.ts";
-import { invalidArgument, messageOf, notFound, RpcFault } from "./rpcFault.ts";
+import { invalidArgument, messageOf, notFound, RpcFault } from "../grpcServer/rpcFault.ts";
 import type { StateFiles } from "./stateFiles.ts";
 
 /** A container in memory. `record` is replaced on change; the other fields are local to this runtime process. */

@@ -13,20 +13,20 @@ import { createContainerEvents } from "./containerEvents.ts";
 import { killStray } from "./containerProcess.ts";
 import { adoptContainer } from "./containerStart.ts";
 import { stopContainer } from "./containerStop.ts";
-import { grpcService } from "./grpcService.ts";
+import { grpcService } from "../grpcServer/grpcService.ts";
 import { imageCalls } from "./imageCalls.ts";
 import { superviseScript } from "./launchScripts.ts";
 import { nodeCalls } from "./nodeCalls.ts";
 import { createRegistry } from "./registry.ts";
 import type { Runtime } from "./runtime.ts";
-import { messageOf } from "./rpcFault.ts";
+import { messageOf } from "../grpcServer/rpcFault.ts";
 import { sandboxCalls, stopSandbox } from "./sandboxCalls.ts";
 import { openStateFiles } from "./stateFiles.ts";
 import { lockStateDir } from "./stateLock.ts";
 import { statsCalls } from "./statsCalls.ts";
 import { streamCalls } from "./streamCalls.ts";
 import { startStreamServer, type StreamServer } from "./streamServer.ts";
-import { listenOnUnixSocket } from "./unixSocket.ts";
+import { listenOnUnixSocket } from "../grpcServer/unixSocket.ts";
 
 /** Socket, state directory and problem reports of the runtime. */
 export interface EmbeddedRuntimeOptions {

@@ -11,12 +11,12 @@ import {
   sandboxState,
   sandboxStatusMessage,
 } from "./criMessages.ts";
-import type { ServiceHandlers } from "./grpcService.ts";
+import type { ServiceHandlers } from "../grpcServer/grpcService.ts";
 import { freePodAddress } from "./freePodAddress.ts";
 import type { SandboxRecord } from "./records.ts";
 import { newId } from "./registry.ts";
 import type { Runtime } from "./runtime.ts";
-import { invalidArgument } from "./rpcFault.ts";
+import { invalidArgument } from "../grpcServer/rpcFault.ts";
 import { wallClockNs } from "./wallClockNs.ts";
 
 type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;

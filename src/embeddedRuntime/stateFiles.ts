@@ -9,7 +9,7 @@ import path from "node:path";
 import { ContainerConfig, LinuxContainerResources, PodSandboxConfig } from "../gen/cri.ts";
 import { readStateFile } from "./readStateFile.ts";
 import type { ContainerPhase, ContainerRecord, SandboxRecord } from "./records.ts";
-import { messageOf } from "./rpcFault.ts";
+import { messageOf } from "../grpcServer/rpcFault.ts";
 import { makeDirectoriesSync } from "../fileSystem/makeDirectories.ts";
 
 type Kind = "sandboxes" | "containers";

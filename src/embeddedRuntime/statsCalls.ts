@@ -14,7 +14,7 @@ import {
 } from "../gen/cri.ts";
 import { scratchDir } from "./containerStart.ts";
 import { containerAttributes, matchesLabels, sandboxAttributes } from "./criMessages.ts";
-import type { ServiceHandlers } from "./grpcService.ts";
+import type { ServiceHandlers } from "../grpcServer/grpcService.ts";
 import { type ProcessEntry, readProcessTable } from "./processTable.ts";
 import type { ContainerRecord, SandboxRecord } from "./records.ts";
 import type { LiveContainer } from "./registry.ts";

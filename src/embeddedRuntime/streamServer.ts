@@ -8,7 +8,7 @@ import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type RunCommand, serveCommand, type WantedStreams } from "./commandStreams.ts";
 import { type Forward, servePortForward } from "./portForwardStreams.ts";
-import { messageOf } from "./rpcFault.ts";
+import { messageOf } from "../grpcServer/rpcFault.ts";
 import { createStreamTokens } from "./streamTokens.ts";
 import { refuse, type StreamUpgrade } from "./streamUpgrade.ts";
 

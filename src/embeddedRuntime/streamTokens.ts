@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { status } from "@grpc/grpc-js";
-import { RpcFault } from "./rpcFault.ts";
+import { RpcFault } from "../grpcServer/rpcFault.ts";
 
 const LIFE_MS = 60_000;
 const MAX_WAITING = 1000;

@@ -192,7 +192,7 @@ describe("embedded runtime: bad requests", () => {
     const { client } = await startRuntime();
     expect(await client.refusal("checkpointContainer", {})).toEqual({
       code: "UNIMPLEMENTED",
-      details: "CheckpointContainer: not implemented by the embedded runtime of rxlet",
+      details: "CheckpointContainer: not implemented by rxlet",
     });
   });
 });

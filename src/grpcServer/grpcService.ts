@@ -85,7 +85,7 @@ function statusOf(thrown: unknown): { readonly code: status; readonly details: s
 }
 
 const unimplemented = (name: string): RpcFault =>
-  new RpcFault(status.UNIMPLEMENTED, `${name}: not implemented by the embedded runtime of rxlet`);
+  new RpcFault(status.UNIMPLEMENTED, `${name}: not implemented by rxlet`);
 
 function unary(name: string, handler: UnaryHandler<unknown, unknown> | undefined): handleUnaryCall<unknown, unknown> {
   return (call, reply) => {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { Client, credentials, Server, ServerCredentials, type ServiceError, status } from "@grpc/grpc-js";
 import { expect, it, onTestFinished } from "vitest";
 import { ContainerEventResponse, GetEventsRequest, RuntimeServiceDefinition } from "../../../src/gen/cri.ts";
-import { grpcService, type ServiceHandlers } from "../../../src/embeddedRuntime/grpcService.ts";
+import { grpcService, type ServiceHandlers } from "../../../src/grpcServer/grpcService.ts";
 
 type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
 
@@ -82,6 +82,6 @@ it("returns INTERNAL with the text of a handler's error, UNIMPLEMENTED without a
   const empty = await serve({});
   expect([await version(throwing), await version(empty)]).toMatchObject([
     { code: status.INTERNAL, details: "the disk is gone" },
-    { code: status.UNIMPLEMENTED, details: "Version: not implemented by the embedded runtime of rxlet" },
+    { code: status.UNIMPLEMENTED, details: "Version: not implemented by rxlet" },
   ]);
 });

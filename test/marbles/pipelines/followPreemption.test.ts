@@ -51,12 +51,15 @@ describe("preemption", () => {
   it(
     "records an event of the pod, and counts it by the missing resource when it stopped in time",
     marbles((test) => {
+      const unsub = "   60s !";
+      const expected = "P";
+
       const { enter, output$, counted } = follow(test, "a", { a: victim(30) });
       test.at(44_999, () => {
         expect(counted()).toBeUndefined();
         enter("terminated");
       });
-      test.expectObservable(output$, "60s !").toBe("P", SAID);
+      test.expectObservable(output$, unsub).toBe(expected, SAID);
       test.flush();
       expect(counted()).toBe(1);
     }),
@@ -65,10 +68,13 @@ describe("preemption", () => {
   it(
     "counts nothing when the stop is overdue",
     marbles((test) => {
+      const unsub = "   60s !";
+      const expected = "P";
+
       const { enter, output$, counted } = follow(test, "a", { a: victim(30) });
       test.at(45_000, () => enter("terminating", "criticalPods"));
       test.at(50_000, () => enter("terminated"));
-      test.expectObservable(output$, "60s !").toBe("P", SAID);
+      test.expectObservable(output$, unsub).toBe(expected, SAID);
       test.flush();
       expect(counted()).toBeUndefined();
     }),

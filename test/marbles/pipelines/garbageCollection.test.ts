@@ -84,8 +84,10 @@ describe("reclaiming what no pod uses", () => {
   it(
     "removes all unused images whatever the disk usage, but none that is pinned or too young",
     marbles((m) => {
+      const expected = "|";
+
       const { node, reclaim, removals } = nodeWith(m);
-      m.expectObservable(reclaim.deleteUnusedImages()).toBe("|");
+      m.expectObservable(reclaim.deleteUnusedImages()).toBe(expected);
       m.at(1_000, () => (node.images = [...node.images, imageOf("young")]));
       m.at(2_000, () => reclaim.deleteUnusedImages().subscribe());
       m.at(2 * MINUTE_MS + 1_999, () => reclaim.deleteUnusedImages().subscribe());
@@ -98,8 +100,9 @@ describe("reclaiming what no pod uses", () => {
   it(
     "removes no image before the pods of all sources are known, for at most a minute",
     marbles((m) => {
-      const { reclaim, removals } = nodeWith(m, { registry: { isSettled: false } });
       const expected = "|";
+
+      const { reclaim, removals } = nodeWith(m, { registry: { isSettled: false } });
       m.expectObservable(reclaim.deleteUnusedImages()).toBe(expected);
       m.at(MINUTE_MS - 1, () => reclaim.deleteUnusedImages().subscribe());
       m.at(MINUTE_MS, () => reclaim.deleteUnusedImages().subscribe());
@@ -111,9 +114,13 @@ describe("reclaiming what no pod uses", () => {
   it(
     "works although collection in rounds is switched off",
     marbles((m) => {
+      const unsub = "          1s !";
+      const expectedEvents = "";
+      const expectedReclaim = "|";
+
       const { events$, reclaim, removals } = nodeWith(m, { highPercent: 100 });
-      m.expectObservable(events$, "1s !").toBe("");
-      m.expectObservable(reclaim.deleteUnusedImages()).toBe("|");
+      m.expectObservable(events$, unsub).toBe(expectedEvents);
+      m.expectObservable(reclaim.deleteUnusedImages()).toBe(expectedReclaim);
       m.flush();
       expect(removals()).toEqual(["0 a", "0 b"]);
     }),
@@ -122,10 +129,13 @@ describe("reclaiming what no pod uses", () => {
   it(
     "waits for the round that runs",
     marbles((m) => {
+      const unsub = "   1s !";
+      const expected = "";
+
       const { node, events$, reclaim, removals } = nodeWith(m);
       node.availableGib = 5n;
       node.onCall = (text) => (text === "a" ? timer(5_000, m.clock.scheduler) : undefined);
-      m.expectObservable(events$, "1s !").toBe("");
+      m.expectObservable(events$, unsub).toBe(expected);
       m.at(100, () => reclaim.deleteUnusedImages().subscribe());
       m.flush();
       expect(removals()).toEqual(["0 a", "1000 a", "6000 b"]);
@@ -155,9 +165,11 @@ describe("reclaiming what no pod uses", () => {
   it(
     "ends a request for containers that hangs, and the next one starts afresh",
     marbles((m) => {
+      const expected = "30s |";
+
       const { node, reclaim } = nodeWith(m);
       node.onCall = () => NEVER;
-      m.expectObservable(reclaim.deleteUnusedContainers()).toBe("30s |");
+      m.expectObservable(reclaim.deleteUnusedContainers()).toBe(expected);
       let endedAt = 0;
       m.at(31_000, () => {
         node.onCall = () => undefined;
@@ -190,9 +202,11 @@ describe("the first round", () => {
     ["a minute later when a source does not report", { isSettled: false }, MINUTE_MS],
   ])("begins %s", (_when, registry, atMs) => {
     marbles((m) => {
+      const expected = "";
+
       const { node, podStatuses, events$ } = nodeWith(m, { registry, runtimeState, highPercent: 100 });
       m.at(5_000, () => podStatuses.set(uid, { phase: "Failed" }));
-      m.expectObservable(events$, `${MINUTE_MS + 1}ms !`).toBe("");
+      m.expectObservable(events$, `${MINUTE_MS + 1}ms !`).toBe(expected);
       m.flush();
       expect(node.calls[0]).toBe(`${atMs} containers`);
     })();

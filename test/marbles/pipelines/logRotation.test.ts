@@ -31,6 +31,8 @@ function rotating(
     readonly reopen?: (path: string, make: () => void) => Observable<object>;
   },
 ) {
+  const expected = "-";
+
   const files = createSimFiles({ clock });
   const telemetry = recordingTelemetry();
   const reopened: string[] = [];
@@ -60,7 +62,7 @@ function rotating(
     telemetry,
   };
   const rotation$ = logRotation(ports, { ...CONFIG, ...options.config }, { runtimeStatuses: statuses });
-  expectObservable(rotation$, `${options.untilMs}ms !`).toBe("-");
+  expectObservable(rotation$, `${options.untilMs}ms !`).toBe(expected);
   const found = (): Readonly<Record<string, string>> => {
     const paths = files.paths().filter((path) => path.startsWith(`${DIR}/`));
     return Object.fromEntries(paths.map((path) => [path.slice(DIR.length + 1), files.read(path) ?? ""]));
@@ -206,8 +208,10 @@ describe("logRotation", () => {
   it(
     "does nothing without a configuration",
     marbles(({ expectObservable, clock }) => {
+      const expected = "|";
+
       const ports = { clock } as Parameters<typeof logRotation>[0];
-      expectObservable(logRotation(ports, undefined, {} as Pick<NodeState, "runtimeStatuses">)).toBe("|");
+      expectObservable(logRotation(ports, undefined, {} as Pick<NodeState, "runtimeStatuses">)).toBe(expected);
     }),
   );
 });

@@ -22,14 +22,17 @@ describe("mergePodConfig", () => {
   it(
     "turns each snapshot into what changed since the one before of the same source",
     marbles(({ hot, expectObservable }) => {
-      const snapshots$ = hot("-a-b-c-d-a-|", {
+      const snapshots = "-a-b-c-d-a-|";
+      const expected = " -a-b-c-d-e-|";
+
+      const snapshots$ = hot(snapshots, {
         a: snapshot("file", "x", "y"),
         b: snapshot("file", "x"),
         c: snapshot("http", "z"),
         d: snapshot("http", "z"),
       });
       const result$ = mergePodConfig(snapshots$).pipe(map(({ updates }) => updates.map(short)));
-      expectObservable(result$).toBe("-a-b-c-d-e-|", {
+      expectObservable(result$).toBe(expected, {
         a: ["file ADD x,y"],
         b: ["file REMOVE y"],
         c: ["http ADD z"],
@@ -40,20 +43,24 @@ describe("mergePodConfig", () => {
   );
 
   it(
-    "a source counts as seen from its first snapshot on, also an empty one",
+    "counts a source as seen from its first snapshot on, also an empty one",
     marbles(({ hot, expectObservable }) => {
-      const snapshots$ = hot("-a-b|", { a: snapshot("http"), b: snapshot("file") });
-      const expected = "      -a-b|";
+      const snapshots = "-a-b|";
+      const expected = " -a-b|";
+
+      const snapshots$ = hot(snapshots, { a: snapshot("http"), b: snapshot("file") });
       const result$ = mergePodConfig(snapshots$).pipe(map(({ seen }) => [...seen]));
       expectObservable(result$).toBe(expected, { a: ["http"], b: ["http", "file"] });
     }),
   );
 
   it(
-    "a source that is not ready is not seen by its snapshot, and removes nothing",
+    "neither counts a source that is not ready as seen, nor removes its pods",
     marbles(({ hot, expectObservable }) => {
-      const snapshots$ = hot("-a-b-a|", { a: notReady("file"), b: snapshot("file", "x") });
-      const expected = "      -a-b-c|";
+      const snapshots = "-a-b-a|";
+      const expected = " -a-b-c|";
+
+      const snapshots$ = hot(snapshots, { a: notReady("file"), b: snapshot("file", "x") });
       const result$ = mergePodConfig(snapshots$).pipe(
         map(({ updates, seen }) => ({ updates: updates.map(short), seen: [...seen] })),
       );
@@ -68,6 +75,9 @@ describe("mergePodConfig", () => {
   it(
     "adds the overhead of its RuntimeClass to a pod, whichever came first, and takes it from none",
     marbles(({ hot, expectObservable }) => {
+      const snapshots = "-a-b-c-d-e-|";
+      const expected = " -a-b-c-d-e-|";
+
       const heavy = (source: PodSource, uid: string, overhead?: Record<string, string>) =>
         podOf({
           uid,
@@ -89,7 +99,7 @@ describe("mergePodConfig", () => {
         ],
         objects,
       });
-      const snapshots$ = hot("-a-b-c-d-e-|", {
+      const snapshots$ = hot(snapshots, {
         a: from("http", ["x"]),
         b: from("file", ["y"], kata("1")),
         c: from("file", ["y", "z"], kata("3")),
@@ -99,7 +109,7 @@ describe("mergePodConfig", () => {
       const shown = ({ op, pods }: PodUpdate) =>
         `${op} ${pods.map(({ metadata, spec }) => `${metadata.uid}=${spec.overhead?.["cpu"] ?? "none"}`).join(",")}`;
       const result$ = mergePodConfig(snapshots$).pipe(map(({ updates }) => updates.map(shown)));
-      expectObservable(result$).toBe("-a-b-c-d-e-|", {
+      expectObservable(result$).toBe(expected, {
         a: ["ADD x=none,own=2"],
         b: ["ADD y=1", "UPDATE x=1"],
         c: ["ADD z=3"],
@@ -110,12 +120,26 @@ describe("mergePodConfig", () => {
   );
 
   it(
-    "passes an error on and leaves its source on unsubscribe",
+    "passes an error of its source on",
+    marbles(({ hot, expectObservable }) => {
+      const snapshots = "--#";
+      const expected = " --#";
+
+      expectObservable(mergePodConfig(hot(snapshots))).toBe(expected);
+    }),
+  );
+
+  it(
+    "unsubscribes from its source on unsubscribe",
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
-      expectObservable(mergePodConfig(hot("--#"))).toBe("--#");
-      const endless = hot("----", { a: snapshot("file") });
-      expectObservable(mergePodConfig(endless), "--!").toBe("---");
-      expectSubscriptions(endless).toBe("^-!");
+      const snapshots = "    ----";
+      const snapshotsSubs = "^-!";
+      const unsub = "        --!";
+      const expected = "     ---";
+
+      const snapshots$ = hot<SourceSnapshot>(snapshots);
+      expectObservable(mergePodConfig(snapshots$), unsub).toBe(expected);
+      expectSubscriptions(snapshots$).toBe(snapshotsSubs);
     }),
   );
 

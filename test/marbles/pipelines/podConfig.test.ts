@@ -56,13 +56,17 @@ describe("podConfig", () => {
   it(
     "emits the differences, and once per source that it has reported",
     marbles(({ hot, expectObservable, flush }) => {
-      const snapshots$ = hot("a-----b-----c", {
+      const snapshots = "a-----b-----c";
+      const unsub = "    16ms !";
+      const expected = " (as)--(bs)--(cd)";
+
+      const snapshots$ = hot(snapshots, {
         a: snapshot(["x", "y"]),
         b: snapshot(["z"], { source: "http" }),
         c: snapshot(["y", "w"]),
       });
       const { output$, state } = follow(snapshots$);
-      expectObservable(output$, "16ms !").toBe("(as)--(bs)--(cd)", {
+      expectObservable(output$, unsub).toBe(expected, {
         a: "ADD x,y",
         b: "ADD z",
         c: "REMOVE x",
@@ -77,31 +81,37 @@ describe("podConfig", () => {
   it(
     "ignores fields that a disabled feature gate removes",
     marbles(({ hot, expectObservable }) => {
+      const snapshots = "a-----b-----c";
+      const unsub = "    16ms !";
+      const expected = " (as)--------c";
+
       const named = (...names: readonly string[]) => {
         const [pod] = snapshot(["x"]).pods;
         if (pod === undefined) throw new Error("no pod");
         const [hostnameOverride = "a", hostname = "b"] = names;
         return { ...snapshot([]), pods: [{ ...pod, spec: { ...pod.spec, hostnameOverride, hostname } }] };
       };
-      const snapshots$ = hot("a-----b-----c", { a: named(), b: named("other"), c: named("other", "other") });
-      const expected = "      (as)--------c";
+      const snapshots$ = hot(snapshots, { a: named(), b: named("other"), c: named("other", "other") });
       const { output$ } = follow(snapshots$, { ...ALL_GATES, hostnameOverride: false });
-      expectObservable(output$, "16ms !").toBe(expected, { a: "ADD x", s: "seen", c: "UPDATE x" });
+      expectObservable(output$, unsub).toBe(expected, { a: "ADD x", s: "seen", c: "UPDATE x" });
     }),
   );
 
   it(
     "does not count a source that could not be read once as seen: nothing may be removed because of it",
     marbles(({ hot, expectObservable, flush }) => {
+      const snapshots = "a-----b-----";
+      const unsub = "    12ms !";
+      const expected = " ------(bs)";
+
       const unread = snapshot([], { ready: false, problems: [problem("cannot be read", { pod: undefined })] });
-      const snapshots$ = hot("a-----b-----", { a: unread, b: snapshot(["x"]) });
-      const expected = "      ------(bs)";
+      const snapshots$ = hot(snapshots, { a: unread, b: snapshot(["x"]) });
       const { output$, state, telemetry } = follow(snapshots$);
       const seenBefore: number[] = [];
-      expectObservable(
-        output$.pipe(map((said) => (seenBefore.push(state.sourcesSeen.value.size), said))),
-        "12ms !",
-      ).toBe(expected, { b: "ADD x", s: "seen" });
+      expectObservable(output$.pipe(map((said) => (seenBefore.push(state.sourcesSeen.value.size), said))), unsub).toBe(
+        expected,
+        { b: "ADD x", s: "seen" },
+      );
       flush();
       expect([seenBefore, telemetry.lines.map(({ message }) => message)]).toEqual([[1, 1], ["Manifest problem"]]);
     }),
@@ -110,14 +120,18 @@ describe("podConfig", () => {
   it(
     "reports a problem once, in log, metric and event, until it changes or comes back",
     marbles(({ hot, expectObservable, flush }) => {
-      const snapshots$ = hot("a---b---c---d---a---", {
+      const snapshots = "a---b---c---d---a---";
+      const unsub = "    20ms !";
+      const expected = " (as)----b-------a---";
+
+      const snapshots$ = hot(snapshots, {
         a: snapshot([], { problems: [problem("bad image")] }),
         b: snapshot([], { problems: [problem("bad image")] }),
         c: snapshot([], { problems: [problem("bad image"), problem("bad name", { line: undefined })] }),
         d: snapshot([]),
       });
       const { output$, telemetry } = follow(snapshots$);
-      expectObservable(output$, "20ms !").toBe("(as)----b-------a---", {
+      expectObservable(output$, unsub).toBe(expected, {
         a: "FailedValidation: /manifests/a.yaml:3: spec: bad image",
         b: "FailedValidation: /manifests/a.yaml: spec: bad name",
         s: "seen",
@@ -138,9 +152,13 @@ describe("podConfig", () => {
   it(
     "reports warnings, and problems of unknown pods, only to log and metrics",
     marbles(({ hot, expectObservable, flush }) => {
+      const snapshots = "a";
+      const unsub = "    2ms !";
+      const expected = " s";
+
       const problems = [problem("deprecated", { severity: "warning" }), problem("not YAML", { pod: undefined })];
-      const { output$, telemetry, state } = follow(hot("a", { a: snapshot([], { problems }) }));
-      expectObservable(output$, "2ms !").toBe("s", { s: "seen" });
+      const { output$, telemetry, state } = follow(hot(snapshots, { a: snapshot([], { problems }) }));
+      expectObservable(output$, unsub).toBe(expected, { s: "seen" });
       flush();
       expect(telemetry.lines.map(({ level, fields }) => [level, fields["reason"]])).toEqual([
         ["warn", "deprecated"],
@@ -153,14 +171,18 @@ describe("podConfig", () => {
   it(
     "keeps problems of one source apart from those of another",
     marbles(({ hot, expectObservable, flush }) => {
+      const snapshots = "a---b";
+      const unsub = "    10ms !";
+      const expected = " (es)(es)";
+
       const { output$, state } = follow(
-        hot("a---b", {
+        hot(snapshots, {
           a: snapshot([], { problems: [problem("bad")] }),
           b: snapshot([], { source: "http", problems: [problem("bad")] }),
         }),
       );
       const event = "FailedValidation: /manifests/a.yaml:3: spec: bad";
-      expectObservable(output$, "10ms !").toBe("(es)(es)", { e: event, s: "seen" });
+      expectObservable(output$, unsub).toBe(expected, { e: event, s: "seen" });
       flush();
       expect([...state.problems.value.keys()]).toEqual(["file", "http"]);
     }),
@@ -169,12 +191,16 @@ describe("podConfig", () => {
   it(
     "updates the cells before it emits",
     marbles(({ hot, expectObservable, flush }) => {
-      const { output$, state } = follow(hot("a", { a: snapshot(["x"], { problems: [problem("bad")] }) }));
+      const snapshots = "a";
+      const unsub = "    2ms !";
+      const expected = " (aes)";
+
+      const { output$, state } = follow(hot(snapshots, { a: snapshot(["x"], { problems: [problem("bad")] }) }));
       const known: unknown[] = [];
       expectObservable(
         output$.pipe(map((said) => (known.push([state.sourcesSeen.value.size, state.problems.value.size]), said))),
-        "2ms !",
-      ).toBe("(aes)", { a: "ADD x", e: "FailedValidation: /manifests/a.yaml:3: spec: bad", s: "seen" });
+        unsub,
+      ).toBe(expected, { a: "ADD x", e: "FailedValidation: /manifests/a.yaml:3: spec: bad", s: "seen" });
       flush();
       expect(known).toEqual([
         [1, 1],

@@ -6,7 +6,7 @@ import { podOf } from "../../support/pods.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
 it(
-  "a pod that pulled for longer than it took to start needed no time of its own",
+  "reports no time of its own for a pod that pulled for longer than it took to start",
   marbles(({ clock, flush }) => {
     const telemetry = recordingTelemetry();
     const starts = createPodStarts({ clock, telemetry });

@@ -7,7 +7,7 @@ import { createNodeState } from "../../../src/state/nodeState.ts";
 import { marbles } from "../../support/marbles.ts";
 
 const status = (uid: string, phase: string): PodOutput => ({ kind: "status", uid: podUid(uid), status: { phase } });
-const outputs = {
+const values = {
   a: status("x", "Pending"),
   b: status("x", "Running"),
   c: status("y", "Running"),
@@ -20,11 +20,16 @@ describe("podStatus", () => {
   it(
     "keeps the newest status of each pod and emits only semantic changes",
     marbles(({ hot, expectObservable, expectSubscriptions, flush }) => {
+      const outputs = "    -a-a-b-c-i-f-b-";
+      const outputsSubs = "^ 14ms !";
+      const unsub = "      15ms !";
+      const expected = "   -a---b-c";
+
       const { podStatuses } = createNodeState();
-      const outputs$ = hot("-a-a-b-c-i-f-b-", outputs);
+      const outputs$ = hot(outputs, values);
       const told$ = podStatus({ outputs$ }, podStatuses).pipe(map(({ uid, status: { phase } }) => `${uid} ${phase}`));
-      expectObservable(told$, "15ms !").toBe("-a---b-c", { a: "x Pending", b: "x Running", c: "y Running" });
-      expectSubscriptions(outputs$).toBe("^ 14ms !");
+      expectObservable(told$, unsub).toBe(expected, { a: "x Pending", b: "x Running", c: "y Running" });
+      expectSubscriptions(outputs$).toBe(outputsSubs);
       flush();
       expect(podStatuses.values()).toEqual([{ phase: "Running" }, { phase: "Running" }]);
     }),
@@ -33,11 +38,15 @@ describe("podStatus", () => {
   it(
     "forgets a removed pod, and emits the same status again if it returns",
     marbles(({ hot, expectObservable, flush }) => {
+      const outputs = " -a-r-a-r";
+      const unsub = "   10ms !";
+      const expected = "-x---x";
+
       const { podStatuses } = createNodeState();
       const sizes: number[] = [];
-      const told$ = podStatus({ outputs$: hot("-a-r-a-r", outputs) }, podStatuses).pipe(map(({ uid }) => uid));
+      const told$ = podStatus({ outputs$: hot(outputs, values) }, podStatuses).pipe(map(({ uid }) => uid));
       podStatuses.anyChange$.subscribe({ next: () => sizes.push(podStatuses.size) });
-      expectObservable(told$, "10ms !").toBe("-x---x", { x: "x" });
+      expectObservable(told$, unsub).toBe(expected, { x: "x" });
       flush();
       expect(sizes).toEqual([1, 0, 1, 0]);
     }),
@@ -46,18 +55,25 @@ describe("podStatus", () => {
   it(
     "updates the cell before it emits the status",
     marbles(({ hot, expectObservable }) => {
+      const outputs = " -a-b";
+      const unsub = "   5ms !";
+      const expected = "-t-t";
+
       const { podStatuses } = createNodeState();
-      const told$ = podStatus({ outputs$: hot("-a-b", outputs) }, podStatuses).pipe(
+      const told$ = podStatus({ outputs$: hot(outputs, values) }, podStatuses).pipe(
         map(({ uid, status: { phase } }) => phase === podStatuses.get(uid)?.phase),
       );
-      expectObservable(told$, "5ms !").toBe("-t-t", { t: true });
+      expectObservable(told$, unsub).toBe(expected, { t: true });
     }),
   );
 
   it(
     "passes an error on: outputs of workers never have one but for a broken invariant",
     marbles(({ hot, expectObservable }) => {
-      expectObservable(podStatus({ outputs$: hot("-#") }, createNodeState().podStatuses)).toBe("-#");
+      const outputs = " -#";
+      const expected = "-#";
+
+      expectObservable(podStatus({ outputs$: hot(outputs) }, createNodeState().podStatuses)).toBe(expected);
     }),
   );
 });

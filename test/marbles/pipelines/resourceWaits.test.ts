@@ -66,6 +66,9 @@ describe("resourceWaits", () => {
   it(
     "reports a wait once, in an event and in the status, with the awaited pods and the deadline",
     marbles((test) => {
+      const unsub = "   1s !";
+      const expected = "(ep)";
+
       const { outputs$ } = run(test, "(gn)-(m)", INPUTS);
       const told$ = outputs$.pipe(
         map((output) => {
@@ -88,23 +91,29 @@ describe("resourceWaits", () => {
         allocatedResources: undefined,
         states: [{ name: "main", state }],
       };
-      test.expectObservable(told$, "1s !").toBe("(ep)", { e: message, p: status });
+      test.expectObservable(told$, unsub).toBe(expected, { e: message, p: status });
     }),
   );
 
   it(
     "end with the grace and a minute for the stop",
     marbles((test) => {
+      const unsub = "   200s !";
+      const expected = "(ep) 89996ms (Ea)";
+
       const { output$ } = run(test, "(gn)", INPUTS);
-      test.expectObservable(output$, "200s !").toBe("(ep) 89996ms (Ea)", SAID);
+      test.expectObservable(output$, unsub).toBe(expected, SAID);
     }),
   );
 
   it(
     "ends the wait when the pod has stopped, and observes its duration",
     marbles((test) => {
+      const unsub = "   200s !";
+      const expected = "(ep)";
+
       const { output$, telemetry } = run(test, "(gn) 2996ms s", INPUTS);
-      test.expectObservable(output$, "200s !").toBe("(ep)", SAID);
+      test.expectObservable(output$, unsub).toBe(expected, SAID);
       test.flush();
       expect(telemetry.observations.get('rxlet_resource_wait_duration_seconds{outcome="started"}')).toEqual([3]);
     }),
@@ -113,16 +122,22 @@ describe("resourceWaits", () => {
   it(
     "ends without waiting pods, and restarts with the remaining time",
     marbles((test) => {
+      const unsub = "   200s !";
+      const expected = "(ep) 59996ms (ep) 29996ms (Ea)";
+
       const { output$ } = run(test, "(gn) 996ms x 58999ms n", INPUTS);
-      test.expectObservable(output$, "200s !").toBe("(ep) 59996ms (ep) 29996ms (Ea)", SAID);
+      test.expectObservable(output$, unsub).toBe(expected, SAID);
     }),
   );
 
   it(
     "of critical pods end after half as much again as the grace, with upstream's event",
     marbles((test) => {
+      const unsub = "   200s !";
+      const expected = "(kq) 44996ms (Ec)";
+
       const { output$ } = run(test, "(gc)", INPUTS);
-      test.expectObservable(output$, "200s !").toBe("(kq) 44996ms (Ec)", SAID);
+      test.expectObservable(output$, unsub).toBe(expected, SAID);
     }),
   );
 });

@@ -85,6 +85,8 @@ describe("a volume with a quota", () => {
     ["file by file, where that cannot tell", () => throwError(() => kubeletError("Io", "no answer")), 4n, "du"],
   ])("is measured %s", (_how, usage, bytes, source) =>
     marbles(({ clock, expectObservable, flush }) => {
+      const expected = "2s (u|)";
+
       const telemetry = recordingTelemetry();
       const uid = podUid("uid-1");
       const pod = podWith(false);
@@ -112,7 +114,7 @@ describe("a volume with a quota", () => {
       const used$ = measureVolumes(state, ports, { directories }).pipe(
         map(({ byUid }) => byUid.get(uid)?.map(({ used }) => used.bytes)),
       );
-      expectObservable(used$).toBe("2s (u|)", { u: [bytes] });
+      expectObservable(used$).toBe(expected, { u: [bytes] });
       flush();
       const series = `kubelet_volume_metric_collection_duration_seconds{metric_source="${source}"}`;
       expect([...telemetry.observations]).toEqual([[series, [2]]]);

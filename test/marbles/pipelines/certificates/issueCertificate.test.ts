@@ -28,10 +28,12 @@ const EVENTS: Readonly<Record<string, Event>> = {
 
 /** A server that stores the request after 5 ms and answers each watch with the next of these diagrams. */
 function server({ cold }: Marbles, ...watches: readonly string[]) {
+  const create = "5ms (r|)";
+
   const left = [...watches];
   const asked: unknown[] = [];
   const api = {
-    create: () => cold("5ms (r|)", { r: request() }),
+    create: () => cold(create, { r: request() }),
     watch: (_resource: string, options: unknown) => {
       asked.push(options);
       return cold(left.shift() ?? "-", EVENTS, kubeletError("Unavailable", "cut"));
@@ -44,8 +46,10 @@ describe("issueCertificate", () => {
   it(
     "watches its own request until it is approved and issued",
     marbles((m) => {
+      const expected = "45ms (c|)";
+
       const { api, asked } = server(m, "10ms p 9ms a 9ms b 9ms i");
-      m.expectObservable(issueCertificate(api, request(), m.clock)).toBe("45ms (c|)", { c: "PEM" });
+      m.expectObservable(issueCertificate(api, request(), m.clock)).toBe(expected, { c: "PEM" });
       m.flush();
       expect(asked).toEqual([{ fieldSelector: "metadata.name=node-csr-1" }]);
     }),
@@ -60,9 +64,11 @@ describe("issueCertificate", () => {
     it(
       `fails when ${message}`,
       marbles((m) => {
+        const expected = "15ms #";
+
         const { api } = server(m, `10ms ${event}`);
         const error = kubeletError("Rejected", message);
-        m.expectObservable(issueCertificate(api, request(), m.clock)).toBe("15ms #", undefined, error);
+        m.expectObservable(issueCertificate(api, request(), m.clock)).toBe(expected, undefined, error);
       }),
     );
   }
@@ -70,8 +76,10 @@ describe("issueCertificate", () => {
   it(
     "watches again, a second after the watch broke, ended or was too old",
     marbles((m) => {
+      const expected = "3045ms (c|)";
+
       const { api, asked } = server(m, "10ms #", "10ms |", "10ms e", "10ms i");
-      m.expectObservable(issueCertificate(api, request(), m.clock)).toBe("3045ms (c|)", { c: "PEM" });
+      m.expectObservable(issueCertificate(api, request(), m.clock)).toBe(expected, { c: "PEM" });
       m.flush();
       expect(asked).toHaveLength(4);
     }),
@@ -80,10 +88,12 @@ describe("issueCertificate", () => {
   it(
     "fails after 15 minutes without a verdict",
     marbles((m) => {
+      const expected = "15m #";
+
       const { api } = server(m, "p");
       const message = "certificate request was not signed: timed out waiting for the condition";
       m.expectObservable(issueCertificate(api, request(), m.clock)).toBe(
-        "15m #",
+        expected,
         undefined,
         kubeletError("DeadlineExceeded", message),
       );
@@ -93,21 +103,29 @@ describe("issueCertificate", () => {
   it(
     "uses an existing request of that name, with its outcome",
     marbles((m) => {
+      const create = "  5ms #";
+      const get = "     5ms (r|)";
+      const watch = "   -";
+      const expected = "10ms (c|)";
+
       const api = {
-        create: () => m.cold("5ms #", {}, kubeletError("AlreadyExists", "there")),
-        get: () => m.cold("5ms (r|)", { r: issued }),
-        watch: () => m.cold("-"),
+        create: () => m.cold(create, {}, kubeletError("AlreadyExists", "there")),
+        get: () => m.cold(get, { r: issued }),
+        watch: () => m.cold(watch),
       } as unknown as ApiServer;
-      m.expectObservable(issueCertificate(api, request(), m.clock)).toBe("10ms (c|)", { c: "PEM" });
+      m.expectObservable(issueCertificate(api, request(), m.clock)).toBe(expected, { c: "PEM" });
     }),
   );
 
   it(
     "passes on a rejection by the server",
     marbles((m) => {
+      const create = "  5ms #";
+      const expected = "5ms #";
+
       const refused = kubeletError("PermissionDenied", "no");
-      const api = { create: () => m.cold("5ms #", {}, refused) } as unknown as ApiServer;
-      m.expectObservable(issueCertificate(api, request(), m.clock)).toBe("5ms #", undefined, refused);
+      const api = { create: () => m.cold(create, {}, refused) } as unknown as ApiServer;
+      m.expectObservable(issueCertificate(api, request(), m.clock)).toBe(expected, undefined, refused);
     }),
   );
 });

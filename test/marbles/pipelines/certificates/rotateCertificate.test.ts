@@ -45,6 +45,9 @@ interface Setup {
 
 /** A rotation whose attempts take 10 ms each; emits the names of certificates. */
 function rotation({ cold, clock }: Marbles, { disk = [undefined], tries = [], random = 0, ...given }: Setup) {
+  const failing = "10ms #";
+  const issued = " 10ms (r|)";
+
   const [looks, outcomes] = [[...disk], [...tries]];
   let { brokenKeys: broken = 0 } = given;
   const asked: string[] = [];
@@ -57,13 +60,13 @@ function rotation({ cold, clock }: Marbles, { disk = [undefined], tries = [], ra
       asked.push(`${clock.monotonicMs()} ${metadata["name"] ?? metadata["generateName"]}`);
       const outcome = next(outcomes);
       if (outcome === undefined || typeof outcome === "string") {
-        return cold("10ms #", {}, kubeletError("Unavailable", outcome ?? "none"));
+        return cold(failing, {}, kubeletError("Unavailable", outcome ?? "none"));
       }
       const status = {
         conditions: [{ type: "Approved", status: "True" }],
         certificate: btoa(outcome.identity.certificate),
       };
-      return cold("10ms (r|)", { r: { metadata: { name: "r", uid: "u" }, spec: {}, status } });
+      return cold(issued, { r: { metadata: { name: "r", uid: "u" }, spec: {}, status } });
     },
     watch: () => NEVER,
   } as unknown as ApiServer;
@@ -113,12 +116,14 @@ describe("rotateCertificate", () => {
     it(
       `renews with its own certificate at the instant drawn between 70 % and 90 %: ${deadline} ms of 1000 s`,
       marbles((m) => {
+        const unsub = "1000s !";
+
         const { told$, asked, ages } = rotation(m, {
           disk: [held("a", 1_000)],
           tries: [held("b", 10_000)],
           random,
         });
-        m.expectObservable(told$, "1000s !").toBe(`a ${deadline + 9}ms b`, { a: "a", b: "b" });
+        m.expectObservable(told$, unsub).toBe(`a ${deadline + 9}ms b`, { a: "a", b: "b" });
         m.flush();
         expect([asked, ages]).toEqual([[`${deadline} csr-`], [(deadline + 10) / SECOND]]);
       }),
@@ -128,8 +133,11 @@ describe("rotateCertificate", () => {
   it(
     "requests a missing certificate at once with the bootstrap credentials; key and name stay until it is stored",
     marbles((m) => {
+      const unsub = "   100ms !";
+      const expected = "10ms a";
+
       const { told$, asked, ages } = rotation(m, { tries: [held("a", 1_000)] });
-      m.expectObservable(told$, "100ms !").toBe("10ms a", { a: "a" });
+      m.expectObservable(told$, unsub).toBe(expected, { a: "a" });
       m.flush();
       expect([asked, ages]).toEqual([["0 node-csr-1", "10 drop"], []]);
     }),
@@ -138,10 +146,13 @@ describe("rotateCertificate", () => {
   it(
     "retries 2, 4, 8, 16, 32 and 32 s after failures, and counts them",
     marbles((m) => {
+      const unsub = "   100s !";
+      const expected = "94070ms a";
+
       const { told$, asked, errors, telemetry } = rotation(m, {
         tries: ["1", "2", "3", "4", "5", "6", held("a", 1_000)],
       });
-      m.expectObservable(told$, "100s !").toBe("94070ms a", { a: "a" });
+      m.expectObservable(told$, unsub).toBe(expected, { a: "a" });
       m.flush();
       expect([asked.map((line) => Number(line.split(" ")[0])), errors().length]).toEqual([
         [0, 2_010, 6_020, 14_030, 30_040, 62_050, 94_060, 94_070],
@@ -154,8 +165,11 @@ describe("rotateCertificate", () => {
   it(
     "uses the bootstrap credentials when the certificate expired before its renewal",
     marbles((m) => {
+      const unsub = "   30s !";
+      const expected = "a 13029ms b";
+
       const { told$, asked } = rotation(m, { disk: [held("a", 10)], tries: ["1", "2", held("b", 100_000, 13)] });
-      m.expectObservable(told$, "30s !").toBe("a 13029ms b", { a: "a", b: "b" });
+      m.expectObservable(told$, unsub).toBe(expected, { a: "a", b: "b" });
       m.flush();
       expect(asked).toEqual(["7000 csr-", "9010 csr-", "13020 node-csr-1", "13030 drop"]);
     }),
@@ -164,12 +178,15 @@ describe("rotateCertificate", () => {
   it(
     "does not emit an expired certificate; without an issuer it logs that until a valid one is on disk",
     marbles((m) => {
+      const unsub = "   10s !";
+      const expected = "6s n";
+
       const expired = held("old", 10, -20);
       const { told$, errors } = rotation(m, {
         disk: [expired, expired, expired, held("new", 1_000)],
         issuer: () => undefined,
       });
-      m.expectObservable(told$, "10s !").toBe("6s n", { n: "new" });
+      m.expectObservable(told$, unsub).toBe(expected, { n: "new" });
       m.flush();
       const at = "2025-12-31T23:59:50Z";
       const message = `the client certificate expired at ${at}, and there is no --bootstrap-kubeconfig to request another with`;
@@ -180,22 +197,28 @@ describe("rotateCertificate", () => {
   it(
     "renews a certificate of the kubeconfig at once, and uses it meanwhile",
     marbles((m) => {
+      const unsub = "   100ms !";
+      const expected = "i 9ms o";
+
       const { told$ } = rotation(m, {
         disk: [held("inline", 1_000, 0, { isProvisional: true })],
         tries: [held("own", 1_000)],
       });
-      m.expectObservable(told$, "100ms !").toBe("i 9ms o", { i: "inline", o: "own" });
+      m.expectObservable(told$, unsub).toBe(expected, { i: "inline", o: "own" });
     }),
   );
 
   it(
     "removes the pending key when the certificate issued for it is unusable",
     marbles((m) => {
+      const unsub = "   5s !";
+      const expected = "2020ms g";
+
       const { told$, asked, errors } = rotation(m, {
         tries: [held("bad", 1_000), held("good", 1_000)],
         unusable: "bad",
       });
-      m.expectObservable(told$, "5s !").toBe("2020ms g", { g: "good" });
+      m.expectObservable(told$, unsub).toBe(expected, { g: "good" });
       m.flush();
       expect([asked, errors()]).toEqual([
         ["0 node-csr-1", "10 drop", "2010 node-csr-1", "2020 drop"],
@@ -207,8 +230,11 @@ describe("rotateCertificate", () => {
   it(
     "removes an invalid pending key",
     marbles((m) => {
+      const unsub = "   5s !";
+      const expected = "2010ms a";
+
       const { told$, asked } = rotation(m, { tries: [held("a", 1_000)], brokenKeys: 1 });
-      m.expectObservable(told$, "5s !").toBe("2010ms a", { a: "a" });
+      m.expectObservable(told$, unsub).toBe(expected, { a: "a" });
       m.flush();
       expect(asked).toEqual(["0 drop", "2000 node-csr-1", "2010 drop"]);
     }),
@@ -217,8 +243,12 @@ describe("rotateCertificate", () => {
   it(
     "waits for a template; a new template replaces the request for the old one",
     marbles((m) => {
+      const template = "5ms u 4ms a 4ms b";
+      const unsub = "   100ms !";
+      const expected = "o 24ms n";
+
       const addresses = (...ipAddresses: readonly string[]) => ({ ...nodeTemplate("n1"), ipAddresses });
-      const template$ = m.hot("5ms u 4ms a 4ms b", {
+      const template$ = m.hot(template, {
         u: undefined,
         a: addresses("10.0.0.1", "10.0.0.2"),
         b: addresses("10.0.0.3"),
@@ -229,7 +259,7 @@ describe("rotateCertificate", () => {
         tries: [{ ...wanted, facts: { ...wanted.facts, ipAddresses: ["10.0.0.3"] } }],
         template$,
       });
-      m.expectObservable(told$, "100ms !").toBe("o 24ms n", { o: "old", n: "new" });
+      m.expectObservable(told$, unsub).toBe(expected, { o: "old", n: "new" });
       m.flush();
       expect(asked).toEqual(["10 csr-", "15 csr-"]);
     }),
@@ -238,9 +268,12 @@ describe("rotateCertificate", () => {
   it(
     "requests once a second at most when signers keep omitting a name",
     marbles((m) => {
+      const unsub = "   2500ms !";
+      const expected = "a 9ms b 1009ms b 1009ms b";
+
       const template$ = concat(of({ ...nodeTemplate("n1"), dnsNames: ["never"] }), NEVER);
       const { told$, asked } = rotation(m, { disk: [held("a", 1_000)], tries: [held("b", 1_000)], template$ });
-      m.expectObservable(told$, "2500ms !").toBe("a 9ms b 1009ms b 1009ms b", { a: "a", b: "b" });
+      m.expectObservable(told$, unsub).toBe(expected, { a: "a", b: "b" });
       m.flush();
       expect(asked).toEqual(["0 csr-", "1010 csr-", "2020 csr-"]);
     }),

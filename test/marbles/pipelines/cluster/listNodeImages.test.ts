@@ -35,8 +35,11 @@ describe("the images of the node", () => {
   it(
     "are listed at the start and every five minutes",
     marbles((m) => {
+      const unsub = "   600001ms !";
+      const expected = "";
+
       const { world, run } = imagesOf(m);
-      m.expectObservable(run(NEVER), "600001ms !").toBe("");
+      m.expectObservable(run(NEVER), unsub).toBe(expected);
       m.flush();
       expect(world.askedAt).toEqual([0, 300_000, 600_000]);
       expect(world.cell.value).toEqual([{ id: "a", repoDigests: ["a@d"], repoTags: ["a:1"], size: 7n }]);
@@ -46,8 +49,12 @@ describe("the images of the node", () => {
   it(
     "are listed once for pulls that end within a second of the first",
     marbles((m) => {
+      const imagesChanged = "10ms p 500ms p 2s p";
+      const unsub = "        5s !";
+      const expected = "";
+
       const { world, run } = imagesOf(m);
-      m.expectObservable(run(m.hot("10ms p 500ms p 2s p")), "5s !").toBe("");
+      m.expectObservable(run(m.hot(imagesChanged)), unsub).toBe(expected);
       m.flush();
       expect(world.askedAt).toEqual([0, 1010, 3512]);
     }),
@@ -56,10 +63,14 @@ describe("the images of the node", () => {
   it(
     "keep their identity while they are equal, and stay after a failed listing, which is logged",
     marbles((m) => {
+      const imagesChanged = "p 1999ms p 1999ms p";
+      const unsub = "        6s !";
+      const expected = "";
+
       const { world, run } = imagesOf(m);
       const seen: unknown[] = [];
       const note = () => seen.push(world.cell.value);
-      m.expectObservable(run(m.hot("p 1999ms p 1999ms p")), "6s !").toBe("");
+      m.expectObservable(run(m.hot(imagesChanged)), unsub).toBe(expected);
       m.at(500, note);
       m.at(1500, note);
       m.at(1600, () => (world.fails = true));

@@ -131,14 +131,18 @@ describe("observations of the eviction manager", () => {
   it(
     "observes at once and every 10 s, and keeps a pressure for the transition period after its end",
     marbles(({ clock, expectObservable, flush, at }) => {
+      const unsub = "            45s !";
+      const expectedOutput = "";
+      const expectedPressures = "m 29999ms o";
+
       let available = 99n;
       at(5_000, () => (available = 100n));
       const { ports, telemetry } = machine(clock, {
         memory: () => of(memoryOf(available)),
       });
       const pressures = createCell(NO_PRESSURE);
-      expectObservable(nodePressure(ports, config(below("memory.available")), pressures), "45s !").toBe("");
-      expectObservable(pressures.changes$.pipe(map(text)), "45s !").toBe("m 29999ms o");
+      expectObservable(nodePressure(ports, config(below("memory.available")), pressures), unsub).toBe(expectedOutput);
+      expectObservable(pressures.changes$.pipe(map(text)), unsub).toBe(expectedPressures);
       flush();
       const left = { "memory.available": 99 };
       const met = { "memory.available": "99 available, threshold 100" };
@@ -152,11 +156,14 @@ describe("observations of the eviction manager", () => {
   it(
     "reads only figures with a threshold, and asks for the image file system until it is known",
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   25s !";
+      const expected = "";
+
       let answers = 0;
       const { ports, asked } = machine(clock, {}, () => (++answers === 1 ? away() : of("/images")));
       const thresholds = [below("imagefs.inodesFree"), below("nodefs.available"), below("pid.available")];
       const pressures = createCell(NO_PRESSURE);
-      expectObservable(nodePressure(ports, config(...thresholds), pressures), "25s !").toBe("");
+      expectObservable(nodePressure(ports, config(...thresholds), pressures), unsub).toBe(expected);
       flush();
       const always = (ms: number) => [`${ms} pids`, `${ms} /kubelet`];
       expect(asked).toEqual([
@@ -184,23 +191,29 @@ describe("observations of the eviction manager", () => {
       ["0 where are images", "0 device of /images", "0 device of /images/layers", "0 device of /kubelet"],
       "o",
     ],
-  ])("observes the file system of containers on %s", (_what, layers, expected, pressure) => {
+  ])("observes the file system of containers on %s", (_what, layers, calls, pressure) => {
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   1s !";
+      const expected = "";
+
       const { ports, asked } = machine(clock, { fileSystem: () => of(space(50n)) }, undefined, layers);
       const pressures = createCell(NO_PRESSURE);
-      expectObservable(nodePressure(ports, config(below("containerfs.available")), pressures), "1s !").toBe("");
+      expectObservable(nodePressure(ports, config(below("containerfs.available")), pressures), unsub).toBe(expected);
       flush();
-      expect([asked, text(pressures.value)]).toEqual([expected, pressure]);
+      expect([asked, text(pressures.value)]).toEqual([calls, pressure]);
     })();
   });
 
   it(
     "measures the memory of all pods against their limit",
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   1s !";
+      const expected = "";
+
       const { ports, asked } = machine(clock);
       const pressures = createCell(NO_PRESSURE);
       const thresholds = config(below("allocatableMemory.available"));
-      expectObservable(nodePressure(ports, thresholds, pressures), "1s !").toBe("");
+      expectObservable(nodePressure(ports, thresholds, pressures), unsub).toBe(expected);
       flush();
       expect([asked, text(pressures.value)]).toEqual([["0 /kubepods"], "m"]);
     }),
@@ -209,6 +222,10 @@ describe("observations of the eviction manager", () => {
   it(
     "omits a figure that fails, or takes longer than 10 s",
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "            25s !";
+      const expectedOutput = "";
+      const expectedPressures = "o 9999ms d";
+
       const { ports, asked } = machine(clock, {
         memory: away,
         pids: () => NEVER,
@@ -216,8 +233,8 @@ describe("observations of the eviction manager", () => {
       });
       const pressures = createCell(NO_PRESSURE);
       const thresholds = [below("memory.available"), below("pid.available"), below("nodefs.available")];
-      expectObservable(nodePressure(ports, config(...thresholds), pressures), "25s !").toBe("");
-      expectObservable(pressures.changes$.pipe(map(text)), "25s !").toBe("o 9999ms d");
+      expectObservable(nodePressure(ports, config(...thresholds), pressures), unsub).toBe(expectedOutput);
+      expectObservable(pressures.changes$.pipe(map(text)), unsub).toBe(expectedPressures);
       flush();
       expect(asked.filter((what) => what.endsWith("pids"))).toEqual(["0 pids", "20000 pids"]);
     }),
@@ -226,21 +243,28 @@ describe("observations of the eviction manager", () => {
   it(
     "makes one observation at a time, and ends with its subscriber",
     marbles(({ clock, hot, expectObservable, expectSubscriptions }) => {
-      const figure$ = hot<bigint>("--");
+      const figure = "    --";
+      const figureSubs = "^ 4999ms !";
+      const unsub = "     5s !";
+      const expected = "";
+
+      const figure$ = hot<bigint>(figure);
       const { ports } = machine(clock, {
         memory: () => figure$.pipe(map(memoryOf)),
       });
       const run$ = nodePressure(ports, config(below("memory.available")), createCell(NO_PRESSURE));
-      expectObservable(run$, "5s !").toBe("");
-      expectSubscriptions(figure$).toBe("^ 4999ms !");
+      expectObservable(run$, unsub).toBe(expected);
+      expectSubscriptions(figure$).toBe(figureSubs);
     }),
   );
 
   it(
     "does nothing without thresholds",
     marbles(({ clock, expectObservable, flush }) => {
+      const expected = "|";
+
       const { ports, asked } = machine(clock);
-      expectObservable(nodePressure(ports, config(), createCell(NO_PRESSURE))).toBe("|");
+      expectObservable(nodePressure(ports, config(), createCell(NO_PRESSURE))).toBe(expected);
       flush();
       expect(asked).toEqual([]);
     }),
@@ -249,9 +273,13 @@ describe("observations of the eviction manager", () => {
   it(
     "looks at once when it is woken, and then after another 10 s",
     marbles(({ clock, hot, expectObservable, flush }) => {
+      const wake = "    3s w";
+      const unsub = "   14s !";
+      const expected = "";
+
       const { ports, asked } = machine(clock);
-      const run$ = nodePressure(ports, config(below("memory.available")), createCell(NO_PRESSURE), hot("3s w"));
-      expectObservable(run$, "14s !").toBe("");
+      const run$ = nodePressure(ports, config(below("memory.available")), createCell(NO_PRESSURE), hot(wake));
+      expectObservable(run$, unsub).toBe(expected);
       flush();
       expect(asked).toEqual(["0 memory", "3000 memory", "13000 memory"]);
     }),
@@ -260,11 +288,15 @@ describe("observations of the eviction manager", () => {
   it(
     "never makes two looks at once: any number of wakes during a look make one more look",
     marbles(({ clock, hot, expectObservable, flush }) => {
+      const wake = "    (ww)-w-w";
+      const unsub = "   5s !";
+      const expected = "";
+
       const { ports, asked } = machine(clock, {
         memory: () => timer(2_000, clock.scheduler).pipe(map(() => memoryOf(500n))),
       });
-      const run$ = nodePressure(ports, config(below("memory.available")), createCell(NO_PRESSURE), hot("(ww)-w-w"));
-      expectObservable(run$, "5s !").toBe("");
+      const run$ = nodePressure(ports, config(below("memory.available")), createCell(NO_PRESSURE), hot(wake));
+      expectObservable(run$, unsub).toBe(expected);
       flush();
       expect(asked).toEqual(["0 memory", "2000 memory"]);
     }),

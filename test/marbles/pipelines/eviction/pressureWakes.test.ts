@@ -72,57 +72,83 @@ describe("pressureWakes", () => {
   it(
     "notices a disk that fills at once within 900 ms, and once",
     marbles(({ clock, at, expectObservable }) => {
+      const unsub = "   12s !";
+      const expected = "1800ms w 8499ms w";
+
       let available = 900n;
       at(1_001, () => (available = 10n));
       at(5_500, () => (available = 900n));
       at(9_999, () => (available = 10n));
       const { ports } = machine(clock, { fileSystem: () => of(space(available)) });
       const wakes$ = pressureWakes(ports, config(DISK), noLooks()).pipe(map(() => "w"));
-      expectObservable(wakes$, "12s !").toBe("1800ms w 8499ms w");
+      expectObservable(wakes$, unsub).toBe(expected);
     }),
   );
 
   it(
     "measures memory the more often the closer the threshold is",
     marbles(({ clock, at, expectObservable, flush }) => {
+      const unsub = "   8500ms !";
+      const expected = "6100ms w";
+
       let available = 33n * GIB;
       at(4_000, () => (available = 9n * GIB));
       at(5_000, () => (available = 2n * GIB));
       at(6_000, () => (available = GIB / 2n));
       const { ports, looks } = machine(clock, { memory: () => of(memory(available)) });
       const wakes$ = pressureWakes(ports, config(MEMORY), noLooks()).pipe(map(() => "w"));
-      expectObservable(wakes$, "8500ms !").toBe("6100ms w");
+      expectObservable(wakes$, unsub).toBe(expected);
       flush();
       expect(looks).toEqual([0, 4_900, 5_700, 5_900, 6_100, 7_100, 8_100]);
     }),
   );
 
   it(
-    "measures again after 10 s what cannot be measured, and passes on memory events",
-    marbles(({ clock, hot, expectObservable, flush }) => {
+    "measures again after 10 s what cannot be measured",
+    marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   25s !";
+      const expected = "---";
+
       const failing = throwError(() => kubeletError("Io", "cannot read /proc/meminfo"));
+      const { ports, looks } = machine(clock, { memory: () => failing }, () => NEVER);
+      expectObservable(pressureWakes(ports, config(MEMORY), noLooks()), unsub).toBe(expected);
+      flush();
+      expect(looks).toEqual([0, 10_000, 20_000]);
+    }),
+  );
+
+  it(
+    "passes on memory events of the cgroup of all pods",
+    marbles(({ clock, hot, expectObservable, flush }) => {
+      const events = "  ---s--s";
+      const unsub = "   25s !";
+      const expected = "---s--s";
+
       const paths: string[] = [];
-      const events$ = hot<"stall">("---s--s", { s: "stall" });
-      const { ports, looks } = machine(clock, { memory: () => failing }, (path) => {
+      const events$ = hot<"stall">(events, { s: "stall" });
+      const { ports } = machine(clock, { memory: () => of(memory(64n * GIB)) }, (path) => {
         paths.push(path);
         return events$;
       });
-      expectObservable(pressureWakes(ports, config(MEMORY), noLooks()), "25s !").toBe("---s--s", { s: "stall" });
+      expectObservable(pressureWakes(ports, config(MEMORY), noLooks()), unsub).toBe(expected, { s: "stall" });
       flush();
-      expect([looks, paths]).toEqual([[0, 10_000, 20_000], ["/kubepods.slice"]]);
+      expect(paths).toEqual(["/kubepods.slice"]);
     }),
   );
 
   it(
     "waits for a file system that does not answer, without another attempt, and measures the others meanwhile",
     marbles(({ clock, at, expectObservable, flush }) => {
+      const unsub = "   30s !";
+      const expected = "11400ms w";
+
       let available = 40n * GIB;
       at(11_000, () => (available = 0n));
       const { ports, looks } = machine(clock, { fileSystem: () => NEVER });
       const hostUsage = { ...ports.hostUsage, memory: () => defer(() => of(memory(available))) };
       const cell = noLooks();
       const wakes$ = pressureWakes({ ...ports, hostUsage }, config(MEMORY, DISK), cell).pipe(map(() => "w"));
-      expectObservable(wakes$, "30s !").toBe("11400ms w");
+      expectObservable(wakes$, unsub).toBe(expected);
       flush();
       expect([looks, [...cell.value.keys()]]).toEqual([[0], ["memory.available"]]);
     }),
@@ -133,6 +159,9 @@ describe("pressureWakes", () => {
     ["measures images on a disk of their own in a loop of their own", 2n, [0, 0, 900, 900, 1_800, 1_800]],
   ])("%s", (_title, deviceOfImages, times) =>
     marbles(({ clock, at, expectObservable, flush }) => {
+      const unsub = "   1901ms !";
+      const expected = "";
+
       let available = 900n;
       at(1_200, () => (available = 10n));
       const { ports, looks } = machine(clock, { fileSystem: () => of(space(available)) });
@@ -149,7 +178,7 @@ describe("pressureWakes", () => {
       const crossed$ = wakes$.pipe(map((wake) => (wake as { readonly crossed: readonly string[] }).crossed.join()));
       const seen: string[] = [];
       crossed$.pipe(takeUntil(timer(1_900, clock.scheduler))).subscribe((crossed) => seen.push(crossed));
-      expectObservable(NEVER, "1901ms !").toBe("");
+      expectObservable(NEVER, unsub).toBe(expected);
       flush();
       expect([looks, seen.join()]).toEqual([times, "nodefs.available,imagefs.available"]);
     })(),
@@ -158,6 +187,9 @@ describe("pressureWakes", () => {
   it(
     "notices within 900 ms that images fill the disk of the node, of which the first look finds enough for the node",
     marbles(({ clock, at, expectObservable }) => {
+      const unsub = "   9s !";
+      const expected = "900ms w";
+
       let available = 200 * 2 ** 30;
       at(1, () => (available = 99 * 2 ** 30));
       const { ports } = machine(clock, { fileSystem: () => of(space(BigInt(available))) });
@@ -170,18 +202,21 @@ describe("pressureWakes", () => {
       } as unknown as Ports;
       const images = below("imagefs.available", 199.9 * 2 ** 30);
       const wakes$ = pressureWakes(disks, config(DISK, images), noLooks()).pipe(map(() => "w"));
-      expectObservable(wakes$, "9s !").toBe("900ms w");
+      expectObservable(wakes$, unsub).toBe(expected);
     }),
   );
 
   it(
     "keeps the latest look at every signal, and its trend",
     marbles(({ clock, at, expectObservable, flush }) => {
+      const unsub = "   1801ms !";
+      const expected = "";
+
       let available = 900n;
       at(1_799, () => (available = 840n));
       const { ports } = machine(clock, { fileSystem: () => of(space(available)) });
       const cell = noLooks();
-      expectObservable(pressureWakes(ports, config(DISK), cell), "1801ms !").toBe("");
+      expectObservable(pressureWakes(ports, config(DISK), cell), unsub).toBe(expected);
       flush();
       const older = { at: 0, available: 900, capacity: 1_000 };
       expect(cell.value.get("nodefs.available")).toEqual({
@@ -192,12 +227,22 @@ describe("pressureWakes", () => {
   );
 
   it(
-    "does nothing without thresholds or without a cgroup of all pods",
+    "does nothing without thresholds",
     marbles(({ clock, expectObservable }) => {
+      const expected = "|";
+
       const { ports } = machine(clock, {}, () => NEVER);
-      expectObservable(pressureWakes(ports, config(), noLooks())).toBe("|");
-      const { ports: bare } = machine(clock, {});
-      expectObservable(pressureWakes(bare, config(PODS), noLooks())).toBe("|");
+      expectObservable(pressureWakes(ports, config(), noLooks())).toBe(expected);
+    }),
+  );
+
+  it(
+    "does nothing for a threshold of all pods without their cgroup",
+    marbles(({ clock, expectObservable }) => {
+      const expected = "|";
+
+      const { ports } = machine(clock, {});
+      expectObservable(pressureWakes(ports, config(PODS), noLooks())).toBe(expected);
     }),
   );
 });

@@ -16,9 +16,12 @@ describe("relief of pressure", () => {
   it(
     "measures no pod while no threshold is met and no pod has a storage limit",
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   65s !";
+      const expected = "";
+
       const node = evictionNode(clock, [MEMORY, DISK]);
       node.start(pod("a"), 900);
-      expectObservable(node.run(), "65s !").toBe("");
+      expectObservable(node.run(), unsub).toBe(expected);
       flush();
       expect(node.story).toEqual([]);
       expect(node.cells.eviction.value).toMatchObject({ lookedAt: { mono: 60_000 }, decision: undefined });
@@ -28,6 +31,9 @@ describe("relief of pressure", () => {
   it(
     "evicts one pod, waits until the registry has it cleaned up, and looks again at once",
     marbles(({ clock, expectObservable, at, flush }) => {
+      const unsub = "   16s !";
+      const expected = "";
+
       const node = evictionNode(clock, [MEMORY]);
       node.start(pod("small"), 300);
       node.start(pod("big"), 600);
@@ -42,7 +48,7 @@ describe("relief of pressure", () => {
         node.free.memory = 400;
         node.becomes("small", { state: "terminated", reclaimed: true });
       });
-      expectObservable(node.run(), "16s !").toBe("");
+      expectObservable(node.run(), unsub).toBe(expected);
       flush();
       const acts = ["event EvictionThresholdMet"];
       expect(node.story).toEqual([
@@ -73,12 +79,15 @@ describe("relief of pressure", () => {
   it(
     "goes on to the next pod when one neither stops nor is cleaned up in time, and reports that",
     marbles(({ clock, expectObservable, at, flush }) => {
+      const unsub = "   41s !";
+      const expected = "";
+
       const node = evictionNode(clock, [MEMORY]);
       node.start(pod("stuck"), 600);
       node.start(pod("other"), 300);
       node.free.memory = 50;
       at(1, () => node.becomes("stuck", { state: "terminating", graceSeconds: 1 }));
-      expectObservable(node.run(), "41s !").toBe("");
+      expectObservable(node.run(), unsub).toBe(expected);
       flush();
       expect(node.story.filter((line) => !line.includes("measures"))).toEqual([
         "0 event EvictionThresholdMet",
@@ -97,13 +106,16 @@ describe("relief of pressure", () => {
   it(
     "acts on a soft threshold after its grace period, and leaves the pod as much time as the configuration allows",
     marbles(({ clock, expectObservable, at, flush }) => {
+      const unsub = "   196s !";
+      const expected = "";
+
       const soft = below("memory.available", 200, { graceMs: 25_000 });
       const node = evictionNode(clock, [soft], { evictionMaxPodGraceSeconds: 90 });
       node.start(pod("a", { spec: { terminationGracePeriodSeconds: 600 } }), 600);
       node.start(pod("b"), 100);
       node.free.memory = 150;
       at(35_000, () => node.becomes("a", { state: "terminating", graceSeconds: 90 }));
-      expectObservable(node.run(), "196s !").toBe("");
+      expectObservable(node.run(), unsub).toBe(expected);
       flush();
       expect(node.story.filter((line) => !line.includes("measures"))).toEqual([
         "30000 event EvictionThresholdMet",
@@ -123,6 +135,9 @@ describe("relief of pressure", () => {
   it(
     "acts on a hard threshold while a pod that was evicted at a soft one takes its time",
     marbles(({ clock, expectObservable, at, flush }) => {
+      const unsub = "   45s !";
+      const expected = "";
+
       const soft = below("memory.available", 200, { graceMs: 5_000 });
       const node = evictionNode(clock, [MEMORY, soft], { evictionMaxPodGraceSeconds: 30 });
       for (const [name, bytes] of [
@@ -138,7 +153,7 @@ describe("relief of pressure", () => {
         node.becomes("a", { state: "terminating", graceSeconds: 30 });
       });
       at(20_001, () => node.becomes("a", { state: "terminating", graceSeconds: 1 }));
-      expectObservable(node.run(), "45s !").toBe("");
+      expectObservable(node.run(), unsub).toBe(expected);
       flush();
       expect(node.story.filter((line) => line.includes("evicts"))).toEqual([
         "10000 evicts a within 30 s",
@@ -150,11 +165,14 @@ describe("relief of pressure", () => {
   it(
     "keeps the conditions of the node up to date while an evicted pod stops",
     marbles(({ clock, expectObservable, at, flush }) => {
+      const unsub = "   12s !";
+      const expected = "";
+
       const node = evictionNode(clock, [MEMORY]);
       node.start(pod("a"), 900);
       node.free.memory = 50;
       at(5_000, () => (node.free.memory = 500));
-      expectObservable(node.run(), "12s !").toBe("");
+      expectObservable(node.run(), unsub).toBe(expected);
       flush();
       expect(node.cells.pressures.value.memory).toBe(false);
       expect(node.story.filter((line) => line.includes("measures"))).toEqual(["0 measures pods"]);
@@ -164,6 +182,9 @@ describe("relief of pressure", () => {
   it(
     "goes on until the amount to reclaim is available too",
     marbles(({ clock, expectObservable, at, flush }) => {
+      const unsub = "   30s !";
+      const expected = "";
+
       const node = evictionNode(clock, [below("memory.available", 100, { reclaim: { units: 100 } })]);
       const gone = { state: "terminated", reclaimed: true } as const;
       for (const [name, bytes] of [
@@ -181,7 +202,7 @@ describe("relief of pressure", () => {
         node.free.memory = 200;
         node.becomes("b", gone);
       });
-      expectObservable(node.run(), "30s !").toBe("");
+      expectObservable(node.run(), unsub).toBe(expected);
       flush();
       expect(node.story.filter((line) => line.includes("evicts"))).toEqual([
         "0 evicts a within 1 s",
@@ -193,11 +214,14 @@ describe("relief of pressure", () => {
   it(
     "frees unused containers and images first, and evicts no pod when that is enough",
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   15s !";
+      const expected = "";
+
       const node = evictionNode(clock, [DISK, MEMORY]);
       node.start(pod("a"), 1);
       node.free.disk = 50;
       node.reclaim.images = () => (node.free.disk = 100);
-      expectObservable(node.run(), "15s !").toBe("");
+      expectObservable(node.run(), unsub).toBe(expected);
       flush();
       expect(node.story).toEqual([
         "0 measures pods",
@@ -227,12 +251,15 @@ describe("relief of pressure", () => {
     ],
   ])("evicts a pod %s", (_, layout, deeds) => {
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   4s !";
+      const expected = "";
+
       const node = evictionNode(clock, [DISK]);
       node.answers.diskLayout = () => of(layout);
       node.start(pod("a"), 1);
       node.free.disk = 50;
       node.reclaim.images = () => (node.free.disk = 99);
-      expectObservable(node.run(), "4s !").toBe("");
+      expectObservable(node.run(), unsub).toBe(expected);
       flush();
       const done = node.story
         .map((line) => line.replace(/^\d+ /, ""))
@@ -246,11 +273,14 @@ describe("relief of pressure", () => {
     ["evicts a pod when the runtime frees the space later", 3_001, ["3000 evicts a within 1 s"]],
   ])("%s", (_, freedAt, evictions) => {
     marbles(({ clock, expectObservable, at, flush }) => {
+      const unsub = "   4s !";
+      const expected = "";
+
       const node = evictionNode(clock, [DISK]);
       node.start(pod("a"), 1);
       node.free.disk = 50;
       at(freedAt, () => (node.free.disk = 100));
-      expectObservable(node.run(), "4s !").toBe("");
+      expectObservable(node.run(), unsub).toBe(expected);
       flush();
       expect(node.story.filter((line) => line.includes("evicts"))).toEqual(evictions);
     })();
@@ -264,6 +294,9 @@ describe("relief of pressure", () => {
     it(
       "evicts the pod that turns out to fill the disk",
       marbles(({ clock, expectObservable, at, flush }) => {
+        const unsub = "   12s !";
+        const expected = "";
+
         const node = evictionNode(clock, [DISK]);
         const measure = (a: number, b: number): void => {
           node.start(pod("a"), 1, layer(clock, a));
@@ -272,7 +305,7 @@ describe("relief of pressure", () => {
         measure(2, 1);
         at(1, () => (node.free.disk = 50));
         at(9_500, () => measure(2, 60));
-        expectObservable(node.run(timer(2, clock.scheduler)), "12s !").toBe("");
+        expectObservable(node.run(timer(2, clock.scheduler)), unsub).toBe(expected);
         flush();
         expect(node.story.filter((line) => line.includes("evicts"))).toEqual(["10002 evicts b within 1 s"]);
       }),
@@ -281,11 +314,14 @@ describe("relief of pressure", () => {
     it(
       "evicts by old figures when the runtime gives no new ones within 15 s",
       marbles(({ clock, expectObservable, at, flush }) => {
+        const unsub = "   19s !";
+        const expected = "";
+
         const node = evictionNode(clock, [DISK]);
         node.start(pod("a"), 1, layer(clock, 2));
         node.start(pod("b"), 1, layer(clock, 1));
         at(1, () => (node.free.disk = 50));
-        expectObservable(node.run(timer(2, clock.scheduler)), "19s !").toBe("");
+        expectObservable(node.run(timer(2, clock.scheduler)), unsub).toBe(expected);
         flush();
         expect(node.story.filter((line) => line.includes("evicts"))).toEqual(["18002 evicts a within 1 s"]);
       }),
@@ -294,10 +330,13 @@ describe("relief of pressure", () => {
     it(
       "evicts at once a pod whose end relieves the disk",
       marbles(({ clock, expectObservable, at, flush }) => {
+        const unsub = "   4s !";
+        const expected = "";
+
         const node = evictionNode(clock, [DISK]);
         node.start(pod("a"), 1, layer(clock, 50));
         at(1, () => (node.free.disk = 50));
-        expectObservable(node.run(timer(2, clock.scheduler)), "4s !").toBe("");
+        expectObservable(node.run(timer(2, clock.scheduler)), unsub).toBe(expected);
         flush();
         expect(node.story.filter((line) => line.includes("evicts"))).toEqual(["3002 evicts a within 1 s"]);
       }),
@@ -307,10 +346,13 @@ describe("relief of pressure", () => {
   it(
     "takes memory before disks",
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   1s !";
+      const expected = "";
+
       const node = evictionNode(clock, [DISK, MEMORY]);
       node.start(pod("a"), 1);
       Object.assign(node.free, { disk: 50, memory: 50 });
-      expectObservable(node.run(), "1s !").toBe("");
+      expectObservable(node.run(), unsub).toBe(expected);
       flush();
       expect(node.story).toContain("0 evicts a within 1 s");
       expect(node.story.join()).not.toContain("deletes");
@@ -320,6 +362,9 @@ describe("relief of pressure", () => {
   it(
     "keeps a figure that was measured below the threshold while a look removed images",
     marbles(({ clock, expectObservable, at, flush }) => {
+      const unsub = "   65s !";
+      const expected = "";
+
       const node = evictionNode(clock, [DISK], { pressureTransitionMs: 45_000 });
       const measure = (available: number): void => {
         const observation = { at: clock.monotonicMs(), available, capacity: 1_000 };
@@ -336,7 +381,7 @@ describe("relief of pressure", () => {
         node.free.disk = 500;
         measure(500);
       });
-      expectObservable(node.run(), "65s !").toBe("");
+      expectObservable(node.run(), unsub).toBe(expected);
       flush();
       expect(node.cells.eviction.value).toMatchObject({
         decision: { reclaimed: ["containers", "images"], evicted: [] },
@@ -350,6 +395,9 @@ describe("relief of pressure", () => {
   it(
     "evicts pods beyond a storage limit of their own before it frees a disk, all at once, and nothing else in that look",
     marbles(({ clock, expectObservable, at, flush }) => {
+      const unsub = "   6s !";
+      const expected = "";
+
       const node = evictionNode(clock, [DISK]);
       const volume = [{ name: "data", time: clock.wallTime(), usedBytes: 11 }];
       node.start(pod("hog"), 900);
@@ -358,7 +406,7 @@ describe("relief of pressure", () => {
       at(2_000, () => {
         for (const name of ["a", "b"]) node.becomes(name, { state: "terminated", reclaimed: true });
       });
-      expectObservable(node.run(), "6s !").toBe("");
+      expectObservable(node.run(), unsub).toBe(expected);
       flush();
       expect(node.story.filter((line) => line.includes("evicts"))).toEqual([
         "0 evicts a within 1 s",
@@ -372,6 +420,9 @@ describe("relief of pressure", () => {
   it(
     "takes memory before pods beyond a storage limit, without waiting until directories are counted",
     marbles(({ clock, expectObservable, at, flush }) => {
+      const unsub = "   12s !";
+      const expected = "";
+
       const node = evictionNode(clock, [MEMORY, DISK]);
       const volume = [{ name: "data", time: clock.wallTime(), usedBytes: 11 }];
       node.start(pod("hog"), 900);
@@ -382,7 +433,7 @@ describe("relief of pressure", () => {
         node.free.memory = 1_000;
         node.becomes("hog", { state: "terminated", reclaimed: true });
       });
-      expectObservable(node.run(), "12s !").toBe("");
+      expectObservable(node.run(), unsub).toBe(expected);
       flush();
       expect(node.story.filter((line) => line.includes("evicts"))).toEqual([
         "0 evicts hog within 1 s",
@@ -394,12 +445,15 @@ describe("relief of pressure", () => {
   it(
     "evicts no pod that cannot be measured, and looks again after 10 s",
     marbles(({ clock, expectObservable, at, flush }) => {
+      const unsub = "   21s !";
+      const expected = "";
+
       const node = evictionNode(clock, [MEMORY]);
       node.start(pod("a"), 1);
       node.free.memory = 50;
       node.answers.measures = false;
       at(15_000, () => (node.answers.measures = true));
-      expectObservable(node.run(), "21s !").toBe("");
+      expectObservable(node.run(), unsub).toBe(expected);
       flush();
       expect(node.story.slice(0, 4)).toEqual([
         "0 measures pods",
@@ -417,13 +471,16 @@ describe("relief of pressure", () => {
   it(
     "needs to know the disks for a disk alone",
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   1s !";
+      const expected = "";
+
       const away = () => throwError(() => kubeletError("Unavailable", "away"));
       const [disk, memory] = [DISK, MEMORY].map((threshold) => {
         const node = evictionNode(clock, [threshold]);
         node.answers.diskLayout = away;
         node.start(pod("a"), 1);
         Object.assign(node.free, { disk: 50, memory: 50 });
-        expectObservable(node.run(), "1s !").toBe("");
+        expectObservable(node.run(), unsub).toBe(expected);
         return node;
       });
       flush();
@@ -435,10 +492,13 @@ describe("relief of pressure", () => {
   it(
     "ends with a line in the log when no pod can be evicted",
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   1s !";
+      const expected = "";
+
       const node = evictionNode(clock, [MEMORY]);
       node.start(pod("critical", { spec: { priority: 2_000_000_000 } }), 900);
       node.free.memory = 50;
-      expectObservable(node.run(), "1s !").toBe("");
+      expectObservable(node.run(), unsub).toBe(expected);
       flush();
       expect(node.story).toEqual(["0 measures pods", "0 event EvictionThresholdMet"]);
       expect(node.telemetry.lines.at(-1)?.message).toBe("Eviction manager: unable to evict any pods from the node");

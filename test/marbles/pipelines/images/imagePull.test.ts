@@ -93,8 +93,11 @@ describe("createImagePulls: requests", () => {
   it(
     "carry the annotations of the pod",
     marbles((m) => {
-      const world = node(m, { [APP]: m.cold("---(x|)") });
-      m.expectObservable(world.ensure(APP)).toBe("p--(dr|)", steps);
+      const pull = "    ---(x|)";
+      const expected = "p--(dr|)";
+
+      const world = node(m, { [APP]: m.cold(pull) });
+      m.expectObservable(world.ensure(APP)).toBe(expected, steps);
       m.flush();
       expect([...world.annotations]).toEqual(["u1"]);
     }),
@@ -103,8 +106,11 @@ describe("createImagePulls: requests", () => {
   it(
     "observe how long a pull took",
     marbles((m) => {
-      const world = node(m, { [APP]: m.cold("1500ms (x|)") });
-      m.expectObservable(at(m, 1000, world.ensure(APP))).toBe("1s p 1499ms (dr|)", steps);
+      const pull = "    1500ms (x|)";
+      const expected = "1s p 1499ms (dr|)";
+
+      const world = node(m, { [APP]: m.cold(pull) });
+      m.expectObservable(at(m, 1000, world.ensure(APP))).toBe(expected, steps);
       m.flush();
       expect([...world.telemetry.observations]).toEqual([
         ['kubelet_image_pull_duration_seconds{image_size_in_bytes="N/A"}', [1.5]],
@@ -124,7 +130,9 @@ describe("createImagePulls: policies", () => {
   ] as const;
   it.each(policies)("%s with the image present: %s", (policy, present, expected, pulls) => {
     marbles((m) => {
-      const world = node(m, { [APP]: m.cold("---(x|)") });
+      const pull = "---(x|)";
+
+      const world = node(m, { [APP]: m.cold(pull) });
       if (present) world.present.add(APP);
       m.expectObservable(world.ensure(APP, "u1", policy)).toBe(expected, {
         ...steps,
@@ -139,8 +147,10 @@ describe("createImagePulls: policies", () => {
   it(
     "refuses a name that is none, without asking anyone to pull it",
     marbles((m) => {
+      const expected = "(ef|)";
+
       const world = node(m, {});
-      m.expectObservable(world.ensure("No Name")).toBe("(ef|)", { e: "InspectFailed", f: "InvalidImageName" });
+      m.expectObservable(world.ensure("No Name")).toBe(expected, { e: "InspectFailed", f: "InvalidImageName" });
       m.flush();
       expect(world.asked).toEqual([]);
     }),
@@ -149,9 +159,11 @@ describe("createImagePulls: policies", () => {
   it(
     "fails with ImageInspectError when the runtime cannot report whether it has the image",
     marbles((m) => {
+      const expected = "(ei|)";
+
       const world = node(m, {});
       world.statusFails = true;
-      m.expectObservable(world.ensure(APP)).toBe("(ei|)", { e: "InspectFailed", i: "ImageInspectError" });
+      m.expectObservable(world.ensure(APP)).toBe(expected, { e: "InspectFailed", i: "ImageInspectError" });
       m.flush();
       expect([...world.telemetry.samples].filter(([series]) => series.includes("ensure_image_requests"))).toEqual([
         [
@@ -165,9 +177,12 @@ describe("createImagePulls: policies", () => {
   it(
     "counts an image that is missing after its pull as a failed pull",
     marbles((m) => {
-      const world = node(m, { [APP]: m.cold("---(x|)") });
+      const pull = "    ---(x|)";
+      const expected = "p--(fe|)";
+
+      const world = node(m, { [APP]: m.cold(pull) });
       world.pullsKeepNothing = true;
-      m.expectObservable(world.ensure(APP)).toBe("p--(fe|)", { ...steps, e: "ErrImagePull until 10003" });
+      m.expectObservable(world.ensure(APP)).toBe(expected, { ...steps, e: "ErrImagePull until 10003" });
     }),
   );
 });
@@ -176,11 +191,16 @@ describe("createImagePulls: sharing", () => {
   it(
     "shares one pull among all requests for the image, with the first one's sandbox",
     marbles((m) => {
-      const pull = m.cold("------(x|)");
-      const world = node(m, { [APP]: pull });
-      m.expectObservable(world.ensure(APP, "u1")).toBe("p-----(dr|)", steps);
-      m.expectObservable(at(m, 3, world.ensure(APP, "u2"))).toBe("---p--(dr|)", steps);
-      m.expectSubscriptions(pull).toBe("^-----!");
+      const pull = "          ------(x|)";
+      const pullSubs = "      ^-----!";
+      const expectedFirst = " p-----(dr|)";
+      const expectedSecond = "---p--(dr|)";
+
+      const pull$ = m.cold(pull);
+      const world = node(m, { [APP]: pull$ });
+      m.expectObservable(world.ensure(APP, "u1")).toBe(expectedFirst, steps);
+      m.expectObservable(at(m, 3, world.ensure(APP, "u2"))).toBe(expectedSecond, steps);
+      m.expectSubscriptions(pull$).toBe(pullSubs);
       m.flush();
       expect(world.asked).toEqual([`0 ${APP} u1`]);
     }),
@@ -189,46 +209,69 @@ describe("createImagePulls: sharing", () => {
   it(
     "cancels the pull only with the last request",
     marbles((m) => {
-      const pull = m.cold("----------(x|)");
-      const world = node(m, { [APP]: pull });
-      m.expectObservable(world.ensure(APP, "u1"), "--!").toBe("p--", steps);
-      m.expectObservable(world.ensure(APP, "u2"), "----!").toBe("p----", steps);
-      m.expectSubscriptions(pull).toBe("^---!");
+      const pull = "         ----------(x|)";
+      const pullSubs = "     ^---!";
+      const firstUnsub = "   --!";
+      const firstExpected = "p--";
+      const lastUnsub = "    ----!";
+      const lastExpected = " p----";
+
+      const pull$ = m.cold(pull);
+      const world = node(m, { [APP]: pull$ });
+      m.expectObservable(world.ensure(APP, "u1"), firstUnsub).toBe(firstExpected, steps);
+      m.expectObservable(world.ensure(APP, "u2"), lastUnsub).toBe(lastExpected, steps);
+      m.expectSubscriptions(pull$).toBe(pullSubs);
     }),
   );
 
   it(
     "does not take the turn of another request when a waiting one is cancelled",
     marbles((m) => {
-      const pulls = { [APP]: m.cold("-----(x|)"), [API]: m.cold("--(x|)") };
-      const world = node(m, { ...pulls, "gone:1": m.cold("-----(x|)") });
-      m.expectObservable(world.ensure(APP, "u1")).toBe("p----(dr|)", steps);
-      m.expectObservable(world.ensure("gone:1", "u2"), "---!").toBe("p---", steps);
-      m.expectObservable(world.ensure(API, "u3")).toBe("p------(ds|)", steps);
-      m.expectSubscriptions(pulls[API]).toBe("-----^-!");
+      const runningPull = "      -----(x|)";
+      const nextPull = "         --(x|)";
+      const nextPullSubs = "     -----^-!";
+      const cancelledPull = "    -----(x|)";
+      const expectedRunning = "  p----(dr|)";
+      const unsub = "            ---!";
+      const expectedCancelled = "p---";
+      const expectedNext = "     p------(ds|)";
+
+      const pulls = { [APP]: m.cold(runningPull), [API]: m.cold(nextPull) };
+      const world = node(m, { ...pulls, "gone:1": m.cold(cancelledPull) });
+      m.expectObservable(world.ensure(APP, "u1")).toBe(expectedRunning, steps);
+      m.expectObservable(world.ensure("gone:1", "u2"), unsub).toBe(expectedCancelled, steps);
+      m.expectObservable(world.ensure(API, "u3")).toBe(expectedNext, steps);
+      m.expectSubscriptions(pulls[API]).toBe(nextPullSubs);
     }),
   );
 
   it(
     "fails for all waiting requests, each with a backoff of its own",
     marbles((m) => {
-      const world = node(m, { [APP]: m.cold("---#", {}, kubeletError("Unavailable", "registry is down")) });
+      const pull = "    ---#";
+      const expected = "p--(fe|)";
+
+      const world = node(m, { [APP]: m.cold(pull, {}, kubeletError("Unavailable", "registry is down")) });
       const values = { ...steps, e: "ErrImagePull until 10003" };
-      m.expectObservable(world.ensure(APP, "u1")).toBe("p--(fe|)", values);
-      m.expectObservable(world.ensure(APP, "u2")).toBe("p--(fe|)", values);
+      m.expectObservable(world.ensure(APP, "u1")).toBe(expected, values);
+      m.expectObservable(world.ensure(APP, "u2")).toBe(expected, values);
     }),
   );
 
   it(
     "passes the sandbox of the current request after a shared pull",
     marbles((m) => {
-      const world = node(m, { [APP]: m.cold("-(x|)") });
+      const pull = "    -(x|)";
+      const unsub = "   9ms !";
+      const expected = "------|";
+
+      const world = node(m, { [APP]: m.cold(pull) });
       const again$ = merge(
         at(m, 0, world.ensure(APP, "u1", "Always")),
         at(m, 1, world.ensure(APP, "u2", "Always")),
         at(m, 5, world.ensure(APP, "u3", "Always")),
       );
-      m.expectObservable(again$.pipe(ignoreElements()), "9ms !").toBe("------|");
+      m.expectObservable(again$.pipe(ignoreElements()), unsub).toBe(expected);
       m.flush();
       expect(world.asked).toEqual([`0 ${APP} u1`, `5 ${APP} u3`]);
     }),
@@ -239,24 +282,34 @@ describe("createImagePulls: pace", () => {
   it(
     "reports the time of the pull without and with the wait",
     marbles((m) => {
-      const world = node(m, { "a:1": m.cold("2s (x|)"), "b:1": m.cold("3s (x|)") });
+      const firstPull = " 2s (x|)";
+      const secondPull = "3s (x|)";
+      const expected = "  5s |";
+
+      const world = node(m, { "a:1": m.cold(firstPull), "b:1": m.cold(secondPull) });
       const said: string[] = [];
       const reported = (image: string) => world.messages(image).pipe(map((message) => void said.push(message)));
-      m.expectObservable(merge(reported("a:1"), reported("b:1")).pipe(ignoreElements())).toBe("5s |");
+      m.expectObservable(merge(reported("a:1"), reported("b:1")).pipe(ignoreElements())).toBe(expected);
       m.flush();
       expect(said).toContain('Successfully pulled image "b:1" in 3s (5s including waiting). Image size: 7 bytes.');
     }),
   );
 
-  const three = (m: Marbles) => ({ "a:1": m.cold("--(x|)"), "b:1": m.cold("--(x|)"), "c:1": m.cold("--(x|)") });
+  const three = (m: Marbles) => {
+    const pull = "--(x|)";
+
+    return { "a:1": m.cold(pull), "b:1": m.cold(pull), "c:1": m.cold(pull) };
+  };
   const ends = (world: ReturnType<typeof node>, names: readonly string[]) =>
     merge(...names.map((name, index) => world.ensure(name, `u${index}`).pipe(map(() => name))));
 
   it(
     "pulls one after the other when serialized",
     marbles((m) => {
+      const expected = "------|";
+
       const world = node(m, three(m));
-      m.expectObservable(ends(world, ["a:1", "b:1", "c:1"]).pipe(ignoreElements())).toBe("------|");
+      m.expectObservable(ends(world, ["a:1", "b:1", "c:1"]).pipe(ignoreElements())).toBe(expected);
       m.flush();
       expect(world.asked).toEqual(["0 a:1 u0", "2 b:1 u1", "4 c:1 u2"]);
     }),
@@ -265,8 +318,11 @@ describe("createImagePulls: pace", () => {
   it(
     "waits ten minutes for a pull that hangs, then continues beside it",
     marbles((m) => {
-      const world = node(m, { ...three(m), "hangs:1": m.cold("20m (x|)") });
-      m.expectObservable(ends(world, ["hangs:1", "a:1", "b:1"]).pipe(ignoreElements())).toBe("20m |");
+      const hangingPull = "20m (x|)";
+      const expected = "   20m |";
+
+      const world = node(m, { ...three(m), "hangs:1": m.cold(hangingPull) });
+      m.expectObservable(ends(world, ["hangs:1", "a:1", "b:1"]).pipe(ignoreElements())).toBe(expected);
       m.flush();
       expect(world.asked).toEqual(["0 hangs:1 u0", "600000 a:1 u1", "600002 b:1 u2"]);
     }),
@@ -275,8 +331,10 @@ describe("createImagePulls: pace", () => {
   it(
     "pulls as many at once as allowed when parallel",
     marbles((m) => {
+      const expected = "----|";
+
       const world = node(m, three(m), { maxParallel: 2 });
-      m.expectObservable(ends(world, ["a:1", "b:1", "c:1"]).pipe(ignoreElements())).toBe("----|");
+      m.expectObservable(ends(world, ["a:1", "b:1", "c:1"]).pipe(ignoreElements())).toBe(expected);
       m.flush();
       expect(world.asked).toEqual(["0 a:1 u0", "0 b:1 u1", "2 c:1 u2"]);
     }),
@@ -285,8 +343,10 @@ describe("createImagePulls: pace", () => {
   it(
     "limits pulls to qps, after a burst",
     marbles((m) => {
+      const expected = "402ms |";
+
       const world = node(m, three(m), { maxParallel: Number.POSITIVE_INFINITY, qps: 5, burst: 1 });
-      m.expectObservable(ends(world, ["a:1", "b:1", "c:1"]).pipe(ignoreElements())).toBe("402ms |");
+      m.expectObservable(ends(world, ["a:1", "b:1", "c:1"]).pipe(ignoreElements())).toBe(expected);
       m.flush();
       expect(world.asked).toEqual(["0 a:1 u0", "200 b:1 u1", "400 c:1 u2"]);
     }),
@@ -351,14 +411,18 @@ describe("createImagePulls: backoff", () => {
   it(
     "is each pod's and image's own",
     marbles((m) => {
+      const expectedFirst = "     (pfe|)";
+      const expectedOtherPod = "  ------(pfe|)";
+      const expectedOtherImage = "-------(pfe|)";
+
       const world = node(m, {});
       const values = { ...steps, e: "ErrImagePull until 10000" };
-      m.expectObservable(world.ensure(APP, "u1")).toBe("(pfe|)", values);
-      m.expectObservable(at(m, 6, world.ensure(APP, "u2"))).toBe("------(pfe|)", {
+      m.expectObservable(world.ensure(APP, "u1")).toBe(expectedFirst, values);
+      m.expectObservable(at(m, 6, world.ensure(APP, "u2"))).toBe(expectedOtherPod, {
         ...values,
         e: "ErrImagePull until 10006",
       });
-      m.expectObservable(at(m, 7, world.ensure(API, "u1"))).toBe("-------(pfe|)", {
+      m.expectObservable(at(m, 7, world.ensure(API, "u1"))).toBe(expectedOtherImage, {
         ...values,
         e: "ErrImagePull until 10007",
       });
@@ -383,15 +447,18 @@ describe("createImagePulls: backoff", () => {
   it(
     "tries one credential after the other, and reports failures only when all fail",
     marbles((m) => {
+      const pull = "    --(x|)";
+      const expected = "p-(de|)";
+
       const known = node(m, {
         "a:1 as first": throwError(() => kubeletError("PermissionDenied", "no")),
-        "a:1 as second": m.cold("--(x|)"),
+        "a:1 as second": m.cold(pull),
       });
       known.credentials = [
         { username: "first", password: "1" },
         { username: "second", password: "2" },
       ];
-      m.expectObservable(known.ensure("a:1")).toBe("p-(de|)", { p: "Pulling", d: "Pulled", e: "id of a:1" });
+      m.expectObservable(known.ensure("a:1")).toBe(expected, { p: "Pulling", d: "Pulled", e: "id of a:1" });
       m.flush();
       expect(known.asked).toEqual(["0 a:1 u1 as first", "0 a:1 u1 as second"]);
     }),
@@ -400,10 +467,12 @@ describe("createImagePulls: backoff", () => {
   it(
     "reports the failure of every credential, each text once",
     marbles((m) => {
+      const expected = "(pfx|)";
+
       const refusing = (text: string) => throwError(() => kubeletError("PermissionDenied", text));
       const known = node(m, { "a:1 as x": refusing("no"), "a:1 as y": refusing("never") });
       known.credentials = ["x", "y", "x"].map((username) => ({ username, password: "" }));
-      m.expectObservable(known.messages("a:1")).toBe("(pfx|)", {
+      m.expectObservable(known.messages("a:1")).toBe(expected, {
         p: 'Pulling image "a:1"',
         f: 'Failed to pull image "a:1": [no, never]',
         x: "",
@@ -414,11 +483,15 @@ describe("createImagePulls: backoff", () => {
   it(
     "does not share a pull between different credentials",
     marbles((m) => {
-      const known = node(m, { "a:1": m.cold("-----(x|)") }, { maxParallel: 2 });
-      m.expectObservable(known.ensure("a:1")).toBe("p----(de|)", { p: "Pulling", d: "Pulled", e: "id of a:1" });
+      const pull = "         -----(x|)";
+      const expectedFirst = "p----(de|)";
+      const expectedLate = " --p----(de|)";
+
+      const known = node(m, { "a:1": m.cold(pull) }, { maxParallel: 2 });
+      m.expectObservable(known.ensure("a:1")).toBe(expectedFirst, { p: "Pulling", d: "Pulled", e: "id of a:1" });
       m.at(1, () => (known.credentials = [{ username: "me", password: "" }]));
       const late$ = timer(2, m.scheduler).pipe(switchMap(() => known.ensure("a:1", "u2")));
-      m.expectObservable(late$).toBe("--p----(de|)", { p: "Pulling", d: "Pulled", e: "id of a:1" });
+      m.expectObservable(late$).toBe(expectedLate, { p: "Pulling", d: "Pulled", e: "id of a:1" });
       m.flush();
       expect(known.asked).toEqual(["0 a:1 u1", "2 a:1 u2 as me"]);
     }),
@@ -427,9 +500,12 @@ describe("createImagePulls: backoff", () => {
   it(
     "pulls without missing pull secrets, and names them",
     marbles((m) => {
-      const known = node(m, { "a:1": m.cold("(x|)") });
+      const pull = "    (x|)";
+      const expected = "(pm|)";
+
+      const known = node(m, { "a:1": m.cold(pull) });
       known.missing = ["one", "two"];
-      m.expectObservable(known.messages("a:1").pipe(take(2))).toBe("(pm|)", {
+      m.expectObservable(known.messages("a:1").pipe(take(2))).toBe(expected, {
         p: 'Pulling image "a:1"',
         m: "Unable to retrieve some image pull secrets (one, two); attempting to pull the image may not succeed.",
       });

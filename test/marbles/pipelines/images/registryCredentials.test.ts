@@ -67,24 +67,40 @@ describe("credentials of a pull", () => {
     ],
   ])("are %s", (_, files, users) =>
     marbles((m) => {
-      m.expectObservable(node(m, files).usersOf(APP)).toBe("(u|)", { u: users });
+      const expected = "(u|)";
+
+      m.expectObservable(node(m, files).usersOf(APP)).toBe(expected, { u: users });
     })(),
   );
 
   it(
     "are those of pull secrets, then of files, then of plugins, and name the missing secrets",
     marbles((m) => {
+      const expected = "(u|)";
+
       const { usersOf } = node(m, { "/one/config.json": configJson("one") }, ["plugin"]);
-      m.expectObservable(usersOf(APP, "known", "none")).toBe("(u|)", { u: "of-secret, one, plugin, without none" });
-      m.expectObservable(usersOf("other.example/app:1", "known")).toBe("(u|)", { u: "" });
+      const users = "of-secret, one, plugin, without none";
+      m.expectObservable(usersOf(APP, "known", "none")).toBe(expected, { u: users });
+    }),
+  );
+
+  it(
+    "are none for another registry",
+    marbles((m) => {
+      const expected = "(u|)";
+
+      const { usersOf } = node(m, { "/one/config.json": configJson("one") }, ["plugin"]);
+      m.expectObservable(usersOf("other.example/app:1", "known")).toBe(expected, { u: "" });
     }),
   );
 
   it(
     "are not read for an image without a name",
     marbles((m) => {
+      const expected = "(u|)";
+
       const { usersOf, reads } = node(m, {});
-      m.expectObservable(usersOf("No Name")).toBe("(u|)", { u: expect.stringContaining("No Name") });
+      m.expectObservable(usersOf("No Name")).toBe(expected, { u: expect.stringContaining("No Name") });
       m.flush();
       expect(reads).toEqual([]);
     }),
@@ -93,8 +109,10 @@ describe("credentials of a pull", () => {
   it(
     "leave out a file that is malformed, which is logged",
     marbles((m) => {
+      const expected = "(u|)";
+
       const { usersOf, telemetry } = node(m, { "/one/config.json": "{", "/two/config.json": configJson("two") });
-      m.expectObservable(usersOf(APP)).toBe("(u|)", { u: "two" });
+      m.expectObservable(usersOf(APP)).toBe(expected, { u: "two" });
       m.flush();
       expect(telemetry.lines.map(({ level, message, fields }) => [level, message, fields["path"]])).toEqual([
         ["error", "Cannot use a file of registry credentials", "/one/config.json"],

@@ -64,12 +64,15 @@ describe("containerCpus", () => {
   it(
     "moves the other containers away as soon as a pod gets CPUs, and back when it has stopped",
     marbles((m) => {
+      const unsub = "   4s !";
+      const expected = "";
+
       const { cpus$, calls, runs, holds } = nodeWithCpus(m);
       runs("a", "shares");
       m.at(1_000, () => holds({ b: withCpus(1, 2) }));
       m.at(2_000, () => runs("b", "alone"));
       m.at(3_000, () => holds({}));
-      m.expectObservable(cpus$, "4s !").toBe("");
+      m.expectObservable(cpus$, unsub).toBe(expected);
       m.flush();
       expect(calls).toEqual(["0 shares=0-3", "1000 shares=0,3", "2000 alone=1-2", "3000 shares=0-3", "3000 alone=0-3"]);
     }),
@@ -78,11 +81,14 @@ describe("containerCpus", () => {
   it(
     "repeats a failed call in the next period",
     marbles((m) => {
+      const unsub = "   25s !";
+      const expected = "";
+
       const { node, cpus$, calls, runs, telemetry } = nodeWithCpus(m);
       node.isBroken = true;
       runs("a", "shares");
       m.at(PERIOD_MS - 1, () => (node.isBroken = false));
-      m.expectObservable(cpus$, "25s !").toBe("");
+      m.expectObservable(cpus$, unsub).toBe(expected);
       m.flush();
       expect(calls).toEqual(["0 shares=0-3", `${PERIOD_MS} shares=0-3`]);
       expect(telemetry.lines).toHaveLength(1);
@@ -92,11 +98,14 @@ describe("containerCpus", () => {
   it(
     "sets the CPUs of a container that comes back",
     marbles((m) => {
+      const unsub = "   3s !";
+      const expected = "";
+
       const { cpus$, calls, runs } = nodeWithCpus(m);
       runs("a", "first");
       m.at(1_000, () => runs("a"));
       m.at(2_000, () => runs("a", "first"));
-      m.expectObservable(cpus$, "3s !").toBe("");
+      m.expectObservable(cpus$, unsub).toBe(expected);
       m.flush();
       expect(calls).toEqual(["0 first=0-3", "2000 first=0-3"]);
     }),
@@ -106,6 +115,7 @@ describe("containerCpus", () => {
     "does nothing without the static policy",
     marbles((m) => {
       const expected = "|";
+
       m.expectObservable(containerCpus({} as never, { hardware: undefined }, createNodeState())).toBe(expected);
     }),
   );

@@ -25,8 +25,11 @@ describe("cgroupDriver", () => {
   it(
     "is the runtime's, with a warning when the configured one differs",
     marbles((m) => {
-      const ports = node(m, m.cold("--(a|)", { a: reported(CgroupDriver.SYSTEMD) }));
-      m.expectObservable(cgroupDriver("cgroupfs", ports)).toBe("--(d|)", { d: "systemd" });
+      const answer = "  --(a|)";
+      const expected = "--(d|)";
+
+      const ports = node(m, m.cold(answer, { a: reported(CgroupDriver.SYSTEMD) }));
+      m.expectObservable(cgroupDriver("cgroupfs", ports)).toBe(expected, { d: "systemd" });
       m.flush();
       expect(ports.telemetry.lines).toEqual([
         {
@@ -41,8 +44,11 @@ describe("cgroupDriver", () => {
   it(
     "is logged once when both agree",
     marbles((m) => {
-      const ports = node(m, m.cold("(a|)", { a: reported(CgroupDriver.CGROUPFS) }));
-      m.expectObservable(cgroupDriver("cgroupfs", ports)).toBe("(d|)", { d: "cgroupfs" });
+      const answer = "  (a|)";
+      const expected = "(d|)";
+
+      const ports = node(m, m.cold(answer, { a: reported(CgroupDriver.CGROUPFS) }));
+      m.expectObservable(cgroupDriver("cgroupfs", ports)).toBe(expected, { d: "cgroupfs" });
       m.flush();
       expect(ports.telemetry.lines.map(({ level, message }) => `${level}: ${message}`)).toEqual([
         "info: Using cgroup driver setting received from the CRI runtime",
@@ -50,51 +56,75 @@ describe("cgroupDriver", () => {
     }),
   );
 
+  const UNREPORTED = "info: The runtime does not report its cgroup driver, using the configured one";
+  const linesOf = ({ telemetry }: ReturnType<typeof node>) =>
+    telemetry.lines.map(({ level, message }) => `${level}: ${message}`);
+  const losing = ({ telemetry }: ReturnType<typeof node>) =>
+    telemetry.samples.get('kubelet_cri_losing_support{version="1.37.0"}');
+
   it(
-    "is the configured one when the runtime lacks the call, or has no settings for Linux",
+    "is the configured one when the runtime lacks the call",
     marbles((m) => {
-      const old = node(m, m.cold("--#", {}, UNIMPLEMENTED));
-      const silent = node(m, m.cold("--(a|)", { a: RuntimeConfigResponse.create({}) }));
-      m.expectObservable(cgroupDriver("systemd", old)).toBe("--(d|)", { d: "systemd" });
-      m.expectObservable(cgroupDriver("systemd", silent)).toBe("--(d|)", { d: "systemd" });
+      const answer = "  --#";
+      const expected = "--(d|)";
+
+      const ports = node(m, m.cold(answer, {}, UNIMPLEMENTED));
+      m.expectObservable(cgroupDriver("systemd", ports)).toBe(expected, { d: "systemd" });
       m.flush();
-      expect(
-        [...old.telemetry.lines, ...silent.telemetry.lines].map(({ level, message }) => `${level}: ${message}`),
-      ).toEqual(
-        Array.from(
-          { length: 2 },
-          () => "info: The runtime does not report its cgroup driver, using the configured one",
-        ),
-      );
-      const losing = (node: typeof old) => node.telemetry.samples.get('kubelet_cri_losing_support{version="1.37.0"}');
-      expect([losing(old), losing(silent)]).toEqual([1, undefined]);
+      expect([linesOf(ports), losing(ports)]).toEqual([[UNREPORTED], 1]);
     }),
   );
 
   it(
-    "is requested three times, two seconds apart",
+    "is the configured one when the runtime has no settings for Linux",
     marbles((m) => {
-      const away = m.cold<RuntimeConfigResponse>("-#", {}, AWAY);
-      const late = node(m, away, away, m.cold("-(a|)", { a: reported(CgroupDriver.CGROUPFS) }));
-      m.expectObservable(cgroupDriver("cgroupfs", late)).toBe("4003ms (d|)", { d: "cgroupfs" });
-      const never = node(m, away, away, away);
-      m.expectObservable(cgroupDriver("cgroupfs", never)).toBe(
-        "4003ms #",
-        {},
-        kubeletError("Unavailable", "cannot ask the container runtime for its cgroup driver: connection refused", {
-          cause: AWAY,
-        }),
-      );
+      const answer = "  --(a|)";
+      const expected = "--(d|)";
+
+      const ports = node(m, m.cold(answer, { a: RuntimeConfigResponse.create({}) }));
+      m.expectObservable(cgroupDriver("systemd", ports)).toBe(expected, { d: "systemd" });
+      m.flush();
+      expect([linesOf(ports), losing(ports)]).toEqual([[UNREPORTED], undefined]);
+    }),
+  );
+
+  it(
+    "is requested again after two seconds",
+    marbles((m) => {
+      const failure = " -#";
+      const answer = "  -(a|)";
+      const expected = "4003ms (d|)";
+
+      const failure$ = m.cold<RuntimeConfigResponse>(failure, {}, AWAY);
+      const ports = node(m, failure$, failure$, m.cold(answer, { a: reported(CgroupDriver.CGROUPFS) }));
+      m.expectObservable(cgroupDriver("cgroupfs", ports)).toBe(expected, { d: "cgroupfs" });
+    }),
+  );
+
+  it(
+    "fails after three requests",
+    marbles((m) => {
+      const failure = " -#";
+      const expected = "4003ms #";
+
+      const failure$ = m.cold<RuntimeConfigResponse>(failure, {}, AWAY);
+      const message = "cannot ask the container runtime for its cgroup driver: connection refused";
+      const error = kubeletError("Unavailable", message, { cause: AWAY });
+      const ports = node(m, failure$, failure$, failure$);
+      m.expectObservable(cgroupDriver("cgroupfs", ports)).toBe(expected, {}, error);
     }),
   );
 
   it(
     "is rejected when it is unknown",
     marbles((m) => {
-      const ports = node(m, m.cold("-(a|)", { a: reported(7 as CgroupDriver) }));
+      const answer = "  -(a|)";
+      const expected = "-#";
+
+      const ports = node(m, m.cold(answer, { a: reported(7 as CgroupDriver) }));
       const cause = kubeletError("Unknown", "runtime returned an unknown cgroup driver 7");
       m.expectObservable(cgroupDriver("cgroupfs", ports)).toBe(
-        "-#",
+        expected,
         {},
         kubeletError("Unknown", `cannot ask the container runtime for its cgroup driver: ${cause.message}`, { cause }),
       );

@@ -39,8 +39,10 @@ function world({ clock }: Marbles, existing: readonly string[], reservedCgroups:
 it(
   "writes the limits of each cgroup, with an event",
   marbles((m) => {
+    const expected = "-s(k|)";
+
     const { cgroups, stream$ } = world(m, ["/sys", "/kube"], [SYSTEM, KUBE]);
-    m.expectObservable(stream$).toBe("-s(k|)", events);
+    m.expectObservable(stream$).toBe(expected, events);
     m.flush();
     expect([...cgroups.all()]).toEqual([
       ["/kube", { cpuShares: 2 }],
@@ -52,10 +54,12 @@ it(
 it(
   "creates no missing cgroup, and names it",
   marbles((m) => {
+    const expected = "-s#";
+
     const { cgroups, stream$ } = world(m, ["/sys"], [SYSTEM, KUBE]);
     const message =
       'Failed to enforce Kube Reserved Compressible Cgroup Limits on "/kube": cgroup /kube does not exist';
-    m.expectObservable(stream$).toBe("-s#", events, kubeletError("NotFound", message, { cause: expect.anything() }));
+    m.expectObservable(stream$).toBe(expected, events, kubeletError("NotFound", message, { cause: expect.anything() }));
     m.flush();
     expect([...cgroups.all().keys()]).toEqual(["/sys"]);
   }),
@@ -64,9 +68,15 @@ it(
 it(
   "rejects an empty reservation",
   marbles((m) => {
+    const expected = "#";
+
     const { stream$ } = world(m, ["/sys"], [{ ...SYSTEM, limits: undefined }]);
     const message =
       'Failed to enforce System Reserved Cgroup Limits on "/sys": ["sys"] cgroup is not configured properly';
-    m.expectObservable(stream$).toBe("#", {}, kubeletError("InvalidArgument", message, { cause: expect.anything() }));
+    m.expectObservable(stream$).toBe(
+      expected,
+      {},
+      kubeletError("InvalidArgument", message, { cause: expect.anything() }),
+    );
   }),
 );

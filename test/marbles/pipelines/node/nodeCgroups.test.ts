@@ -48,8 +48,11 @@ describe("nodeCgroups", () => {
   it(
     "emits one event for the limits of all pods, and creates the cgroups of the QoS classes",
     marbles((m) => {
+      const unsub = "   5m !";
+      const expected = "-e";
+
       const { cgroups, config, stream$ } = world(m, 0);
-      m.expectObservable(stream$, "5m !").toBe("-e", events);
+      m.expectObservable(stream$, unsub).toBe(expected, events);
       m.flush();
       expect([...cgroups.all().keys()]).toEqual(["/kubepods", "/kubepods/besteffort", "/kubepods/burstable"]);
       expect(cgroups.all().get("/kubepods")).toMatchObject(config.kubepodsLimits);
@@ -59,13 +62,15 @@ describe("nodeCgroups", () => {
   it(
     "creates the cgroup of all pods before it enforces reservations; one that it cannot enforce ends it",
     marbles((m) => {
+      const expected = "-e#";
+
       const limits = { cpuShares: 2 };
       const { cgroups, stream$ } = world(m, 0, [
         { reservation: "kube reserved", isCompressible: false, cgroup: "/kube", limits },
       ]);
       const message = 'Failed to enforce Kube Reserved Cgroup Limits on "/kube": cgroup /kube does not exist';
       const missing = kubeletError("NotFound", message, { cause: expect.anything() });
-      m.expectObservable(stream$).toBe("-e#", events, missing);
+      m.expectObservable(stream$).toBe(expected, events, missing);
       m.flush();
       expect([...cgroups.all().keys()]).toEqual(["/kubepods"]);
     }),
@@ -74,8 +79,11 @@ describe("nodeCgroups", () => {
   it(
     "retries failed limits each minute, with an event; the QoS classes are kept meanwhile",
     marbles((m) => {
+      const unsub = "   10m !";
+      const expected = "-f 60s f 60s e";
+
       const { cgroups, config, stream$ } = world(m, 2);
-      m.expectObservable(stream$, "10m !").toBe("-f 60s f 60s e", events);
+      m.expectObservable(stream$, unsub).toBe(expected, events);
       m.at(30_000, () => expect(cgroups.all().has("/kubepods/burstable")).toBe(true));
       m.flush();
       expect(cgroups.all().get("/kubepods")).toMatchObject(config.kubepodsLimits);

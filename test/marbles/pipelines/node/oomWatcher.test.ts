@@ -43,27 +43,36 @@ describe("oomWatcher", () => {
   it(
     "emits an event at the end of each report of a machine out of memory, and none for a cgroup at its limit",
     marbles(({ hot, expectObservable }) => {
+      const unsub = "   21ms !";
+      const expected = "-----e-------------e";
+
       const kernelLog = hot(...messagesOf("-a-g-k--k-a-l-m--a-k"));
       const events$ = oomWatcher({ kernelLog, telemetry: recordingTelemetry() }, { nodeName: "n1" });
-      expectObservable(events$, "21ms !").toBe("-----e-------------e", { e: KILL });
+      expectObservable(events$, unsub).toBe(expected, { e: KILL });
     }),
   );
 
   it(
     "continues after lost messages, without the report they belonged to",
     marbles(({ hot, expectObservable }) => {
+      const unsub = "   10ms !";
+      const expected = "-------e";
+
       const kernelLog = hot(...messagesOf("-a-k-a-k", 1));
       const events$ = oomWatcher({ kernelLog, telemetry: recordingTelemetry() }, { nodeName: "n1" });
-      expectObservable(events$, "10ms !").toBe("-------e", { e: KILL });
+      expectObservable(events$, unsub).toBe(expected, { e: KILL });
     }),
   );
 
   it(
     "logs once that the kernel log cannot be read, and completes",
     marbles(({ cold, expectObservable, flush }) => {
+      const kernelLog = "--#";
+      const expected = " --|";
+
       const telemetry = recordingTelemetry();
-      const kernelLog = cold<KernelMessage>("--#", {}, kubeletError("NotFound", "cannot open /dev/kmsg: ENOENT"));
-      expectObservable(oomWatcher({ kernelLog, telemetry }, { nodeName: "n1" })).toBe("--|");
+      const kernelLog$ = cold<KernelMessage>(kernelLog, {}, kubeletError("NotFound", "cannot open /dev/kmsg: ENOENT"));
+      expectObservable(oomWatcher({ kernelLog: kernelLog$, telemetry }, { nodeName: "n1" })).toBe(expected);
       flush();
       expect(JSON.stringify(telemetry.lines).match(/cannot open \/dev\/kmsg/g)).toHaveLength(1);
     }),
@@ -72,8 +81,10 @@ describe("oomWatcher", () => {
   it(
     "completes at once on a machine without a kernel log",
     marbles(({ expectObservable }) => {
+      const expected = "|";
+
       const ports = { kernelLog: undefined, telemetry: recordingTelemetry() };
-      expectObservable(oomWatcher(ports, { nodeName: "n1" })).toBe("|");
+      expectObservable(oomWatcher(ports, { nodeName: "n1" })).toBe(expected);
     }),
   );
 });

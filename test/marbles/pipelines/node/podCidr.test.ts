@@ -19,12 +19,15 @@ describe("podCidr", () => {
     code: "Unavailable" | "Unimplemented" = "Unavailable",
     configured?: string,
   ) {
+    const accepted = "--(a|)";
+    const rejected = "--#";
+
     const reported: string[] = [];
     const cell = createCell<Node | undefined>(undefined);
     const runtime = {
       updateRuntimeConfig: ({ runtimeConfig }: { runtimeConfig?: { networkConfig?: { podCidr: string } } }) => {
         reported.push(`${clock.monotonicMs()} ${runtimeConfig?.networkConfig?.podCidr}`);
-        return reported.length > failures ? cold("--(a|)", { a: {} }) : cold("--#", {}, kubeletError(code, "no"));
+        return reported.length > failures ? cold(accepted, { a: {} }) : cold(rejected, {}, kubeletError(code, "no"));
       },
     } as unknown as KubeletPorts["runtime"];
     const cluster = configured === undefined ? ({} as KubeletPorts["cluster"]) : undefined;
@@ -36,8 +39,11 @@ describe("podCidr", () => {
   it(
     "sends the runtime both families in one text, and each change once",
     marbles((m) => {
+      const unsub = "   100ms !";
+      const expected = "";
+
       const { cell, reported, stream$ } = world(m, 0);
-      m.expectObservable(stream$, "100ms !").toBe("");
+      m.expectObservable(stream$, unsub).toBe(expected);
       m.at(10, () => cell.set({}));
       m.at(20, () => cell.set(placed("10.1.0.0/24", "fd00::/64")));
       m.at(30, () => cell.set(placed("10.1.0.0/24", "fd00::/64")));
@@ -50,8 +56,11 @@ describe("podCidr", () => {
   it(
     "retries after a doubling pause, with the newest ranges alone",
     marbles((m) => {
+      const unsub = "   10s !";
+      const expected = "";
+
       const { cell, reported, stream$ } = world(m, 3);
-      m.expectObservable(stream$, "10s !").toBe("");
+      m.expectObservable(stream$, unsub).toBe(expected);
       m.at(0, () => cell.set(placed("10.1.0.0/24")));
       m.at(2_000, () => cell.set(placed("10.2.0.0/24")));
       m.flush();
@@ -67,8 +76,11 @@ describe("podCidr", () => {
   it(
     "sends them only once to a runtime without that call",
     marbles((m) => {
+      const unsub = "   60s !";
+      const expected = "";
+
       const { cell, reported, stream$ } = world(m, 9, "Unimplemented");
-      m.expectObservable(stream$, "60s !").toBe("");
+      m.expectObservable(stream$, unsub).toBe(expected);
       m.at(0, () => cell.set(placed("10.1.0.0/24")));
       m.flush();
       expect(reported).toEqual(["0 10.1.0.0/24"]);
@@ -78,8 +90,11 @@ describe("podCidr", () => {
   it(
     "sends the configured range on a standalone node, until the runtime accepts it",
     marbles((m) => {
+      const unsub = "   60s !";
+      const expected = "1004ms |";
+
       const { reported, stream$ } = world(m, 1, "Unavailable", "10.3.0.0/24");
-      m.expectObservable(stream$, "60s !").toBe("1004ms |");
+      m.expectObservable(stream$, unsub).toBe(expected);
       m.flush();
       expect(reported.map((line) => line.split(" ")[1])).toEqual(["10.3.0.0/24", "10.3.0.0/24"]);
     }),
@@ -88,8 +103,11 @@ describe("podCidr", () => {
   it(
     "keeps the runtime's own ranges when none is configured",
     marbles((m) => {
+      const unsub = "   60s !";
+      const expected = "|";
+
       const { reported, stream$ } = world(m, 0, "Unavailable", "");
-      m.expectObservable(stream$, "60s !").toBe("|");
+      m.expectObservable(stream$, unsub).toBe(expected);
       m.flush();
       expect(reported).toEqual([]);
     }),

@@ -47,9 +47,12 @@ describe("qosCgroups", () => {
   it(
     "undoes changes by other programs within a minute, and logs each change once",
     marbles((m) => {
+      const unsub = "   10m !";
+      const expected = "-";
+
       const { cgroups, telemetry, setPods, stream$ } = world(m);
       setPods(requesting("a", { cpu: "500m" }));
-      m.expectObservable(stream$, "10m !").toBe("-");
+      m.expectObservable(stream$, unsub).toBe(expected);
       m.at(10, () => cgroups.tamper(BURSTABLE, { cpuShares: 4 }));
       m.at(59_990, () => expect(cgroups.all().get(BURSTABLE)).toEqual({ cpuShares: 4 }));
       m.at(60_010, () => expect(cgroups.all().get(BURSTABLE)).toEqual({ cpuShares: 512 }));
@@ -72,8 +75,11 @@ describe("qosCgroups", () => {
   it(
     "logs a value once that is changed again before every check, and again after it was in order",
     marbles((m) => {
+      const unsub = "   10m !";
+      const expected = "-";
+
       const { cgroups, telemetry, stream$ } = world(m);
-      m.expectObservable(stream$, "10m !").toBe("-");
+      m.expectObservable(stream$, unsub).toBe(expected);
       for (const atMs of [30_000, 90_000, 150_000, 300_000])
         m.at(atMs, () => cgroups.tamper(BURSTABLE, { cpuShares: 9 }));
       m.flush();
@@ -84,8 +90,11 @@ describe("qosCgroups", () => {
   it(
     "checks all classes as soon as a pod comes, and makes a removed cgroup again",
     marbles((m) => {
+      const unsub = "   10s !";
+      const expected = "-";
+
       const { cgroups, telemetry, setPods, stream$ } = world(m);
-      m.expectObservable(stream$, "10s !").toBe("-");
+      m.expectObservable(stream$, unsub).toBe(expected);
       m.at(1_000, () => {
         cgroups.tamper(BEST_EFFORT, { cpuShares: 9 });
         setPods(podOf({ uid: "a" }));
@@ -104,12 +113,15 @@ describe("qosCgroups", () => {
   it(
     "logs no change of its own, and writes a failed limit again at the next check",
     marbles((m) => {
+      const unsub = "   10m !";
+      const expected = "-";
+
       let failures = 1;
       const fault = (operation: keyof Cgroups, name: string): ErrorCode | undefined =>
         operation === "ensure" && name === BURSTABLE && failures-- > 0 ? "Unavailable" : undefined;
       const { cgroups, telemetry, setPods, stream$ } = world(m, { fault });
       setPods(requesting("a", { cpu: "500m" }));
-      m.expectObservable(stream$, "10m !").toBe("-");
+      m.expectObservable(stream$, unsub).toBe(expected);
       m.at(59_990, () => expect(cgroups.all().has(BURSTABLE)).toBe(false));
       m.at(60_010, () => expect(cgroups.all().get(BURSTABLE)).toEqual({ cpuShares: 512 }));
       m.at(100_000, () => setPods(requesting("a", { cpu: "500m" }), requesting("b", { cpu: "500m" })));
@@ -122,8 +134,11 @@ describe("qosCgroups", () => {
   it(
     "reads unchanged limits and writes none of them",
     marbles((m) => {
+      const unsub = "   90s !";
+      const expected = "-";
+
       const { calls, stream$ } = world(m);
-      m.expectObservable(stream$, "90s !").toBe("-");
+      m.expectObservable(stream$, unsub).toBe(expected);
       m.flush();
       expect(calls).toEqual(
         ["ensure", "correct"].flatMap((operation) => [`${operation} ${BURSTABLE}`, `${operation} ${BEST_EFFORT}`]),
@@ -139,9 +154,12 @@ describe("qosCgroups with qosReserved", () => {
   it(
     "limits the memory of a class to its use while it uses more than the limit, then to the limit",
     marbles((m) => {
+      const unsub = "   10m !";
+      const expected = "-";
+
       const { cgroups, telemetry, setPods, stream$ } = world(m, { qosReserved });
       const limitOf = (name: string) => cgroups.all().get(name)?.memoryLimitBytes;
-      m.expectObservable(stream$, "10m !").toBe("-");
+      m.expectObservable(stream$, unsub).toBe(expected);
       m.at(500, () => {
         expect([limitOf(BURSTABLE), limitOf(BEST_EFFORT)]).toEqual([1000 * MI, 1000 * MI]);
         cgroups.useMemory(BEST_EFFORT, 450 * MI);
@@ -159,10 +177,13 @@ describe("qosCgroups with qosReserved", () => {
   it(
     "never limits a class to no memory at all: its use is the least, and without use there is no limit",
     marbles((m) => {
+      const unsub = "   10s !";
+      const expected = "-";
+
       const { cgroups, setPods, stream$ } = world(m, { qosReserved: { memoryPercent: 100, nodeBytes: 600 * MI } });
       cgroups.useMemory(BURSTABLE, 5 * MI);
       setPods(requesting("g", same, same));
-      m.expectObservable(stream$, "10s !").toBe("-");
+      m.expectObservable(stream$, unsub).toBe(expected);
       m.flush();
       expect(cgroups.all().get(BURSTABLE)?.memoryLimitBytes).toBeUndefined();
       expect(cgroups.all().get(BEST_EFFORT)?.memoryLimitBytes).toBeUndefined();

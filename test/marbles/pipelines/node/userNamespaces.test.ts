@@ -13,6 +13,8 @@ describe("userNamespaces.load", () => {
   it(
     "waits 5 s for a disk that does not answer, then records running pods as pods with unknown IDs",
     marbles((m) => {
+      const expected = "10s |";
+
       const state = createNodeState();
       const uid = podUid("a");
       const pod = { podUid: uid, name: "a", namespace: "demo", running: true, print: "" };
@@ -20,7 +22,7 @@ describe("userNamespaces.load", () => {
       const files = { list: () => of(["a", "b"]), readTail: () => NEVER } as unknown as Files;
       const ports = { files, clock: m.clock, telemetry: recordingTelemetry() };
       const userNamespaces = createUserNamespaces(ports, simKubeletConfig(simMachine()), state, state.idRanges);
-      m.expectObservable(userNamespaces.load()).toBe("10s |");
+      m.expectObservable(userNamespaces.load()).toBe(expected);
       m.flush();
       expect(state.idRanges.value).toEqual({
         usedBy: new Map(),

@@ -16,6 +16,9 @@ const withIps = (ip: string, ...more: readonly string[]): MachineAddresses => ({
 it(
   "a link-local address that comes and goes is no change; another address of the node is one, without link-local ones",
   marbles(({ clock, expectObservable, flush }) => {
+    const subscription = "^ 44ms !";
+    const expected = "";
+
     const machine = withIps("192.0.2.10", "fe80::1");
     const found = [
       withIps("192.0.2.10", "fe80::1", "fe80::2", "169.254.0.1"),
@@ -28,7 +31,7 @@ it(
     const polls = found.values();
     const ports = { clock, telemetry, machine, hostUsage: { addresses: () => defer(() => of(polls.next().value)) } };
     const settings = { node: { statusUpdatePeriodMs: 10 } };
-    expectObservable(hostAddresses(ports as never, settings as never, addresses), "^ 44ms !").toBe("");
+    expectObservable(hostAddresses(ports as never, settings as never, addresses), subscription).toBe(expected);
     flush();
     expect([addresses.value, telemetry.lines.map(({ fields }) => [fields["before"], fields["now"]])]).toEqual([
       withIps("192.0.2.99"),

@@ -13,14 +13,18 @@ const sized = (cpu: string) => podOf({ spec: { containers: [containerOf({ resour
 it(
   "the file has the newest allocation, however long an earlier write takes",
   marbles(({ cold, at, flush }) => {
+    const earlierWrite = "9ms |";
+    const laterWrite = "  1ms |";
+    const pause = "       2ms |";
+
     let onDisk = "";
     const memory = createPodMemories(monotonicMs(0));
-    const tookMs = ["9ms |", "1ms |"];
+    const writes = [earlierWrite, laterWrite];
     const files = {
       makeDirectory: () => of(undefined),
       replaceFile: (_path: string, text: string) =>
         concat(
-          defer(() => cold(tookMs.shift() ?? "|")),
+          defer(() => cold(writes.shift() ?? laterWrite)),
           defer(() => of(void (onDisk = text))),
         ).pipe(ignoreElements()),
     };
@@ -34,7 +38,7 @@ it(
       memory.allocation.allocated = sized("2");
       return keepAllocation(context);
     });
-    merge(keepAllocation(context), concat(cold("2ms |"), late$)).subscribe((output) => outputs.push(output));
+    merge(keepAllocation(context), concat(cold(pause), late$)).subscribe((output) => outputs.push(output));
     at(8, () => expect(cpuOnDisk()).toBe(undefined));
     at(9, () => expect(cpuOnDisk()).toBe("1"));
     flush();

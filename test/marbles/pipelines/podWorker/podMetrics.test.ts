@@ -1,4 +1,3 @@
-import { ignoreElements, NEVER, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../../src/core/api.ts";
 import { epochMs, monotonicMs } from "../../../../src/core/ids.ts";
@@ -28,13 +27,29 @@ const seenAt = (text: string): Pod => podOf({ annotations: { "kubernetes.io/conf
 
 describe("metrics of a pod worker", () => {
   it(
-    "have the duration of a run, however it ends",
+    "have the duration of a run that completes",
     marbles((m) => {
+      const run = "     1500ms |";
+      const expected = "1500ms |";
+
       const { context, telemetry } = worker(m);
-      m.expectObservable(timer(1500, m.scheduler).pipe(ignoreElements(), measureRun(context, "sync"))).toBe("1500ms |");
-      m.expectObservable(NEVER.pipe(measureRun(context, "sync")), "500ms !").toBe("");
+      m.expectObservable(m.cold(run).pipe(measureRun(context, "sync"))).toBe(expected);
       m.flush();
-      expect(telemetry.observations.get(RUNS)).toEqual([0.5, 1.5]);
+      expect(telemetry.observations.get(RUNS)).toEqual([1.5]);
+    }),
+  );
+
+  it(
+    "have the duration of a run that is cancelled",
+    marbles((m) => {
+      const run = "     ---";
+      const unsub = "   500ms !";
+      const expected = "---";
+
+      const { context, telemetry } = worker(m);
+      m.expectObservable(m.cold(run).pipe(measureRun(context, "sync")), unsub).toBe(expected);
+      m.flush();
+      expect(telemetry.observations.get(RUNS)).toEqual([0.5]);
     }),
   );
 

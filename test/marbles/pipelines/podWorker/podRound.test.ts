@@ -263,40 +263,77 @@ describe("podRound: faults", () => {
 
 describe("effect", () => {
   it(
-    "turns every end of a call into a Result: a value, an error, and a throw before the call",
+    "turns a value into a Result",
     marbles((m) => {
+      const call = "    --(v|)";
+      const expected = "--(v|)";
+
+      const { context } = pod(m);
+      const result$ = effect(context, { name: "StopContainer" }, () => m.cold(call));
+      m.expectObservable(result$).toBe(expected, { v: { ok: true, value: "v" } });
+    }),
+  );
+
+  it(
+    "turns an error into a Result",
+    marbles((m) => {
+      const call = "    --#";
+      const expected = "--(e|)";
+
+      const { context } = pod(m);
+      const result$ = effect(context, { name: "StopContainer" }, () => m.cold(call, {}, refused));
+      m.expectObservable(result$).toBe(expected, { e: { ok: false, error: refused } });
+    }),
+  );
+
+  it(
+    "turns a throw before the call into a Result",
+    marbles((m) => {
+      const expected = "(e|)";
+
       const { context } = pod(m);
       const error = kubeletError("Unknown", "oops", { cause: new Error("oops") });
       const throwing = () => {
         throw error.cause;
       };
-      m.expectObservable(effect(context, { name: "StopContainer" }, () => m.cold("--(v|)"))).toBe("--(v|)", {
-        v: { ok: true, value: "v" },
-      });
-      m.expectObservable(effect(context, { name: "StopContainer" }, () => m.cold("--#", {}, refused))).toBe("--(e|)", {
-        e: { ok: false, error: refused },
-      });
-      m.expectObservable(effect(context, { name: "StopContainer" }, throwing)).toBe("(e|)", {
-        e: { ok: false, error },
-      });
+      const result$ = effect(context, { name: "StopContainer" }, throwing);
+      m.expectObservable(result$).toBe(expected, { e: { ok: false, error } });
     }),
   );
 
   it(
-    "requires a newer inspection after the call ended or was cancelled",
+    "requires a newer inspection after the call ended",
     marbles((m) => {
+      const call = "    --(v|)";
+      const expected = "--|";
+
       const { context, memory } = pod(m);
       const required: number[] = [];
-      const note = finalize<unknown>(() => required.push(memory.effects.requiredSequence));
-      m.expectObservable(
-        effect(context, { name: "StopContainer" }, () => m.cold("--(v|)")).pipe(ignoreElements(), note),
-      ).toBe("--|");
-      m.expectObservable(
-        effect(context, { name: "StopContainer" }, () => m.cold("----------v")).pipe(note),
-        "----!",
-      ).toBe("-----");
+      const result$ = effect(context, { name: "StopContainer" }, () => m.cold(call)).pipe(
+        ignoreElements(),
+        finalize(() => required.push(memory.effects.requiredSequence)),
+      );
+      m.expectObservable(result$).toBe(expected);
       m.flush();
-      expect(required).toEqual([1, 2]);
+      expect(required).toEqual([1]);
+    }),
+  );
+
+  it(
+    "requires a newer inspection after the call was cancelled",
+    marbles((m) => {
+      const call = "    ----------v";
+      const unsub = "   ----!";
+      const expected = "-----";
+
+      const { context, memory } = pod(m);
+      const required: number[] = [];
+      const result$ = effect(context, { name: "StopContainer" }, () => m.cold(call)).pipe(
+        finalize(() => required.push(memory.effects.requiredSequence)),
+      );
+      m.expectObservable(result$, unsub).toBe(expected);
+      m.flush();
+      expect(required).toEqual([1]);
     }),
   );
 });

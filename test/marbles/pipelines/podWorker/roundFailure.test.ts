@@ -15,8 +15,11 @@ describe("collectFailures", () => {
   it(
     "removes the failures from the outputs and keeps their errors in order",
     marbles(({ cold, expectObservable, flush }) => {
+      const outputs = " r-o-a-|";
+      const expected = "--o---|";
+
       const errors: KubeletError[] = [];
-      expectObservable(cold("r-o-a-|", values).pipe(collectFailures(errors))).toBe("--o---|", values);
+      expectObservable(cold(outputs, values).pipe(collectFailures(errors))).toBe(expected, values);
       flush();
       expect(errors).toEqual([refused, away]);
     }),
@@ -25,20 +28,38 @@ describe("collectFailures", () => {
 
 describe("andThen", () => {
   it(
-    "passes all outputs on and continues with the errors of this subscription",
+    "passes all outputs on and continues with the errors",
     marbles(({ cold, expectObservable }) => {
-      const messages$ = cold("r-o-a-|", values).pipe(andThen((errors) => of(errors.map(({ message }) => message))));
-      const expected = { ...values, m: ["refused", "away"] };
-      expectObservable(messages$).toBe("r-o-a-(m|)", expected);
-      expectObservable(messages$, "--^").toBe("--r-o-a-(m|)", expected);
+      const outputs = " r-o-a-|";
+      const expected = "r-o-a-(m|)";
+
+      const messages$ = cold(outputs, values).pipe(andThen((errors) => of(errors.map(({ message }) => message))));
+      expectObservable(messages$).toBe(expected, { ...values, m: ["refused", "away"] });
+    }),
+  );
+
+  it(
+    "collects the errors of each subscription anew",
+    marbles(({ cold, expectObservable }) => {
+      const outputs = "           r-o-a-|";
+      const firstExpected = "     r-o-a-(m|)";
+      const secondSubscription = "--^";
+      const secondExpected = "    --r-o-a-(m|)";
+
+      const messages$ = cold(outputs, values).pipe(andThen((errors) => of(errors.map(({ message }) => message))));
+      expectObservable(messages$).toBe(firstExpected, { ...values, m: ["refused", "away"] });
+      expectObservable(messages$, secondSubscription).toBe(secondExpected, { ...values, m: ["refused", "away"] });
     }),
   );
 
   it(
     "continues without errors after a source that has no failure",
     marbles(({ cold, expectObservable }) => {
+      const outputs = " -o-|";
+      const expected = "-o-(o|)";
+
       const next = (errors: readonly KubeletError[]) => (errors.length === 0 ? of(output) : EMPTY);
-      expectObservable(cold("-o-|", values).pipe(andThen(next))).toBe("-o-(o|)", values);
+      expectObservable(cold(outputs, values).pipe(andThen(next))).toBe(expected, values);
     }),
   );
 });

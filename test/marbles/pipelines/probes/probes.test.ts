@@ -1,5 +1,5 @@
 /** Probes of one container in virtual time. In a diagram in seconds a character is what happens at that second. */
-import { concat, defer, filter, from, ignoreElements, map, merge, type Observable, of, skip, timer } from "rxjs";
+import { concat, defer, filter, ignoreElements, map, merge, type Observable, of, skip, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Container } from "../../../../src/core/api.ts";
 import { containerId, epochMs, monotonicMs, podUid, sandboxId } from "../../../../src/core/ids.ts";
@@ -31,9 +31,11 @@ function uidOnTheSecond(kinds: readonly ProbeKind[], periodMs: number): string {
   }
 }
 
-/** `s--f` is an `s` at once and an `f` in the third second. */
+/** `s--f` is an `s` at once and an `f` in the third second; `(sf)` is both in one second. */
 const seconds = (diagram: string): string =>
-  [...diagram].map((letter) => (letter === "-" ? "1s" : `${letter} 999ms`)).join(" ") + " ";
+  (diagram.match(/\([^)]*\)|\S/g) ?? [])
+    .map((sign) => (sign === "-" ? "1s" : `${sign} ${1_000 - sign.length}ms`))
+    .join(" ") + " ";
 
 const OUTCOMES: Readonly<Record<string, ProbeOutcome>> = {
   s: { result: "success", output: "" },
@@ -43,7 +45,7 @@ const OUTCOMES: Readonly<Record<string, ProbeOutcome>> = {
 interface Scene {
   readonly clock: Clock;
   readonly probes: Readonly<Partial<Record<ProbeKind, Probe>>>;
-  /** Results of the attempts of each kind, in order; the last one repeats. */
+  /** Results of the attempts of each kind, in order; the last one repeats. Dashes only align them. */
   readonly answers: Readonly<Partial<Record<ProbeKind, string>>>;
   /** When the container starts and whether it runs; default: at once, and it started before the worker. */
   readonly isFresh?: boolean;
@@ -86,7 +88,7 @@ function sceneOf({ clock, probes, answers, isFresh = false, takesMs = 0, known }
   const counts = new Map<string, number>();
   const exec: Probers["exec"] = ({ command: [kind = ""] }) =>
     defer(() => {
-      const script = answers[kind as ProbeKind] ?? "s";
+      const script = answers[kind as ProbeKind]?.replaceAll(/[- ]/g, "") ?? "s";
       const attempt = counts.get(kind) ?? 0;
       counts.set(kind, attempt + 1);
       attempts.push(`${clock.monotonicMs()} ${kind}`);
@@ -124,72 +126,118 @@ describe("readiness", () => {
   it(
     "follows its thresholds: two successes to become ready, three failures to stop being it",
     marbles(({ clock, expectObservable }) => {
+      const attempts = "-sfssffsfffss";
+      const unsub = "   14s !";
+      const expected = "u---r-----u-r";
+
       const scene = sceneOf({
         clock,
         probes: { readiness: { periodSeconds: 1, successThreshold: 2, failureThreshold: 3 } },
-        answers: { readiness: "sfssffsfffss" },
+        answers: { readiness: attempts },
       });
-      //                                                  probes  -sfssffsfffss
-      expectObservable(scene.running$(scene.verdicts$), "14s !").toBe(seconds("u---r-----u-r"));
+      expectObservable(scene.running$(scene.verdicts$), unsub).toBe(seconds(expected));
+    }),
+  );
+
+  const everySecond = { readiness: { periodSeconds: 1, failureThreshold: 1 } };
+
+  it(
+    "is probed as soon as a new container runs",
+    marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   1500ms !";
+      const expected = "(ur)";
+
+      const scene = sceneOf({ clock, probes: everySecond, answers: { readiness: "s" }, isFresh: true });
+      expectObservable(scene.running$(scene.verdicts$), unsub).toBe(expected);
+      flush();
+      expect(scene.attempts).toEqual(["0 readiness", "1000 readiness"]);
     }),
   );
 
   it(
-    "is probed as soon as a new container runs; this probe may succeed, but its failure does not count",
+    "does not change for a failure of the first probe of a new container",
+    marbles(({ clock, expectObservable }) => {
+      const attempts = "fs";
+      const unsub = "   1500ms !";
+      const expected = "ur";
+
+      const scene = sceneOf({ clock, probes: everySecond, answers: { readiness: attempts }, isFresh: true });
+      expectObservable(scene.running$(scene.verdicts$), unsub).toBe(seconds(expected));
+    }),
+  );
+
+  it(
+    "records no event for a failure of the first probe of a new container",
     marbles(({ clock, expectObservable, flush }) => {
-      const probes = { readiness: { periodSeconds: 1, failureThreshold: 1 } };
-      const quick = sceneOf({ clock, probes, answers: { readiness: "s" }, isFresh: true });
-      const slow = sceneOf({ clock, probes, answers: { readiness: "fs" }, isFresh: true });
-      expectObservable(quick.running$(quick.verdicts$), "1500ms !").toBe("(ur)");
-      expectObservable(slow.running$(slow.verdicts$), "1500ms !").toBe(seconds("ur"));
-      const unheard = sceneOf({ clock, probes, answers: { readiness: "f" }, isFresh: true });
-      expectObservable(unheard.outputs$, "500ms !").toBe("");
+      const unsub = "   500ms !";
+      const expected = "---";
+
+      const scene = sceneOf({ clock, probes: everySecond, answers: { readiness: "f" }, isFresh: true });
+      expectObservable(scene.outputs$, unsub).toBe(expected);
       flush();
-      expect(quick.attempts).toEqual(["0 readiness", "1000 readiness"]);
+      expect(scene.attempts).toEqual(["0 readiness"]);
     }),
   );
 
   it(
     "waits for the initial delay, counted from the start of the container",
     marbles(({ clock, expectObservable }) => {
+      const unsub = "   6s !";
+      const expected = "u--r";
+
       const scene = sceneOf({
         clock,
         probes: { readiness: { periodSeconds: 1, initialDelaySeconds: 3 } },
         answers: { readiness: "s" },
         isFresh: true,
       });
-      expectObservable(scene.running$(scene.verdicts$), "6s !").toBe(seconds("u--r"));
+      expectObservable(scene.running$(scene.verdicts$), unsub).toBe(seconds(expected));
     }),
   );
+
+  const READY = { started: true, ready: true, live: true, containerId: containerId("c1") };
 
   it(
     "keeps its verdict over a restart of the kubelet, until enough probes contradict it",
     marbles(({ clock, expectObservable }) => {
-      const known = { started: true, ready: true, live: true, containerId: containerId("c1") };
+      const attempts = "-ff";
+      const unsub = "   4s !";
+      const expected = "r-u";
+
       const probes = { readiness: { periodSeconds: 1, failureThreshold: 2 } };
-      const same = sceneOf({ clock, probes, answers: { readiness: "ff" }, known });
-      const other = sceneOf({
-        clock,
-        probes,
-        answers: { readiness: "ff" },
-        known: { ...known, containerId: containerId("c0") },
-      });
-      expectObservable(same.running$(same.verdicts$), "4s !").toBe(seconds("r-u"));
-      expectObservable(other.running$(other.verdicts$.pipe(skip(1))), "4s !").toBe("u");
+      const scene = sceneOf({ clock, probes, answers: { readiness: attempts }, known: READY });
+      expectObservable(scene.running$(scene.verdicts$), unsub).toBe(seconds(expected));
+    }),
+  );
+
+  it(
+    "forgets the verdict of an earlier instance of the container",
+    marbles(({ clock, expectObservable }) => {
+      const unsub = "   4s !";
+      const expected = "u";
+
+      const probes = { readiness: { periodSeconds: 1, failureThreshold: 2 } };
+      const known = { ...READY, containerId: containerId("c0") };
+      const scene = sceneOf({ clock, probes, answers: { readiness: "ff" }, known });
+      expectObservable(scene.running$(scene.verdicts$.pipe(skip(1))), unsub).toBe(expected);
     }),
   );
 
   it(
     "is probed while the pod terminates, and can turn false then",
     marbles(({ clock, expectObservable, at }) => {
+      const attempts = "-ssff";
+      const unsub = "   8s !";
+      const expected = "ur-u";
+
       const scene = sceneOf({
         clock,
         probes: { readiness: { periodSeconds: 1, failureThreshold: 1 } },
-        answers: { readiness: "ssff" },
+        answers: { readiness: attempts },
       });
       at(2_500, () => scene.command.set(scene.terminating));
       at(3_500, () => scene.command.set({ ...scene.sync, phase: "terminated", remove: false }));
-      expectObservable(scene.running$(scene.verdicts$), "8s !").toBe(seconds("ur-u"));
+      expectObservable(scene.running$(scene.verdicts$), unsub).toBe(seconds(expected));
     }),
   );
 });
@@ -200,10 +248,14 @@ describe("liveness", () => {
   it(
     "fails after consecutive failures, then pauses until the next instance",
     marbles(({ clock, expectObservable, at, flush }) => {
-      const scene = sceneOf({ clock, probes, answers: { liveness: "sffs" } });
+      const attempts = "-sff---ss";
+      const unsub = "   8500ms !";
+      const expected = "r--d--r";
+
+      const scene = sceneOf({ clock, probes, answers: { liveness: attempts } });
       at(5_500, () => scene.instance.set({ id: "c1", isRunning: false, startedMs: 0 }));
       at(6_000, () => scene.instance.set({ id: "c2", isRunning: true, startedMs: 6_000 }));
-      expectObservable(scene.running$(scene.verdicts$), "8500ms !").toBe(seconds("r--d--r"));
+      expectObservable(scene.running$(scene.verdicts$), unsub).toBe(seconds(expected));
       flush();
       expect(scene.attempts).toEqual([
         "1000 liveness",
@@ -218,9 +270,13 @@ describe("liveness", () => {
   it(
     "ends when the pod terminates: its last verdict no longer causes a kill",
     marbles(({ clock, expectObservable, at, flush }) => {
-      const scene = sceneOf({ clock, probes, answers: { liveness: "ff" } });
+      const attempts = "-ff";
+      const unsub = "   6s !";
+      const expected = "r-dr";
+
+      const scene = sceneOf({ clock, probes, answers: { liveness: attempts } });
       at(3_000, () => scene.command.set(scene.terminating));
-      expectObservable(scene.running$(scene.verdicts$), "6s !").toBe(seconds("r-dr"));
+      expectObservable(scene.running$(scene.verdicts$), unsub).toBe(seconds(expected));
       flush();
       expect(scene.attempts).toEqual(["1000 liveness", "2000 liveness"]);
     }),
@@ -229,11 +285,15 @@ describe("liveness", () => {
   it(
     "records each failure as an event, with the probe's output",
     marbles(({ clock, expectObservable }) => {
-      const scene = sceneOf({ clock, probes, answers: { liveness: "sff" } });
+      const attempts = "-sfff";
+      const unsub = "   5s !";
+      const expected = "--ee";
+
+      const scene = sceneOf({ clock, probes, answers: { liveness: attempts } });
       const messages$ = scene.outputs$.pipe(
         map((output) => (output.kind === "event" ? [output.event.reason, output.event.message] : output)),
       );
-      expectObservable(messages$, "5s !").toBe(seconds("--ee"), { e: ["Unhealthy", "Liveness probe failed: no"] });
+      expectObservable(messages$, unsub).toBe(seconds(expected), { e: ["Unhealthy", "Liveness probe failed: no"] });
     }),
   );
 });
@@ -242,13 +302,18 @@ describe("startup", () => {
   it(
     "delays the other probes until it has succeeded, and does not run again",
     marbles(({ clock, expectObservable, flush }) => {
+      const startup = "  -ffs";
+      const readiness = "---ss";
+      const unsub = "    4500ms !";
+      const expected = " .--(ur)";
+
       const every = { periodSeconds: 1, failureThreshold: 5 };
       const scene = sceneOf({
         clock,
         probes: { startup: every, readiness: every },
-        answers: { startup: "ffs", readiness: "s" },
+        answers: { startup, readiness },
       });
-      expectObservable(scene.running$(scene.verdicts$), "4500ms !").toBe(`${seconds(".--")}(ur)`);
+      expectObservable(scene.running$(scene.verdicts$), unsub).toBe(seconds(expected));
       flush();
       expect(scene.attempts).toEqual([
         "1000 startup",
@@ -263,9 +328,13 @@ describe("startup", () => {
   it(
     "that never passes makes the container one that is not live",
     marbles(({ clock, expectObservable }) => {
+      const attempts = "-fff";
+      const unsub = "   6s !";
+      const expected = ".--d";
+
       const probes = { startup: { periodSeconds: 1, failureThreshold: 3 } };
-      const scene = sceneOf({ clock, probes, answers: { startup: "fff" } });
-      expectObservable(scene.running$(scene.verdicts$), "6s !").toBe(seconds(".--d"));
+      const scene = sceneOf({ clock, probes, answers: { startup: attempts } });
+      expectObservable(scene.running$(scene.verdicts$), unsub).toBe(seconds(expected));
     }),
   );
 });
@@ -274,42 +343,67 @@ describe("schedule", () => {
   it(
     "keeps its schedule when an attempt takes long, and skips missed attempts",
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   8s !";
+      const expected = "";
+
       const probes = { liveness: { periodSeconds: 1, failureThreshold: 3 } };
       const scene = sceneOf({ clock, probes, answers: { liveness: "s" }, takesMs: 1_300 });
-      expectObservable(scene.outputs$, "8s !").toBe("");
+      expectObservable(scene.outputs$, unsub).toBe(expected);
       flush();
       expect(scene.attempts).toEqual(["1000 liveness", "3000 liveness", "5000 liveness", "7000 liveness"]);
     }),
   );
 
+  const PROBED = { readiness: { periodSeconds: 1 } };
+  const countsOf = ({ telemetry }: ReturnType<typeof sceneOf>) =>
+    [...telemetry.samples].filter(([series]) => series.startsWith("prober_"));
+
   it(
-    "counts attempts by result under upstream's names, and forgets them with the container",
-    marbles(({ clock, expectObservable, flush }) => {
-      const probes = { readiness: { periodSeconds: 1 } };
-      const scene = sceneOf({ clock, probes, answers: { readiness: "sfs" } });
-      const { samples } = scene.telemetry;
-      const ofPod = () => [...samples].filter(([series]) => series.startsWith("prober_")).map(([, value]) => value);
-      const names = () => [...samples.keys()].filter((series) => series.startsWith("prober_"));
-      const seen$ = merge(scene.outputs$.pipe(ignoreElements()), timer(3_500, clock.scheduler).pipe(map(ofPod)));
-      expectObservable(seen$, "4s !").toBe("3500ms c", { c: [2, 2, 1] });
-      const named$ = merge(
-        from([]),
-        timer(3_500, clock.scheduler).pipe(map(() => names().map((n) => n.split("{")[0]))),
-      );
-      expectObservable(named$).toBe("3500ms (n|)", {
-        n: ["prober_probe_total", "prober_probe_duration_seconds", "prober_probe_total"],
+    "counts attempts by result under upstream's names",
+    marbles(({ clock, expectObservable }) => {
+      const unsub = "   4s !";
+      const expected = "3500ms c";
+
+      const scene = sceneOf({ clock, probes: PROBED, answers: { readiness: "sfs" } });
+      const counts = () => countsOf(scene).map(([series, value]) => [series.split("{")[0], value]);
+      const counts$ = timer(3_500, clock.scheduler).pipe(map(counts));
+      expectObservable(merge(scene.outputs$.pipe(ignoreElements()), counts$), unsub).toBe(expected, {
+        c: [
+          ["prober_probe_total", 2],
+          ["prober_probe_duration_seconds", 2],
+          ["prober_probe_total", 1],
+        ],
       });
-      flush();
-      expect(names()).toEqual([]);
     }),
   );
 
   it(
-    "logs a result only when it changes, and observes how long successful attempts took",
+    "forgets the counts with the container",
     marbles(({ clock, expectObservable, flush }) => {
-      const probes = { readiness: { periodSeconds: 1, failureThreshold: 1 } };
-      const scene = sceneOf({ clock, probes, answers: { readiness: "ssffs" }, takesMs: 20 });
-      expectObservable(scene.running$(scene.verdicts$.pipe(ignoreElements())), "6s !").toBe("");
+      const unsub = "   4s !";
+      const expected = "---";
+
+      const scene = sceneOf({ clock, probes: PROBED, answers: { readiness: "sfs" } });
+      expectObservable(scene.outputs$.pipe(ignoreElements()), unsub).toBe(expected);
+      flush();
+      expect(scene.attempts.length).toBe(3);
+      expect(countsOf(scene)).toEqual([]);
+    }),
+  );
+
+  const readinessChanges = (clock: Clock) => {
+    const probes = { readiness: { periodSeconds: 1, failureThreshold: 1 } };
+    return sceneOf({ clock, probes, answers: { readiness: "ssffs" }, takesMs: 20 });
+  };
+
+  it(
+    "logs a result only when it changes",
+    marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   6s !";
+      const expected = "---";
+
+      const scene = readinessChanges(clock);
+      expectObservable(scene.running$(scene.verdicts$.pipe(ignoreElements())), unsub).toBe(expected);
       flush();
       const said = scene.telemetry.lines.filter(({ message }) => message.startsWith("Probe "));
       expect(said.map(({ level, message, fields }) => [level, message, fields["container"], fields["probe"]])).toEqual([
@@ -317,6 +411,18 @@ describe("schedule", () => {
         ["warn", "Probe failed", "main", "readiness"],
         ["info", "Probe passed", "main", "readiness"],
       ]);
+    }),
+  );
+
+  it(
+    "observes how long successful attempts took",
+    marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   6s !";
+      const expected = "---";
+
+      const scene = readinessChanges(clock);
+      expectObservable(scene.running$(scene.verdicts$.pipe(ignoreElements())), unsub).toBe(expected);
+      flush();
       const durations = [...scene.telemetry.observations].filter(([series]) => series.startsWith("prober_"));
       expect(durations.map(([series, values]) => [series.split("{")[0], values])).toEqual([
         ["prober_probe_duration_seconds", [0.02, 0.02, 0.02]],

@@ -43,12 +43,27 @@ function server(m: Marbles) {
 
 describe("tokens", () => {
   it(
-    "are requested once for all callers, and kept",
+    "are requested once for concurrent callers",
     marbles((m) => {
+      const expected = "10ms (a|)";
+
       const { self, at } = server(m);
-      m.expectObservable(at(0)).toBe("10ms (a|)", { a: "t1" });
-      m.expectObservable(at(5)).toBe("10ms (a|)", { a: "t1" });
-      m.expectObservable(at(50)).toBe("50ms (a|)", { a: "t1" });
+      m.expectObservable(at(0)).toBe(expected, { a: "t1" });
+      m.expectObservable(at(5)).toBe(expected, { a: "t1" });
+      m.flush();
+      expect(self.asked).toEqual([0]);
+    }),
+  );
+
+  it(
+    "are kept for later callers",
+    marbles((m) => {
+      const expectedFirst = "10ms (a|)";
+      const expectedLater = "50ms (a|)";
+
+      const { self, at } = server(m);
+      m.expectObservable(at(0)).toBe(expectedFirst, { a: "t1" });
+      m.expectObservable(at(50)).toBe(expectedLater, { a: "t1" });
       m.flush();
       expect(self.asked).toEqual([0]);
     }),
@@ -57,23 +72,32 @@ describe("tokens", () => {
   it(
     "are renewed after 80 % of their life",
     marbles((m) => {
+      const expectedFirst = "  10ms (a|)";
+      const expectedBefore = " 2880s (a|)";
+      const expectedRenewed = "2880510ms (a|)";
+
       const { at } = server(m);
-      m.expectObservable(at(0)).toBe("10ms (a|)", { a: "t1" });
-      m.expectObservable(at(2_880_000)).toBe("2880s (a|)", { a: "t1" });
-      m.expectObservable(at(2_880_500)).toBe("2880510ms (a|)", { a: "t2" });
+      m.expectObservable(at(0)).toBe(expectedFirst, { a: "t1" });
+      m.expectObservable(at(2_880_000)).toBe(expectedBefore, { a: "t1" });
+      m.expectObservable(at(2_880_500)).toBe(expectedRenewed, { a: "t2" });
     }),
   );
 
   it(
     "stay in use while the server is down, until they expire",
     marbles((m) => {
+      const expectedFirst = "  10ms (a|)";
+      const expectedKept = "   3000s (a|)";
+      const expectedLast = "   3599s (a|)";
+      const expectedExpired = "3601s (a|)";
+
       const { self, at } = server(m);
       m.at(1_000, () => (self.isDown = true));
-      m.expectObservable(at(0)).toBe("10ms (a|)", { a: "t1" });
-      m.expectObservable(at(3_000_000)).toBe("3000s (a|)", { a: "t1" });
-      m.expectObservable(at(3_599_000)).toBe("3599s (a|)", { a: "t1" });
+      m.expectObservable(at(0)).toBe(expectedFirst, { a: "t1" });
+      m.expectObservable(at(3_000_000)).toBe(expectedKept, { a: "t1" });
+      m.expectObservable(at(3_599_000)).toBe(expectedLast, { a: "t1" });
       const expired = `token ${tokenName(WISH)} expired and refresh failed: down`;
-      m.expectObservable(at(3_601_000)).toBe("3601s (a|)", { a: expired });
+      m.expectObservable(at(3_601_000)).toBe(expectedExpired, { a: expired });
       m.flush();
       expect(self.asked).toEqual([0, 3_000_000, 3_599_000, 3_601_000]);
     }),
@@ -95,19 +119,24 @@ describe("tokens", () => {
   it(
     "are removed with their pod",
     marbles((m) => {
+      const expectedFirst = "10ms (a|)";
+      const expectedNext = " 40ms (a|)";
+
       const { tokens, at } = server(m);
-      m.expectObservable(at(0)).toBe("10ms (a|)", { a: "t1" });
+      m.expectObservable(at(0)).toBe(expectedFirst, { a: "t1" });
       m.at(20, () => tokens.forget("uid-1"));
-      m.expectObservable(at(30)).toBe("40ms (a|)", { a: "t2" });
+      m.expectObservable(at(30)).toBe(expectedNext, { a: "t2" });
     }),
   );
 
   it(
     "are requested on subscription only",
     marbles((m) => {
+      const expected = "(x|)";
+
       const { self, tokens } = server(m);
       tokens.get(WISH);
-      m.expectObservable(of("x")).toBe("(x|)");
+      m.expectObservable(of("x")).toBe(expected);
       m.flush();
       expect(self.asked).toEqual([]);
     }),

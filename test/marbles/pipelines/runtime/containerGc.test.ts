@@ -99,6 +99,8 @@ describe("container garbage collection", () => {
   it(
     "removes containers and sandboxes of unknown pods with their logs, one after the other, and repeats every minute",
     marbles((m) => {
+      const expected = "";
+
       const { node, gc } = nodeWith(m, [dead("gone-a"), dead("gone-b"), dead("known-a")], {
         record: { state: "syncing" },
       });
@@ -106,7 +108,7 @@ describe("container garbage collection", () => {
       node.files.put("/pods/ns_gone_gone/a/0.log.20260101-000000", "older log");
       node.files.put("/links/gone_ns_a-gone-a.log", "link");
       node.onCall = (call) => (call === "remove gone-a" ? timer(100, m.clock.scheduler) : undefined);
-      m.expectObservable(gc().events$, `${MINUTE_MS + 200}ms !`).toBe("");
+      m.expectObservable(gc().events$, `${MINUTE_MS + 200}ms !`).toBe(expected);
       m.flush();
       expect(node.calls.slice(0, 4)).toEqual([
         "0 remove gone-a",
@@ -140,9 +142,12 @@ describe("container garbage collection", () => {
   it(
     "continues after a removal that fails, and keeps the sandbox of the container that stays",
     marbles((m) => {
+      const unsub = "   1s !";
+      const expected = "";
+
       const { node, gc } = nodeWith(m, [dead("gone-a"), dead("gone-b"), dead("left-a")]);
       node.onCall = (call) => (call === "remove gone-a" ? throwError(() => refused) : undefined);
-      m.expectObservable(gc().events$, "1s !").toBe("");
+      m.expectObservable(gc().events$, unsub).toBe(expected);
       m.flush();
       expect(node.calls.map((call) => call.slice(2))).toEqual([
         "remove gone-a",
@@ -163,9 +168,12 @@ describe("container garbage collection", () => {
     ['{"io.kubernetes.pod.deletionGracePeriod":"5","io.kubernetes.pod.terminationGracePeriod":"7"}', 5],
   ])("stops a container in an unknown state first, with the annotations %s", (annotations, seconds) => {
     marbles((m) => {
+      const unsub = "   1s !";
+      const expected = "";
+
       const unknown = { ...dead("gone-a", UNKNOWN), annotations: JSON.parse(annotations) as Record<string, string> };
       const { node, gc } = nodeWith(m, [unknown]);
-      m.expectObservable(gc().events$, "1s !").toBe("");
+      m.expectObservable(gc().events$, unsub).toBe(expected);
       m.flush();
       expect(node.calls.slice(0, 2)).toEqual([`0 stop gone-a ${seconds}`, "0 remove gone-a"]);
     })();
@@ -174,32 +182,47 @@ describe("container garbage collection", () => {
   it(
     "keeps a container in an unknown state that cannot be stopped",
     marbles((m) => {
+      const unsub = "   1s !";
+      const expected = "";
+
       const { node, gc } = nodeWith(m, [dead("gone-a", UNKNOWN)]);
       node.onCall = (call) => (call.startsWith("stop gone-a") ? throwError(() => refused) : undefined);
-      m.expectObservable(gc().events$, "1s !").toBe("");
+      m.expectObservable(gc().events$, unsub).toBe(expected);
       m.flush();
       expect(node.calls).toEqual(["0 stop gone-a 2"]);
     }),
   );
 
-  it.each<[string, Partial<PodRecord>, readonly string[], readonly string[]]>([
-    ["that runs", { state: "syncing" }, [], []],
-    ["that has ended", { state: "terminated" }, [], ["remove known-a", "stop known-box", "remove known-box"]],
-    [
-      "that was evicted",
-      { state: "terminated", evicted: true },
-      ["remove known-a", "stop known-box", "remove known-box"],
-      [],
-    ],
-  ])("keeps the last container of a pod %s, unless space is needed", (_what, record, inRound, onDemand) => {
-    for (const isOnDemand of [false, true]) {
-      marbles((m) => {
-        const { node, gc } = nodeWith(m, [dead("known-a")], { record });
-        m.expectObservable(isOnDemand ? gc().deleteUnused() : gc().events$, "1s !").toBe(isOnDemand ? "|" : "");
-        m.flush();
-        expect(node.calls.map((call) => call.slice(2))).toEqual(isOnDemand ? [...inRound, ...onDemand] : inRound);
-      })();
-    }
+  const ALL = ["remove known-a", "stop known-box", "remove known-box"];
+  it.each<[string, Partial<PodRecord>, readonly string[]]>([
+    ["keeps the last container of a pod that runs", { state: "syncing" }, []],
+    ["keeps the last container of a pod that has ended", { state: "terminated" }, []],
+    ["removes the last container of an evicted pod", { state: "terminated", evicted: true }, ALL],
+  ])("%s", (_title, record, calls) => {
+    marbles((m) => {
+      const unsub = "   1s !";
+      const expected = "";
+
+      const { node, gc } = nodeWith(m, [dead("known-a")], { record });
+      m.expectObservable(gc().events$, unsub).toBe(expected);
+      m.flush();
+      expect(node.calls.map((call) => call.slice(2))).toEqual(calls);
+    })();
+  });
+
+  it.each<[string, Partial<PodRecord>, readonly string[]]>([
+    ["keeps the last container of a pod that runs", { state: "syncing" }, []],
+    ["removes the last container of a pod that has ended", { state: "terminated" }, ALL],
+    ["removes the last container of an evicted pod", { state: "terminated", evicted: true }, ALL],
+  ])("%s when space is needed", (_title, record, calls) => {
+    marbles((m) => {
+      const expected = "|";
+
+      const { node, gc } = nodeWith(m, [dead("known-a")], { record });
+      m.expectObservable(gc().deleteUnused()).toBe(expected);
+      m.flush();
+      expect(node.calls.map((call) => call.slice(2))).toEqual(calls);
+    })();
   });
 
   it.each<[string, Partial<PodRecord>, readonly string[]]>([
@@ -208,11 +231,15 @@ describe("container garbage collection", () => {
     ["was removed", { state: "terminated", wanted: false }, ["remove known-a", "stop known-box", "remove known-box"]],
   ])("takes no container of a pod that %s and has no status yet, unless the pod is gone", (_what, record, calls) => {
     marbles((m) => {
+      const unsub = "           1s !";
+      const expectedEvents = "";
+      const expectedOnDemand = "|";
+
       const policy = { maxPerContainer: 0, maxTotal: 0 };
       const { node, gc, podStatuses } = nodeWith(m, [dead("known-a")], { record, policy });
       podStatuses.delete(podUid("known"));
-      m.expectObservable(gc().events$, "1s !").toBe("");
-      m.expectObservable(gc().deleteUnused()).toBe("|");
+      m.expectObservable(gc().events$, unsub).toBe(expectedEvents);
+      m.expectObservable(gc().deleteUnused()).toBe(expectedOnDemand);
       m.flush();
       expect([...new Set(node.calls.map((call) => call.slice(2)))]).toEqual(calls);
     })();
@@ -221,9 +248,12 @@ describe("container garbage collection", () => {
   it(
     "takes no container of a pod that a source may still report",
     marbles((m) => {
+      const unsub = "   1s !";
+      const expected = "";
+
       const policy = { maxPerContainer: 0, maxTotal: 0 };
       const { node, gc } = nodeWith(m, [dead("later-a"), dead("known-a")], { policy, isSettled: false });
-      m.expectObservable(gc().events$, "1s !").toBe("");
+      m.expectObservable(gc().events$, unsub).toBe(expected);
       m.flush();
       expect(node.calls).toEqual(["0 remove known-a"]);
     }),
@@ -232,11 +262,15 @@ describe("container garbage collection", () => {
   it(
     "collects on demand only after the round that runs",
     marbles((m) => {
+      const unsub = "           20s !";
+      const expectedEvents = "";
+      const expectedOnDemand = "10s |";
+
       const { node, gc } = nodeWith(m, [dead("gone-a")]);
       node.onCall = (call) => (call === "remove gone-a" ? timer(5_000, m.clock.scheduler) : undefined);
       const { events$, deleteUnused } = gc();
-      m.expectObservable(events$, "20s !").toBe("");
-      m.expectObservable(deleteUnused(), "20s !").toBe("10s |");
+      m.expectObservable(events$, unsub).toBe(expectedEvents);
+      m.expectObservable(deleteUnused(), unsub).toBe(expectedOnDemand);
       m.flush();
       expect(node.calls.filter((call) => call.includes("remove gone-a"))).toEqual([
         "0 remove gone-a",
@@ -248,8 +282,11 @@ describe("container garbage collection", () => {
   it(
     "waits for the runtime",
     marbles((m) => {
+      const unsub = "   3600s !";
+      const expected = "";
+
       const { node, gc } = nodeWith(m, [dead("gone-a")]);
-      m.expectObservable(gc(NEVER).events$, "3600s !").toBe("");
+      m.expectObservable(gc(NEVER).events$, unsub).toBe(expected);
       m.flush();
       expect(node.calls).toEqual([]);
     }),

@@ -150,10 +150,14 @@ describe("pleg: inspections", () => {
   it(
     "inspects every pod at the first relist, and a pod for each hint about it",
     marbles((m) => {
-      const { fake, output$, state } = follow(m, m.hot("s---------h---------", { s: streaming, h: hint("a") }));
+      const signals = " s---------h---------";
+      const unsub = "   20ms !";
+      const expected = "c-d-(ef)----g";
+
+      const { fake, output$, state } = follow(m, m.hot(signals, { s: streaming, h: hint("a") }));
       fake.pods.set("a", [CONTAINER_RUNNING]).set("b", []);
       m.at(9, () => fake.pods.set("a", [CONTAINER_EXITED]));
-      m.expectObservable(output$, "20ms !").toBe("c-d-(ef)----g", {
+      m.expectObservable(output$, unsub).toBe(expected, {
         c: "streamChanged",
         d: "relisted",
         e: "a running",
@@ -169,8 +173,10 @@ describe("pleg: inspections", () => {
   it(
     "ends with a broken invariant when an inspection is not newer than the one before",
     marbles((m) => {
-      const signals$ = m.hot("s---------h---", { s: streaming, h: hint("a") });
-      const expected = "      ------------(a|)";
+      const signals = " s---------h---";
+      const expected = "------------(a|)";
+
+      const signals$ = m.hot(signals, { s: streaming, h: hint("a") });
       const { fake, output$ } = follow(m, signals$, { sequence: { next: () => 1 } });
       fake.pods.set("a", [CONTAINER_RUNNING]);
       const ended$ = output$.pipe(
@@ -186,7 +192,11 @@ describe("pleg: inspections", () => {
   it(
     "finds the pod of a hint that names only a container, from the relist or from a later inspection",
     marbles((m) => {
-      const signals$ = m.hot("s---------h---------r---------i---------j", {
+      const signals = " s---------h---------r---------i---------j";
+      const unsub = "   50ms !";
+      const expected = "c-d-a-------a---------n---------n---------n";
+
+      const signals$ = m.hot(signals, {
         s: streaming,
         h: hint(undefined, "a-c0"),
         r: hint("n"),
@@ -196,7 +206,7 @@ describe("pleg: inspections", () => {
       const { fake, output$ } = follow(m, signals$);
       fake.pods.set("a", [CONTAINER_RUNNING]);
       m.at(15, () => fake.pods.set("n", [CONTAINER_RUNNING]));
-      m.expectObservable(output$, "50ms !").toBe("c-d-a-------a---------n---------n---------n", {
+      m.expectObservable(output$, unsub).toBe(expected, {
         c: "streamChanged",
         d: "relisted",
         a: "a running",
@@ -208,13 +218,16 @@ describe("pleg: inspections", () => {
   it(
     "inspects a pod again when a hint about an unknown container arrived during its inspection",
     marbles((m) => {
-      const signals$ = m.hot("s---------r----h----", { s: streaming, r: hint("n"), h: hint(undefined, "n-c0") });
-      const expected = "      c-d--------------(ab)---e";
+      const signals = " s---------r----h----";
+      const unsub = "   50ms !";
+      const expected = "c-d--------------(ab)---e";
+
+      const signals$ = m.hot(signals, { s: streaming, r: hint("n"), h: hint(undefined, "n-c0") });
       const { fake, output$ } = follow(m, signals$, { statusMs: 5 });
       m.at(9, () => fake.pods.set("n", [CONTAINER_RUNNING]));
       // It ends after its status was read, and before anyone knows that it is of this pod.
       m.at(14, () => fake.pods.set("n", [CONTAINER_EXITED]));
-      m.expectObservable(output$, "50ms !").toBe(expected, {
+      m.expectObservable(output$, unsub).toBe(expected, {
         c: "streamChanged",
         d: "relisted",
         a: "n running",
@@ -227,7 +240,11 @@ describe("pleg: inspections", () => {
   it(
     "does not inspect again for a hint older than the inspection, nor for containers of unknown pods",
     marbles((m) => {
-      const signals$ = m.hot("s------hi-r---------", {
+      const signals = " s------hi-r---------";
+      const unsub = "   50ms !";
+      const expected = "c-d---------a";
+
+      const signals$ = m.hot(signals, {
         s: streaming,
         h: hint(undefined, "n-c0"),
         i: hint(undefined, "stranger"),
@@ -235,7 +252,7 @@ describe("pleg: inspections", () => {
       });
       const { fake, output$ } = follow(m, signals$);
       m.at(5, () => fake.pods.set("n", [CONTAINER_RUNNING]));
-      m.expectObservable(output$, "50ms !").toBe("c-d---------a", {
+      m.expectObservable(output$, unsub).toBe(expected, {
         c: "streamChanged",
         d: "relisted",
         a: "n running",
@@ -248,10 +265,13 @@ describe("pleg: inspections", () => {
   it(
     "inspects a pod once more for all hints that came during an inspection of it",
     marbles((m) => {
-      const signals$ = m.hot("s---------hhhhhh----", { s: streaming, h: hint("a") });
-      const expected = "      c-----d---------a-----a";
+      const signals = " s---------hhhhhh----";
+      const unsub = "   50ms !";
+      const expected = "c-----d---------a-----a";
+
+      const signals$ = m.hot(signals, { s: streaming, h: hint("a") });
       const { fake, output$ } = follow(m, signals$, { latencyMs: 6 });
-      m.expectObservable(output$, "50ms !").toBe(expected, {
+      m.expectObservable(output$, unsub).toBe(expected, {
         c: "streamChanged",
         d: "relisted",
         a: "a",
@@ -264,11 +284,15 @@ describe("pleg: inspections", () => {
   it(
     "inspects again shortly after an announced exit that does not show yet, and at most once more",
     marbles((m) => {
+      const signals = " s---------x---------";
+      const unsub = "   200ms !";
+      const expected = "c-d-a 27ms a 9ms b 9ms b";
+
       const exit = { ...hint(undefined, "a-c0"), aheadOfStatus: true };
-      const { fake, output$ } = follow(m, m.hot("s---------x---------", { s: streaming, x: exit }));
+      const { fake, output$ } = follow(m, m.hot(signals, { s: streaming, x: exit }));
       fake.pods.set("a", [CONTAINER_RUNNING]);
       m.at(35, () => fake.pods.set("a", [CONTAINER_EXITED]));
-      m.expectObservable(output$, "200ms !").toBe("c-d-a 27ms a 9ms b 9ms b", {
+      m.expectObservable(output$, unsub).toBe(expected, {
         c: "streamChanged",
         d: "relisted",
         a: "a running",
@@ -282,12 +306,16 @@ describe("pleg: inspections", () => {
   it(
     "finds an announced exit that a busy runtime shows seconds later, long before the relist",
     marbles((m) => {
+      const signals = " s---------x---------";
+      const unsub = "   10s !";
+      const expected = "3212ms a 3199ms a";
+
       const exit = { ...hint(undefined, "a-c0"), aheadOfStatus: true };
-      const { fake, output$, state } = follow(m, m.hot("s---------x---------", { s: streaming, x: exit }));
+      const { fake, output$, state } = follow(m, m.hot(signals, { s: streaming, x: exit }));
       fake.pods.set("a", [CONTAINER_RUNNING]);
       m.at(3_000, () => fake.pods.set("a", [CONTAINER_EXITED]));
       const exits$ = output$.pipe(filter((output) => output === "a exited"));
-      m.expectObservable(exits$, "10s !").toBe(" 3212ms a 3199ms a", { a: "a exited" });
+      m.expectObservable(exits$, unsub).toBe(expected, { a: "a exited" });
       m.flush();
       expect([state.relistedAt.value, fake.looks.length]).toEqual([2, 13]);
     }),
@@ -296,10 +324,14 @@ describe("pleg: inspections", () => {
   it(
     "inspects at once when the container of an announced exit is unknown",
     marbles((m) => {
+      const signals = " s---------x---------";
+      const unsub = "   200ms !";
+      const expected = "c-d-a-------a";
+
       const exit = { ...hint("a", "a-c9"), aheadOfStatus: true };
-      const { fake, output$ } = follow(m, m.hot("s---------x---------", { s: streaming, x: exit }));
+      const { fake, output$ } = follow(m, m.hot(signals, { s: streaming, x: exit }));
       fake.pods.set("a", [CONTAINER_RUNNING]);
-      m.expectObservable(output$, "200ms !").toBe("c-d-a-------a", {
+      m.expectObservable(output$, unsub).toBe(expected, {
         c: "streamChanged",
         d: "relisted",
         a: "a running",
@@ -314,10 +346,14 @@ describe("pleg: failures and bounds", () => {
   it(
     "repeats a failed inspection after a second, for as long as it fails",
     marbles((m) => {
-      const { fake, output$, telemetry } = follow(m, m.hot("s---------h", { s: streaming, h: hint("a") }));
+      const signals = " s---------h";
+      const unsub = "   4s !";
+      const expected = "c-d 1007ms f 999ms f 999ms f-a";
+
+      const { fake, output$, telemetry } = follow(m, m.hot(signals, { s: streaming, h: hint("a") }));
       fake.failing.add("a");
       m.at(2_015, () => fake.failing.delete("a"));
-      m.expectObservable(output$, "4s !").toBe("c-d 1007ms f 999ms f 999ms f-a", {
+      m.expectObservable(output$, unsub).toBe(expected, {
         c: "streamChanged",
         d: "relisted",
         f: "again a",
@@ -334,13 +370,16 @@ describe("pleg: failures and bounds", () => {
   );
 
   it(
-    "one hung inspection ends at its deadline and delays no other pod meanwhile",
+    "ends a hung inspection at its deadline, and delays no other pod meanwhile",
     marbles((m) => {
-      const signals$ = m.hot("s---------hi---j----", { s: streaming, h: hint("hung"), i: hint("a"), j: hint("b") });
-      const expected = "      c-d----------a---b 1092ms f";
+      const signals = " s---------hi---j----";
+      const unsub = "   1500ms !";
+      const expected = "c-d----------a---b 1092ms f";
+
+      const signals$ = m.hot(signals, { s: streaming, h: hint("hung"), i: hint("a"), j: hint("b") });
       const { fake, output$ } = follow(m, signals$);
       fake.hung.add("hung");
-      m.expectObservable(output$, "1500ms !").toBe(expected, {
+      m.expectObservable(output$, unsub).toBe(expected, {
         c: "streamChanged",
         d: "relisted",
         a: "a",
@@ -353,10 +392,14 @@ describe("pleg: failures and bounds", () => {
   it(
     "limits concurrent inspections; the others wait",
     marbles((m) => {
-      const { fake, output$ } = follow(m, m.hot("s---------", { s: streaming }), { latencyMs: 10 });
+      const signals = " s---------";
+      const unsub = "   50ms !";
+      const expected = "s 9ms t 9ms (ab) 6ms (cd) 6ms e";
+
+      const { fake, output$ } = follow(m, m.hot(signals, { s: streaming }), { latencyMs: 10 });
       const names = { a: "a", b: "b", c: "c", d: "d", e: "e" };
       for (const uid of Object.keys(names)) fake.pods.set(uid, []);
-      m.expectObservable(output$, "50ms !").toBe("s 9ms t 9ms (ab) 6ms (cd) 6ms e", {
+      m.expectObservable(output$, unsub).toBe(expected, {
         s: "streamChanged",
         t: "relisted",
         ...names,
@@ -372,10 +415,14 @@ describe("pleg: failures and bounds", () => {
     { containers: 600, looks: ["2 a", "100 a", "1100 a"] },
   ])("spaces the inspections of a pod by its containers: $containers", ({ containers, looks }) => {
     marbles((m) => {
-      const { fake, output$, ask } = follow(m, m.hot("s---------", { s: streaming }));
+      const signals = " s---------";
+      const unsub = "   1500ms !";
+      const expected = "-";
+
+      const { fake, output$, ask } = follow(m, m.hot(signals, { s: streaming }));
       fake.pods.set("a", Array<cri.ContainerState>(containers).fill(CONTAINER_RUNNING));
       for (let ms = 100; ms <= 160; ms += 10) m.at(ms, () => ask("a"));
-      m.expectObservable(output$.pipe(ignoreElements()), "1500ms !").toBe("-");
+      m.expectObservable(output$.pipe(ignoreElements()), unsub).toBe(expected);
       m.flush();
       expect(fake.looks.filter((look) => look.endsWith(" a"))).toEqual(looks);
     })();
@@ -384,10 +431,14 @@ describe("pleg: failures and bounds", () => {
   it(
     "inspects other pods at once while a pod with many containers waits",
     marbles((m) => {
-      const { fake, output$, ask } = follow(m, m.hot("s---------", { s: streaming }));
+      const signals = " s---------";
+      const unsub = "   1500ms !";
+      const expected = "-";
+
+      const { fake, output$, ask } = follow(m, m.hot(signals, { s: streaming }));
       fake.pods.set("a", Array<cri.ContainerState>(500).fill(CONTAINER_RUNNING));
       for (const uid of ["a", "a", "b"]) m.at(100, () => ask(uid));
-      m.expectObservable(output$.pipe(ignoreElements()), "1500ms !").toBe("-");
+      m.expectObservable(output$.pipe(ignoreElements()), unsub).toBe(expected);
       m.flush();
       expect(fake.looks).toEqual(["0 all", "2 a", "100 a", "100 b", "1100 a"]);
     }),
@@ -423,10 +474,14 @@ describe("pleg: relists", () => {
   it(
     "finds changes without hints, and inspects only changed pods",
     marbles((m) => {
-      const { fake, output$ } = follow(m, m.hot("s", { s: streaming }));
+      const signals = " s";
+      const unsub = "   50s !";
+      const expected = "c-d-(ab) 29996ms d-(en)";
+
+      const { fake, output$ } = follow(m, m.hot(signals, { s: streaming }));
       fake.pods.set("a", [CONTAINER_RUNNING]).set("b", [CONTAINER_RUNNING]);
       m.at(10_000, () => fake.pods.set("a", [CONTAINER_EXITED]).set("n", []));
-      m.expectObservable(output$, "50s !").toBe("c-d-(ab) 29996ms d-(en)", {
+      m.expectObservable(output$, unsub).toBe(expected, {
         c: "streamChanged",
         d: "relisted",
         a: "a running",
@@ -444,22 +499,29 @@ describe("pleg: relists", () => {
     ["every second while the runtime has no stream", unsupported, ["0 all", "1000 all", "2000 all"]],
     ["every second while the stream is lost", lost, ["0 all", "1000 all", "2000 all"]],
   ] as const;
-  it.each(paces)("relists %s, counted from the end of the previous relist", (_when, signal, expected) => {
+  it.each(paces)("relists %s, counted from the end of the previous relist", (_when, signal, looks) => {
     marbles((m) => {
-      const { fake, output$ } = follow(m, m.hot("s", { s: signal }), { latencyMs: 0 });
-      m.expectObservable(output$.pipe(switchMap(() => NEVER)), "61s !").toBe("");
+      const signals = " s";
+      const unsub = "   61s !";
+      const expected = "";
+
+      const { fake, output$ } = follow(m, m.hot(signals, { s: signal }), { latencyMs: 0 });
+      m.expectObservable(output$.pipe(switchMap(() => NEVER)), unsub).toBe(expected);
       m.flush();
-      expect(fake.looks.slice(0, 3)).toEqual(expected);
+      expect(fake.looks.slice(0, 3)).toEqual(looks);
     })();
   });
 
   it(
     "relists at once when the stream is lost and again when it is open",
     marbles((m) => {
-      const signals$ = m.hot("s----------l 199ms s", { s: streaming, l: lost });
+      const signals = " s----------l 199ms s";
+      const unsub = "   1s !";
       const expected = "";
+
+      const signals$ = m.hot(signals, { s: streaming, l: lost });
       const { fake, output$ } = follow(m, signals$);
-      m.expectObservable(output$.pipe(switchMap(() => NEVER)), "1s !").toBe(expected);
+      m.expectObservable(output$.pipe(switchMap(() => NEVER)), unsub).toBe(expected);
       m.flush();
       expect(fake.looks).toEqual(["0 all", "11 all", "211 all"]);
     }),
@@ -468,14 +530,18 @@ describe("pleg: relists", () => {
   it(
     "repeats a failed or hung relist soon, also while a stream is open: without a listing no pod starts",
     marbles((m) => {
-      const { fake, output$, state } = follow(m, m.hot("s", { s: streaming }));
+      const signals = " s";
+      const unsub = "   3s !";
+      const expected = "c 2101ms d";
+
+      const { fake, output$, state } = follow(m, m.hot(signals, { s: streaming }));
       fake.failing.add("all");
       m.at(500, () => {
         fake.failing.delete("all");
         fake.hung.add("all");
       });
       m.at(1_500, () => fake.hung.delete("all"));
-      m.expectObservable(output$, "3s !").toBe("c 2101ms d", { c: "streamChanged", d: "relisted" });
+      m.expectObservable(output$, unsub).toBe(expected, { c: "streamChanged", d: "relisted" });
       m.flush();
       expect([fake.looks, state.relistedAt.value]).toEqual([["0 all", "1000 all", "2100 all"], 2_102]);
     }),
@@ -484,9 +550,13 @@ describe("pleg: relists", () => {
   it(
     "cancels a relist at the next signal, and uses nothing of it",
     marbles((m) => {
-      const { fake, output$ } = follow(m, m.hot("s-l", { s: streaming, l: lost }), { latencyMs: 5 });
+      const signals = " s-l";
+      const unsub = "   20ms !";
+      const expected = "c-c----d----a";
+
+      const { fake, output$ } = follow(m, m.hot(signals, { s: streaming, l: lost }), { latencyMs: 5 });
       fake.pods.set("a", []);
-      m.expectObservable(output$, "20ms !").toBe("c-c----d----a", { c: "streamChanged", d: "relisted", a: "a" });
+      m.expectObservable(output$, unsub).toBe(expected, { c: "streamChanged", d: "relisted", a: "a" });
     }),
   );
 });
@@ -495,10 +565,13 @@ describe("pleg: retained statuses", () => {
   it(
     "keeps the empty status of a pod with a record, and removes it without one",
     marbles((m) => {
-      const signals$ = m.hot("s---------h-i-------", { s: streaming, h: hint("wanted"), i: hint("stranger") });
+      const signals = " s---------h-i-------";
+      const unsub = "   20ms !";
       const expected = "";
+
+      const signals$ = m.hot(signals, { s: streaming, h: hint("wanted"), i: hint("stranger") });
       const { output$, state } = follow(m, signals$, { records: ["wanted"] });
-      m.expectObservable(output$.pipe(switchMap(() => NEVER)), "20ms !").toBe(expected);
+      m.expectObservable(output$.pipe(switchMap(() => NEVER)), unsub).toBe(expected);
       m.flush();
       expect(state.runtimeStatuses.values().map((status) => status.podUid)).toEqual(["wanted"]);
     }),
@@ -507,7 +580,11 @@ describe("pleg: retained statuses", () => {
   it(
     "removes the empty status of a pod whose record was removed, at the next relist",
     marbles((m) => {
-      const { output$, state, known, fake } = follow(m, m.hot("s---------h", { s: streaming, h: hint("a") }), {
+      const signals = " s---------h";
+      const unsub = "   31s !";
+      const expected = "";
+
+      const { output$, state, known, fake } = follow(m, m.hot(signals, { s: streaming, h: hint("a") }), {
         records: ["a"],
       });
       fake.pods.set("b", []);
@@ -515,7 +592,7 @@ describe("pleg: retained statuses", () => {
       const kept: string[][] = [];
       for (const ms of [25, 30_010])
         m.at(ms, () => kept.push(state.runtimeStatuses.values().map((status) => status.podUid)));
-      m.expectObservable(output$.pipe(switchMap(() => NEVER)), "31s !").toBe("");
+      m.expectObservable(output$.pipe(switchMap(() => NEVER)), unsub).toBe(expected);
       m.flush();
       expect(kept).toEqual([["b", "a"], ["b"]]);
     }),
@@ -524,12 +601,16 @@ describe("pleg: retained statuses", () => {
   it(
     "removes a pod from the listing when an inspection finds it gone, before the next relist",
     marbles((m) => {
-      const { output$, state, fake } = follow(m, m.hot("s---------h", { s: streaming, h: hint("a") }));
+      const signals = " s---------h";
+      const unsub = "   20ms !";
+      const expected = "";
+
+      const { output$, state, fake } = follow(m, m.hot(signals, { s: streaming, h: hint("a") }));
       fake.pods.set("a", [CONTAINER_RUNNING]).set("b", []);
       m.at(8, () => fake.pods.delete("a"));
       const listed: string[][] = [];
       for (const ms of [9, 15]) m.at(ms, () => listed.push([...(state.listing.value?.pods.keys() ?? [])]));
-      m.expectObservable(output$.pipe(switchMap(() => NEVER)), "20ms !").toBe("");
+      m.expectObservable(output$.pipe(switchMap(() => NEVER)), unsub).toBe(expected);
       m.flush();
       expect([listed, state.runtimeStatuses.get(podUid("a"))]).toEqual([[["a", "b"], ["b"]], undefined]);
     }),
@@ -538,14 +619,18 @@ describe("pleg: retained statuses", () => {
   it(
     "orders inspections by when they began",
     marbles((m) => {
-      const { output$, state, ask } = follow(m, m.hot("s", { s: streaming }), { records: ["a"] });
+      const signals = " s";
+      const unsub = "   30ms !";
+      const expected = "";
+
+      const { output$, state, ask } = follow(m, m.hot(signals, { s: streaming }), { records: ["a"] });
       const between: number[] = [];
       m.at(10, () => ask("a"));
       m.at(11, () => between.push(state.sequence.next()));
       m.at(20, () => ask("a"));
       const seen: (number | undefined)[] = [];
       for (const ms of [15, 25]) m.at(ms, () => seen.push(state.runtimeStatuses.get(podUid("a"))?.sequence));
-      m.expectObservable(merge(output$).pipe(switchMap(() => NEVER)), "30ms !").toBe("");
+      m.expectObservable(merge(output$).pipe(switchMap(() => NEVER)), unsub).toBe(expected);
       m.flush();
       expect([...between, ...seen]).toEqual([2, 1, 3]);
     }),

@@ -42,26 +42,30 @@ it.each<readonly [string, RuntimeContainer, string]>([
     from("/empty", { ...fallsBack, logPath: "/secret" }),
     "Error on reading termination message from logs: cannot readTail /secret: injected fault",
   ],
-])("an exit tells %s", (_what, container, expected) => {
+])("an exit tells %s", (_what, container, text) => {
   marbles(({ clock, expectObservable }) => {
+    const expected = "(m|)";
+
     const files = createSimFiles({ clock, fault: unreadable });
     for (const [path, content] of Object.entries(FILES)) files.put(path, content);
     const told$ = readTerminationMessages(runtime([container]), undefined, {
       files,
       logFiles: createSimLogFiles({ clock, files }),
     }).pipe(map(({ containers: [only] }) => only?.message));
-    expectObservable(told$).toBe("(m|)", { m: expected });
+    expectObservable(told$).toBe(expected, { m: text });
   })();
 });
 
 it(
   "is read once per exit",
   marbles(({ clock, expectObservable }) => {
+    const expected = "(k|)";
+
     const files = createSimFiles({ clock });
     const known = runtime([from("/message", { message: "as read before" })]);
     expectObservable(
       readTerminationMessages(known, known, { files, logFiles: createSimLogFiles({ clock, files }) }),
-    ).toBe("(k|)", { k: known });
+    ).toBe(expected, { k: known });
   }),
 );
 
@@ -74,8 +78,10 @@ it.each<readonly [string, RuntimeContainer, RuntimeContainer | undefined, string
   ],
   ["of a container that was not seen before", from("/message"), undefined, "from the file"],
   ["of no container that runs", { ...from("/message"), state: "running" }, undefined, ""],
-])("is read %s", (_which, container, before, expected) => {
+])("is read %s", (_which, container, before, text) => {
   marbles(({ clock, expectObservable }) => {
+    const expected = "(m|)";
+
     const files = createSimFiles({ clock });
     files.put("/message", "from the file");
     const known = exited("other", 1, { terminationMessageFile: "/gone", message: "as read before" });
@@ -84,6 +90,6 @@ it.each<readonly [string, RuntimeContainer, RuntimeContainer | undefined, string
       files,
       logFiles: createSimLogFiles({ clock, files }),
     }).pipe(map(({ containers }) => containers.map(({ message }) => message)));
-    expectObservable(messages$).toBe("(m|)", { m: ["as read before", expected] });
+    expectObservable(messages$).toBe(expected, { m: ["as read before", text] });
   })();
 });

@@ -81,36 +81,78 @@ const states = { r: READY, n: NO_NETWORK };
 
 describe("watchRuntimeState", () => {
   it(
-    "calls Status at once and periodically, each second while not ready, emits only changes, and calls Version once",
+    "calls Status at once and periodically, and emits only changes",
     marbles((m) => {
+      const lookAgain = "-";
+      const unsub = "    12500ms !";
+      const expected = " r";
+
       const world = fake(m);
-      const { output$, cell } = follow(m, world, m.hot("-"));
-      m.at(7_000, () => (world.answer = "noNetwork"));
-      m.expectObservable(output$, "12500ms !").toBe("r 9999ms n", states);
+      const { output$ } = follow(m, world, m.hot(lookAgain));
+      m.expectObservable(output$, unsub).toBe(expected, states);
       m.flush();
-      expect([world.asked, world.versions, cell.value]).toEqual([[0, 5_000, 10_000, 11_000, 12_000], 1, NO_NETWORK]);
+      expect(world.asked).toEqual([0, 5_000, 10_000]);
+    }),
+  );
+
+  it(
+    "calls Status each second while the runtime is not ready",
+    marbles((m) => {
+      const lookAgain = "-";
+      const unsub = "    12500ms !";
+      const expected = " r 9999ms n";
+
+      const world = fake(m);
+      const { output$, cell } = follow(m, world, m.hot(lookAgain));
+      m.at(7_000, () => (world.answer = "noNetwork"));
+      m.expectObservable(output$, unsub).toBe(expected, states);
+      m.flush();
+      expect([world.asked, cell.value]).toEqual([[0, 5_000, 10_000, 11_000, 12_000], NO_NETWORK]);
+    }),
+  );
+
+  it(
+    "calls Version once",
+    marbles((m) => {
+      const lookAgain = "-";
+      const unsub = "    12500ms !";
+      const expected = " r";
+
+      const world = fake(m);
+      const { output$ } = follow(m, world, m.hot(lookAgain));
+      m.expectObservable(output$, unsub).toBe(expected, states);
+      m.flush();
+      expect(world.versions).toBe(1);
     }),
   );
 
   it(
     "calls Status at once when the event stream opened or broke",
     marbles((m) => {
+      const lookAgain = "----------x---y";
+      const unsub = "    20ms !";
+      const expected = " r---------d---r";
+
       const world = fake(m);
-      const { output$ } = follow(m, world, m.hot("----------x---y", {}));
+      const { output$ } = follow(m, world, m.hot(lookAgain, {}));
       m.at(9, () => (world.answer = "down"));
       m.at(12, () => (world.answer = "ready"));
-      m.expectObservable(output$, "20ms !").toBe("r---------d---r", { ...states, d: downSince(10) });
+      m.expectObservable(output$, unsub).toBe(expected, { ...states, d: downSince(10) });
     }),
   );
 
   it(
     "is down while Status fails, keeps the name, and reports the error with upstream's text",
     marbles((m) => {
+      const lookAgain = "-";
+      const unsub = "    16s !";
+      const expected = " r 4999ms d 8999ms r";
+
       const world = fake(m);
-      const { output$, telemetry } = follow(m, world, m.hot("-"));
+      const { output$, telemetry } = follow(m, world, m.hot(lookAgain));
       m.at(4_000, () => (world.answer = "down"));
       m.at(14_000, () => (world.answer = "ready"));
-      m.expectObservable(output$, "16s !").toBe("r 4999ms d 8999ms r", { ...states, d: downSince(5_000) });
+      m.expectObservable(output$, unsub).toBe(expected, { ...states, d: downSince(5_000) });
       m.flush();
       expect(telemetry.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
         "info Container runtime is ready",
@@ -123,11 +165,15 @@ describe("watchRuntimeState", () => {
   it(
     "never has two calls at once: a response is never older than the previous one",
     marbles((m) => {
+      const lookAgain = "1s x 99ms y 99ms z";
+      const unsub = "    7s !";
+      const expected = " 3s r 2999ms n";
+
       const world = fake(m, 3_000);
-      const { output$ } = follow(m, world, m.hot("1s x 99ms y 99ms z", {}));
+      const { output$ } = follow(m, world, m.hot(lookAgain, {}));
       // Without that rule the first request would be answered last.
       m.at(1_500, () => (world.answer = "noNetwork"));
-      m.expectObservable(output$, "7s !").toBe("3s r 2999ms n", states);
+      m.expectObservable(output$, unsub).toBe(expected, states);
       m.flush();
       expect(world.asked).toEqual([0, 3_000, 6_000]);
     }),
@@ -136,9 +182,13 @@ describe("watchRuntimeState", () => {
   it(
     "leaves call and timer on unsubscribe",
     marbles((m) => {
+      const lookAgain = "-";
+      const unsub = "    1s !";
+      const expected = "";
+
       const world = fake(m, 3_000);
-      const { output$, cell } = follow(m, world, m.hot("-"));
-      m.expectObservable(output$, "1s !").toBe("");
+      const { output$, cell } = follow(m, world, m.hot(lookAgain));
+      m.expectObservable(output$, unsub).toBe(expected);
       m.flush();
       expect([cell.value, m.scheduler.frame]).toEqual([unknownRuntimeState, 1_000]);
     }),

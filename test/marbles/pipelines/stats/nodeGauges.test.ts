@@ -19,6 +19,9 @@ describe("nodeGauges", () => {
   it(
     "counts ephemeral containers of desired pods",
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   1001ms !";
+      const expected = "";
+
       const [state, telemetry] = [createNodeState(), recordingTelemetry()];
       const debugger_ = { name: "debug", image: "i" };
       const spec = { containers: [], ephemeralContainers: [debugger_, { ...debugger_, name: "again" }] };
@@ -27,7 +30,7 @@ describe("nodeGauges", () => {
         record("b", "api", { pod: podOf({ uid: "b", spec }), wanted: false }),
       ];
       state.registry.set({ ...emptyRegistry, records: new Map(records.map((each) => [each.identity.uid, each])) });
-      expectObservable(nodeGauges({ clock, telemetry }, { hardware: undefined }, state), "1001ms !").toBe("");
+      expectObservable(nodeGauges({ clock, telemetry }, { hardware: undefined }, state), unsub).toBe(expected);
       flush();
       expect(telemetry.samples.get("kubelet_managed_ephemeral_containers")).toBe(2);
     }),
@@ -36,6 +39,9 @@ describe("nodeGauges", () => {
   it(
     "counts static pods, API pods and mirror pods separately",
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   1001ms !";
+      const expected = "";
+
       const [state, telemetry] = [createNodeState(), recordingTelemetry()];
       const going = { wanted: false, state: "terminating" } as const;
       const records = [
@@ -48,7 +54,7 @@ describe("nodeGauges", () => {
       state.registry.set({ ...emptyRegistry, records: new Map(records.map((each) => [each.identity.uid, each])) });
       const mirror = { metadata: { annotations: { "kubernetes.io/config.mirror": "a" } } };
       state.apiPodObjects.set({ byName: new Map(Object.entries({ "demo/a": mirror, "demo/b": {} })), version: "1" });
-      expectObservable(nodeGauges({ clock, telemetry }, { hardware: undefined }, state), "1001ms !").toBe("");
+      expectObservable(nodeGauges({ clock, telemetry }, { hardware: undefined }, state), unsub).toBe(expected);
       flush();
       const shown = [...telemetry.samples].filter(([name, value]) => value > 0 && name.includes("_pods"));
       expect(Object.fromEntries(shown)).toEqual({

@@ -30,12 +30,18 @@ describe("counts of directories", () => {
   it(
     "continue when they take long: the partial result is valid first, then the whole",
     marbles((m) => {
+      const unsub = "            200ms !";
+      const expectedRun = "";
+      const expectedPartial = "  10ms (a|)";
+      const expectedMeanwhile = "20ms (a|)";
+      const expectedWhole = "    50ms (a|)";
+
       const { counts, askedAt, begun } = counting(m, [40]);
-      m.expectObservable(counts.run$, "200ms !").toBe("");
-      m.expectObservable(askedAt(0)).toBe("10ms (a|)", { a: 20n });
+      m.expectObservable(counts.run$, unsub).toBe(expectedRun);
+      m.expectObservable(askedAt(0)).toBe(expectedPartial, { a: 20n });
       // The count goes on, and is not waited for once more.
-      m.expectObservable(askedAt(20)).toBe("20ms (a|)", { a: 20n });
-      m.expectObservable(askedAt(50)).toBe("50ms (a|)", { a: 40n });
+      m.expectObservable(askedAt(20)).toBe(expectedMeanwhile, { a: 20n });
+      m.expectObservable(askedAt(50)).toBe(expectedWhole, { a: 40n });
       m.flush();
       expect(begun()).toBe(1);
     }),
@@ -44,35 +50,66 @@ describe("counts of directories", () => {
   it(
     "rest three times as long as they took, with the last result valid meanwhile",
     marbles((m) => {
+      const unsub = "            200ms !";
+      const expectedRun = "";
+      const expectedFirst = "    4ms (a|)";
+      const expectedMeanwhile = "15ms (a|)";
+      const expectedSecond = "   24ms (a|)";
+
       const { counts, askedAt, begun } = counting(m, [4, 8]);
-      m.expectObservable(counts.run$, "200ms !").toBe("");
-      m.expectObservable(askedAt(0)).toBe("4ms (a|)", { a: 4n });
-      m.expectObservable(askedAt(15)).toBe("15ms (a|)", { a: 4n });
-      m.expectObservable(askedAt(16)).toBe("24ms (a|)", { a: 8n });
+      m.expectObservable(counts.run$, unsub).toBe(expectedRun);
+      m.expectObservable(askedAt(0)).toBe(expectedFirst, { a: 4n });
+      m.expectObservable(askedAt(15)).toBe(expectedMeanwhile, { a: 4n });
+      m.expectObservable(askedAt(16)).toBe(expectedSecond, { a: 8n });
       m.flush();
       expect(begun()).toBe(2);
     }),
   );
 
   it(
-    "that fail keep the last result; a removed directory has none",
+    "that fail keep the last result",
     marbles((m) => {
-      const { counts, askedAt, telemetry } = counting(m, [2, -2, -1]);
-      m.expectObservable(counts.run$, "200ms !").toBe("");
-      m.expectObservable(askedAt(0)).toBe("2ms (a|)", { a: 2n });
-      m.expectObservable(askedAt(20)).toBe("20ms (a|)", { a: 2n });
-      m.expectObservable(askedAt(30)).toBe("30ms (a|)", { a: undefined });
+      const ownerUnsub = "    200ms !";
+      const expectedRun = "   ---";
+      const expectedFirst = " 2ms (a|)";
+      const expectedFailed = "20ms (a|)";
+
+      const { counts, askedAt, telemetry } = counting(m, [2, -2]);
+      m.expectObservable(counts.run$, ownerUnsub).toBe(expectedRun);
+      m.expectObservable(askedAt(0)).toBe(expectedFirst, { a: 2n });
+      m.expectObservable(askedAt(20)).toBe(expectedFailed, { a: 2n });
       m.flush();
       expect(telemetry.lines.map(({ level }) => level)).toEqual(["warn"]);
     }),
   );
 
   it(
+    "of a removed directory have no result",
+    marbles((m) => {
+      const ownerUnsub = "     200ms !";
+      const expectedRun = "    ---";
+      const expectedFirst = "  2ms (a|)";
+      const expectedRemoved = "30ms (a|)";
+
+      const { counts, askedAt, telemetry } = counting(m, [2, -1]);
+      m.expectObservable(counts.run$, ownerUnsub).toBe(expectedRun);
+      m.expectObservable(askedAt(0)).toBe(expectedFirst, { a: 2n });
+      m.expectObservable(askedAt(30)).toBe(expectedRemoved, { a: undefined });
+      m.flush();
+      expect(telemetry.lines).toEqual([]);
+    }),
+  );
+
+  it(
     "are not started without time",
     marbles((m) => {
+      const unsub = "            200ms !";
+      const expectedRun = "";
+      const expectedUncounted = "(a|)";
+
       const { counts, askedAt, begun } = counting(m, [40]);
-      m.expectObservable(counts.run$, "200ms !").toBe("");
-      m.expectObservable(askedAt(0, 0)).toBe("(a|)", { a: undefined });
+      m.expectObservable(counts.run$, unsub).toBe(expectedRun);
+      m.expectObservable(askedAt(0, 0)).toBe(expectedUncounted, { a: undefined });
       m.flush();
       expect(begun()).toBe(0);
     }),

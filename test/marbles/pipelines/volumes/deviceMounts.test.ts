@@ -23,13 +23,27 @@ const portsOf = (entries: readonly string[], mounts: Partial<Mounts>, files: Par
 
 describe("a block device of local volumes", () => {
   it(
-    "is mounted for the first pod, and shared with the next",
+    "is mounted for the first pod",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const mount$ = cold<void>("----|");
-      const ports = (...entries: string[]) => portsOf(entries, { formatAndMount: () => mount$ });
-      expectObservable(mountDevice(ports(), device)).toBe("----|");
-      expectObservable(mountDevice(ports(mountPoint), device)).toBe("|");
-      expectSubscriptions(mount$).toBe("^---!");
+      const mount = "    ----|";
+      const mountSubs = "^---!";
+      const expected = " ----|";
+
+      const mount$ = cold<void>(mount);
+      expectObservable(mountDevice(portsOf([], { formatAndMount: () => mount$ }), device)).toBe(expected);
+      expectSubscriptions(mount$).toBe(mountSubs);
+    }),
+  );
+
+  it(
+    "is shared by the next pod",
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const mount = "   ----|";
+      const expected = "|";
+
+      const mount$ = cold<void>(mount);
+      expectObservable(mountDevice(portsOf([mountPoint], { formatAndMount: () => mount$ }), device)).toBe(expected);
+      expectSubscriptions(mount$).toBe();
     }),
   );
 
@@ -49,17 +63,24 @@ describe("a block device of local volumes", () => {
   it(
     "is unmounted unless a pod uses it, one operation at a time",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const unmount = "    --|";
+      const unmountSubs = "---^-!";
+      const mount = "      ---|";
+      const removal = "    -|";
+      const removalSubs = "-----^!";
+      const expected = "   ------|";
+
       const turns = createSemaphore(1);
-      const unmount$ = cold<void>("--|");
-      const [mount$, gone$] = [cold<void>("---|"), cold<void>("-|")];
-      const ports = (...entries: string[]) => portsOf(entries, { unmount: () => unmount$ }, { remove: () => gone$ });
+      const unmount$ = cold<void>(unmount);
+      const [mount$, removal$] = [cold<void>(mount), cold<void>(removal)];
+      const ports = (...entries: string[]) => portsOf(entries, { unmount: () => unmount$ }, { remove: () => removal$ });
       const release = (...entries: string[]) =>
         releaseDevice(ports(mountPoint, ...entries), { rootDir: "/k" }, "pv1", turns);
       expectObservable(
         merge(turns.run(mount$), release("/k/pods/u/volumes/kubernetes.io~local-volume/pv1"), release()),
-      ).toBe("------|");
-      expectSubscriptions(unmount$).toBe("---^-!");
-      expectSubscriptions(gone$).toBe("-----^!");
+      ).toBe(expected);
+      expectSubscriptions(unmount$).toBe(unmountSubs);
+      expectSubscriptions(removal$).toBe(removalSubs);
     }),
   );
 });

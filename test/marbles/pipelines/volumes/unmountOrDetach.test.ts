@@ -25,22 +25,30 @@ describe("unmounting a mount that may be stuck", () => {
   it(
     "completes with the first attempt",
     marbles((test) => {
-      const mounts = port(test, after(test, 2, of(undefined)), test.cold("#"));
-      test.expectObservable(unmountOrDetach(mounts, "/m", 6)).toBe("--(u|)", { u: { kind: "unmounted" } });
+      const detach = "  #";
+      const expected = "--(u|)";
+
+      const mounts = port(test, after(test, 2, of(undefined)), test.cold(detach));
+      test.expectObservable(unmountOrDetach(mounts, "/m", 6)).toBe(expected, { u: { kind: "unmounted" } });
     }),
   );
 
   it(
     "detaches a mount that does not answer, with the reason",
     marbles((test) => {
+      const expected = "---------(d|)";
+
       const mounts = port(test, after(test, 60, of(undefined)), after(test, 3, of(undefined)));
-      test.expectObservable(unmountOrDetach(mounts, "/m", 6)).toBe("---------(d|)", { d: { kind: "detached", stuck } });
+      test.expectObservable(unmountOrDetach(mounts, "/m", 6)).toBe(expected, { d: { kind: "detached", stuck } });
     }),
   );
 
   it(
     "passes on other errors: a mount in use stays",
     marbles((test) => {
+      const detach = "  #";
+      const expected = "--#";
+
       const mounts = port(
         test,
         after(
@@ -48,15 +56,17 @@ describe("unmounting a mount that may be stuck", () => {
           2,
           throwError(() => busy),
         ),
-        test.cold("#"),
+        test.cold(detach),
       );
-      test.expectObservable(unmountOrDetach(mounts, "/m", 6)).toBe("--#", {}, busy);
+      test.expectObservable(unmountOrDetach(mounts, "/m", 6)).toBe(expected, {}, busy);
     }),
   );
 
   it(
     "fails when detaching fails, too",
     marbles((test) => {
+      const expected = "-------#";
+
       const mounts = port(
         test,
         after(test, 60, of(undefined)),
@@ -66,7 +76,7 @@ describe("unmounting a mount that may be stuck", () => {
           throwError(() => busy),
         ),
       );
-      test.expectObservable(unmountOrDetach(mounts, "/m", 6)).toBe("-------#", {}, busy);
+      test.expectObservable(unmountOrDetach(mounts, "/m", 6)).toBe(expected, {}, busy);
     }),
   );
 });

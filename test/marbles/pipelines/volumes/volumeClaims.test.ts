@@ -29,8 +29,10 @@ describe("the claim of a volume", () => {
   it(
     "returns the volume that it is bound to",
     marbles((m) => {
+      const expected = "(v|)";
+
       const { follow, asked } = server(m, { claim: CLAIM, volume: VOLUME });
-      m.expectObservable(follow()).toBe("(v|)", {
+      m.expectObservable(follow()).toBe(expected, {
         v: { name: "pv", hostPath: { path: "/x" }, mountOptions: [], readOnly: true },
       });
       m.flush();
@@ -41,12 +43,14 @@ describe("the claim of a volume", () => {
   it(
     "is read again after half a second, doubling, until it is bound",
     marbles((m) => {
+      const expected = "e 499ms e 999ms e 1999ms (v|)";
+
       const { follow, asked, objects } = server(m, {
         claim: { ...CLAIM, status: { phase: "Pending" } },
         volume: VOLUME,
       });
       const pending = "error processing PVC demo/data: PVC is not bound";
-      m.expectObservable(follow()).toBe("e 499ms e 999ms e 1999ms (v|)", { e: pending, v: expect.anything() });
+      m.expectObservable(follow()).toBe(expected, { e: pending, v: expect.anything() });
       m.at(3000, () => (objects.claim = CLAIM));
       m.flush();
       expect(asked.map((line) => line.split(" ").slice(0, 2).join(" "))).toEqual([
@@ -64,21 +68,27 @@ describe("the claim of a volume", () => {
     ["volume", { claim: CLAIM }, "failed to fetch PV pv from API server: not found"],
   ])("names the %s that cannot be read", (_, objects, why) =>
     marbles((m) => {
+      const unsub = "   100ms !";
+      const expected = "e";
+
       const message = `error processing PVC demo/data: ${why}`;
-      m.expectObservable(server(m, objects).follow(), "100ms !").toBe("e", { e: message });
+      m.expectObservable(server(m, objects).follow(), unsub).toBe(expected, { e: message });
     })(),
   );
 
   it(
     "cannot be resolved without an API server",
     marbles((m) => {
+      const unsub = "   100ms !";
+      const expected = "e";
+
       const message = "error processing PVC demo/data: failed to fetch PVC from API server: there is no API server";
       m.expectObservable(
         followClaim(podOf(), REFERENCE, { api: undefined, clock: m.clock }).pipe(
           map((found) => (found.ok ? "" : found.error.message)),
         ),
-        "100ms !",
-      ).toBe("e", { e: message });
+        unsub,
+      ).toBe(expected, { e: message });
     }),
   );
 });

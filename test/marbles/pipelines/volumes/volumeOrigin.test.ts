@@ -38,11 +38,15 @@ describe("the origin of a CSI volume in the pod", () => {
 
   it("is known at once on a standalone node", () =>
     marbles((m) => {
-      m.expectObservable(follow(m, INLINE)).toBe("(u|)", ORIGINS);
+      const expected = "(u|)";
+
+      m.expectObservable(follow(m, INLINE)).toBe(expected, ORIGINS);
     })());
 
   it("is its name only for a volume without a driver", () =>
     marbles((m) => {
-      m.expectObservable(follow(m, { name: "v", emptyDir: {} })).toBe("(n|)", { n: { name: "v" } });
+      const expected = "(n|)";
+
+      m.expectObservable(follow(m, { name: "v", emptyDir: {} })).toBe(expected, { n: { name: "v" } });
     })());
 });

@@ -45,21 +45,27 @@ describe("giving a volume to a group", () => {
   it(
     "is reported after 30 s, then each minute, until it ends",
     marbles((m) => {
-      m.expectObservable(reported(m, local, 155_000)).toBe("30s h 59999ms a 59999ms b 4999ms |", NOTICES);
+      const expected = "30s h 59999ms a 59999ms b 4999ms |";
+
+      m.expectObservable(reported(m, local, 155_000)).toBe(expected, NOTICES);
     }),
   );
 
   it(
     "is not reported when it is quick",
     marbles((m) => {
-      m.expectObservable(reported(m, local, 29_000)).toBe("29s |");
+      const expected = "29s |";
+
+      m.expectObservable(reported(m, local, 29_000)).toBe(expected);
     }),
   );
 
   it(
     "is not reported for a volume that ends with its pod",
     marbles((m) => {
-      m.expectObservable(reported(m, emptyDir.ok ? emptyDir.value : undefined, 155_000)).toBe("155s |");
+      const expected = "155s |";
+
+      m.expectObservable(reported(m, emptyDir.ok ? emptyDir.value : undefined, 155_000)).toBe(expected);
     }),
   );
 });

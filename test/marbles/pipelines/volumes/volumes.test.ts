@@ -155,11 +155,13 @@ describe("a volume of a pod", () => {
   it(
     "is retried after 500 ms, 1 s and so on, with an event for each failure",
     marbles((m) => {
+      const unsub = "   4s !";
+      const expected = "-m-e 499ms m-e 999ms m-d";
+
       const failing = after(m, 2, busy);
       const mount = [failing, failing, after(m, 2)];
       const commands = "-s";
-      const expected = "-m-e 499ms m-e 999ms m-d";
-      m.expectObservable(story(m, MEMORY, commands, { mount }), "4s !").toBe(expected);
+      m.expectObservable(story(m, MEMORY, commands, { mount }), unsub).toBe(expected);
     }),
   );
 
@@ -168,8 +170,10 @@ describe("a volume of a pod", () => {
     marbles((m) => {
       const commands = "-s";
       const objects = " -------o";
+      const unsub = "   400ms !";
       const expected = "-e-----(wd)";
-      m.expectObservable(story(m, SETTINGS, commands, {}, objects), "400ms !").toBe(expected);
+
+      m.expectObservable(story(m, SETTINGS, commands, {}, objects), unsub).toBe(expected);
     }),
   );
 
@@ -178,48 +182,58 @@ describe("a volume of a pod", () => {
     marbles((m) => {
       const objects = " -a---a---b---";
       const commands = "--s---s---s--";
+      const unsub = "   400ms !";
       const expected = "--(wd)---w---";
-      m.expectObservable(story(m, SETTINGS, commands, {}, objects), "400ms !").toBe(expected);
+
+      m.expectObservable(story(m, SETTINGS, commands, {}, objects), unsub).toBe(expected);
     }),
   );
 
   it(
     "stays while containers stop, and is torn down after the last one",
     marbles((m) => {
+      const unsub = "   2m !";
+      const expected = "-m-d--- 60s u-(rg)";
+
       const [mount, unmount] = [[after(m, 2)], [after(m, 2)]];
       const commands = "-s----k 60s t";
-      const expected = "-m-d--- 60s u-(rg)";
-      m.expectObservable(story(m, MEMORY, commands, { mount, unmount }), "2m !").toBe(expected);
+      m.expectObservable(story(m, MEMORY, commands, { mount, unmount }), unsub).toBe(expected);
     }),
   );
 
   it(
     "is torn down after a mount in progress, never beside it",
     marbles((m) => {
+      const unsub = "   1m !";
+      const expected = "-m--------u-(rg)";
+
       const [mount, unmount] = [[after(m, 9)], [after(m, 2)]];
       const commands = "-s--t";
-      const expected = "-m--------u-(rg)";
-      m.expectObservable(story(m, MEMORY, commands, { mount, unmount }), "1m !").toBe(expected);
+      m.expectObservable(story(m, MEMORY, commands, { mount, unmount }), unsub).toBe(expected);
     }),
   );
 
   it(
     "in use stays mounted with its directory, and is unmounted later",
     marbles((m) => {
+      const unsub = "   1m !";
+      const expected = "-(md)--u- 500ms u- 1000ms u-(rg)";
+
       const unmount = [after(m, 2, busy), after(m, 2, busy), after(m, 2)];
       const commands = "-s-----t";
-      const expected = "-(md)--u- 500ms u- 1000ms u-(rg)";
-      m.expectObservable(story(m, MEMORY, commands, { unmount }), "1m !").toBe(expected);
+      m.expectObservable(story(m, MEMORY, commands, { unmount }), unsub).toBe(expected);
     }),
   );
 
   it(
     "whose server does not answer is detached after 30 s",
     marbles((m) => {
+      const unsub = "   1m !";
+      const expected = "-(md)--u 29999ms (lrg)";
+
       const unmount = [after(m, 600_000)];
       const commands = "-s-----t";
-      const expected = "-(md)--u 29999ms (lrg)";
-      m.expectObservable(story(m, MEMORY, commands, { unmount }), "1m !").toBe(expected);
+      m.expectObservable(story(m, MEMORY, commands, { unmount }), unsub).toBe(expected);
     }),
   );
 
@@ -227,8 +241,10 @@ describe("a volume of a pod", () => {
     "whose objects are still being read when its pod ends is neither set up nor retried",
     marbles((m) => {
       const commands = "-s---t";
+      const unsub = "   1m !";
       const expected = "-----g";
-      m.expectObservable(story(m, SETTINGS, commands, { readMs: 9 }), "1m !").toBe(expected);
+
+      m.expectObservable(story(m, SETTINGS, commands, { readMs: 9 }), unsub).toBe(expected);
     }),
   );
 
@@ -236,8 +252,10 @@ describe("a volume of a pod", () => {
     "that was never mounted is forgotten with its pod, without an unmount",
     marbles((m) => {
       const commands = "-s---t";
+      const unsub = "   1m !";
       const expected = "-e---g";
-      m.expectObservable(story(m, { name: "v", configMap: { name: "gone" } }, commands), "1m !").toBe(expected);
+
+      m.expectObservable(story(m, { name: "v", configMap: { name: "gone" } }, commands), unsub).toBe(expected);
     }),
   );
 });

@@ -18,6 +18,7 @@ const PIPELINE_DIRECTORIES = {
   eviction: ["stats"],
   images: ["projections"],
   volumes: ["projections"],
+  dra: [],
   probes: [],
   podWorker: ["images", "node", "probes", "volumes"],
 };

@@ -28,7 +28,6 @@ const REASONS: readonly (readonly [page: string, start: string, reason: string])
   ["/metrics", "disabled_metrics", "belongs to upstream's metrics library"],
   ["/metrics", "hidden_metrics", "belongs to upstream's metrics library"],
   ["/metrics", "registered_metrics", "belongs to upstream's metrics library"],
-  ["/metrics", "dra_", "no dynamic resource allocation yet"],
   [
     "/metrics",
     "force_cleaned_failed_volume_",

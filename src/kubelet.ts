@@ -22,6 +22,9 @@ import { concat, map, merge, type Observable, Subject, switchMap, takeUntil, tap
 import type { Node } from "./core/api.ts";
 import type { KubeletConfig } from "./core/kubeletConfig.ts";
 import type { RegistryInput } from "./core/pod/podRegistry.ts";
+import { deviceDrivers, draPluginHandler } from "./pipelines/dra/deviceDrivers.ts";
+import type { DynamicResources } from "./pipelines/dra/dynamicResources.ts";
+import { leftoverClaims } from "./pipelines/dra/leftoverClaims.ts";
 import { clusterNode } from "./pipelines/cluster/clusterNode.ts";
 import { runtimeClasses, services } from "./pipelines/cluster/knownObjects.ts";
 import { drained } from "./pipelines/drain.ts";
@@ -85,7 +88,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   const draining$ = new Subject<void>();
   const allSourcesSeen = (): boolean => areSourcesSeen(config, state);
   const { list: parts, owner, run } = createParts(state, queues);
-  const pods = createPodServices(ports, config, state, owner("podServices", "idRanges", "volumes"));
+  const pods = createPodServices(ports, config, state, owner("podServices", "idRanges", "volumes", "claims"));
   const garbage = createGarbageCollection(ports, config, state);
   const imagesChanged$ = merge(pods.images.pulled$, garbage.imagesRemoved$);
   const stats = createNodeStats(ports, config, state);
@@ -118,10 +121,13 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   run("housekeeping", { reads: ["registry", "listing", "runtimeStatuses"], writes: ["orphans"] }, (use) =>
     housekeeping({ ready$: registrySettled(use) }, ports, config, use, pods),
   );
+  runDrivers(run, ports, config, pods.dynamicResources);
   run("garbageCollection", GARBAGE_PLACES, (use) => garbage.events$.pipe(into(use.events)));
   run("logRotation", { reads: ["runtimeStatuses"] }, (use) => logRotation(ports, config.logRotation, use));
-  run("nodeGauges", { reads: ["runtimeStatuses", "registry", "podStatuses", "apiPodObjects", "volumes"] }, (use) =>
-    nodeGauges(ports, config, use),
+  run(
+    "nodeGauges",
+    { reads: ["runtimeStatuses", "registry", "podStatuses", "apiPodObjects", "volumes", "claims"] },
+    (use) => nodeGauges(ports, config, use),
   );
   run("diskCounts", {}, () => stats.counting$);
   runEviction(run, ports, config, { stats, reclaim: garbage.reclaim });
@@ -159,13 +165,24 @@ function runEviction(run: Run, ports: KubeletPorts, config: KubeletConfig, tools
   );
 }
 
+function runDrivers(run: Run, ports: KubeletPorts, config: KubeletConfig, claims: DynamicResources): void {
+  run("deviceDrivers", { reads: ["plugins"], writes: ["draDrivers"] }, (use) =>
+    deviceDrivers(ports, use.plugins, use.draDrivers),
+  );
+  run("leftoverClaims", { reads: ["registry", "listing", "claims"] }, (use) =>
+    leftoverClaims({ ready$: registrySettled(use) }, ports, config, use, claims),
+  );
+}
+
 function runMachineWatches(run: Run, ports: KubeletPorts, config: KubeletConfig): void {
   run("hostAddresses", { writes: ["addresses"] }, (use) => hostAddresses(ports, config, use.addresses));
   run("podCidr", { reads: ["node"] }, (use) => podCidr(ports, config, use.node));
   run("nodeCgroups", NODE_PLACES, (use) => nodeCgroups(ports, config, use).pipe(into(use.events)));
   run("nodeProcesses", {}, () => nodeProcesses(ports, config));
   run("containerCpus", { reads: ["registry", "runtimeStatuses"] }, (use) => containerCpus(ports, config, use));
-  run("pluginManager", { writes: ["plugins"] }, (use) => pluginManager(ports, {}, use.plugins));
+  run("pluginManager", { writes: ["plugins"] }, (use) =>
+    pluginManager(ports, { DRAPlugin: draPluginHandler }, use.plugins),
+  );
   run("oomWatcher", { writes: ["events"] }, (use) => oomWatcher(ports, config).pipe(into(use.events)));
 }
 

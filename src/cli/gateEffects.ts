@@ -18,7 +18,7 @@ const words = (text: string): readonly string[] => text.split(/\s+/).filter((nam
 const HEEDED = words(`
   AllAlpha AllBeta AllowDNSOnlyNodeCSR ClusterTrustBundleProjection ComponentFlagz ComponentStatusz ContainerCheckpoint
   ContainerRestartRules ContainerStopSignals CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions
-  DisableCPUQuotaWithExclusiveCPUs DisableNodeKubeProxyVersion EnvFiles EventedPLEG ExtendWebSocketsToKubelet
+  DisableCPUQuotaWithExclusiveCPUs DisableNodeKubeProxyVersion DRAExtendedResource EnvFiles EventedPLEG ExtendWebSocketsToKubelet
   HostnameOverride InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScalingExclusiveCPUs
   InPlacePodVerticalScalingExclusiveMemory InPlacePodVerticalScalingInitContainers KubeletCrashLoopBackOffMax
   KubeletEnsureSecretPulledImages KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders
@@ -33,7 +33,7 @@ const HEEDED = words(`
 const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
   [
     "as upstream, it is locked",
-    `CPUManagerPolicyOptions CustomCPUCFSQuotaPeriod ExecProbeTimeout ImageMaximumGCAge ImageVolume InPlacePodVerticalScaling KubeletCgroupDriverFromCRI
+    `CPUManagerPolicyOptions CustomCPUCFSQuotaPeriod DynamicResourceAllocation ExecProbeTimeout ImageMaximumGCAge ImageVolume InPlacePodVerticalScaling KubeletCgroupDriverFromCRI
      KubeletFineGrainedAuthz KubeletPSI NodeLogQuery NodeSwap PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
      PodObservedGenerationTracking ProcMountType RecursiveReadOnlyMounts RelaxedDNSSearchValidation
      RelaxedEnvironmentVariableValidation SidecarContainers SupplementalGroupsPolicy TopologyManagerPolicyOptions
@@ -52,13 +52,8 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
     "no option of the topology manager is in that stage any more",
     "TopologyManagerPolicyAlphaOptions TopologyManagerPolicyBetaOptions",
   ],
-  [
-    "there is no Dynamic Resource Allocation yet: pods that claim devices wait",
-    `DRAAdminAccess DRAConsumableCapacity DRADeviceBindingConditions DRADeviceTaintRules DRADeviceTaints
-     DRAExtendedResource DRAListTypeAttributes DRANodeAllocatableResources DRAPartitionableDevices DRAPrioritizedList
-     DRAResourceClaimDeviceStatus DRAResourceClaimGranularStatusAuthorization DRAResourcePoolStatus
-     DRASchedulerFilterTimeout DRAWorkloadResourceClaims DynamicResourceAllocation`,
-  ],
+  ["claims are not shared by groups of pods yet", "DRAWorkloadResourceClaims"],
+  ["claims are for devices, not for CPU and memory", "DRANodeAllocatableResources"],
   ["no device is watched yet", "ResourceHealthStatus ResourceHealthStatusMessage"],
   [
     "there is no pod resources API yet",
@@ -100,7 +95,9 @@ const FOREIGN: readonly (readonly [component: string, gates: string])[] = [
   ["kube-proxy", "NFTablesProxyMode PreferSameTrafficDistribution"],
   [
     "the scheduler",
-    `ClearingNominatedNodeNameAfterBinding GangScheduling GenericWorkload MatchLabelKeysInPodAffinity
+    `ClearingNominatedNodeNameAfterBinding DRAAdminAccess DRAConsumableCapacity DRADeviceBindingConditions
+     DRADeviceTaintRules DRADeviceTaints DRAListTypeAttributes DRAPartitionableDevices DRAPrioritizedList
+     DRASchedulerFilterTimeout GangScheduling GenericWorkload MatchLabelKeysInPodAffinity
      MatchLabelKeysInPodTopologySpread MatchLabelKeysInPodTopologySpreadSelectorMerge
      NodeInclusionPolicyInPodTopologySpread NominatedNodeNameForExpectation OpportunisticBatching PodSchedulingReadiness
      SchedulerAsyncAPICalls SchedulerAsyncPreemption SchedulerPopFromBackoffQ SchedulerQueueingHints
@@ -124,7 +121,8 @@ const FOREIGN: readonly (readonly [component: string, gates: string])[] = [
      AuthorizeNodeWithSelectors AuthorizePodWebsocketUpgradeCreatePermission AuthorizeWithSelectors BtreeWatchCache
      CBORServingAndStorage CRDObservedGenerationTracking CRDValidationRatcheting ClusterTrustBundle
      ConcurrentWatchObjectDecode ConsistentListFromCache ConstrainedImpersonation CoordinatedLeaderElection
-     CrossNamespaceVolumeDataSource CustomResourceFieldSelectors DeclarativeValidation DeclarativeValidationBeta
+     CrossNamespaceVolumeDataSource CustomResourceFieldSelectors DRAResourceClaimDeviceStatus
+     DRAResourceClaimGranularStatusAuthorization DRAResourcePoolStatus DeclarativeValidation DeclarativeValidationBeta
      DeclarativeValidationTakeover DetectCacheInconsistency DisableAllocatorDualWrite
      ExternalServiceAccountTokenSigner KMSv1 ListFromCacheSnapshot ManifestBasedAdmissionControlConfig
      MinimumKubeletVersion MultiCIDRServiceAllocator MutablePVNodeAffinity MutatingAdmissionPolicy OpenAPIEnums

@@ -123,6 +123,11 @@ function gatedSettingsOf(featureGates: KubeletOptions["featureGates"]) {
       stopSignals: isOn("ContainerStopSignals"),
       envFiles: isOn("EnvFiles"),
     },
+    draGates: {
+      extendedResources: isOn("DRAExtendedResource"),
+      health: isOn("ResourceHealthStatus"),
+      healthMessages: isOn("ResourceHealthStatusMessage"),
+    },
     allowsPodLevelResources: isOn("PodLevelResources"),
     reportsReadyToStart: isOn("PodReadyToStartContainersCondition"),
   } satisfies Partial<KubeletConfig>;

@@ -8,6 +8,7 @@ import type { ApiLanes } from "../ports/apiServer.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { storeEvents } from "../sinks/apiEvents.ts";
 import { createCredentialPlugins } from "../sinks/credentialPlugins.ts";
+import { createDraDrivers } from "../sinks/draDrivers.ts";
 import { recordEvents } from "../sinks/events.ts";
 import { createFiles } from "../sinks/files.ts";
 import { createLogFiles } from "../sinks/logFiles.ts";
@@ -63,6 +64,7 @@ export function realPorts(
       sockets: pluginSockets(pluginRegistryDir(kubeletConfig.directories)),
       registration: createPluginRegistration(clock),
     },
+    draDrivers: api && createDraDrivers({ clock, telemetry }),
     probers: createProbers(client.runtime, clock),
     files: createFiles(trees),
     volumeFiles: createVolumeFiles({ clock, trees }),

@@ -56,6 +56,13 @@ function nameOfStatus(status: number): string {
   return name === "cancelled" ? "Canceled" : `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }
 
+/** Returns the end of a call in Go's spelling: `OK`, `Canceled`, `Unavailable`; `Unknown` where gRPC has no such code. */
+export function statusNameOf(code: "Ok" | ErrorCode): string {
+  if (code === "Ok") return "OK";
+  const [status = GrpcStatus.unknown] = [...ERROR_CODE].find(([, known]) => known === code) ?? [];
+  return nameOfStatus(status);
+}
+
 /** Returns a failed call in the format of gRPC's Go library, which upstream's messages and events contain. */
 export const grpcFailureText = ({ status, details }: Pick<GrpcFailure, "status" | "details">): string =>
   `rpc error: code = ${nameOfStatus(status)} desc = ${details}`;

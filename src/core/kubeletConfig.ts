@@ -52,6 +52,16 @@ export interface ImagePullConfig {
   readonly backoff: BackoffPolicy;
 }
 
+/** Gates of Dynamic Resource Allocation that a node heeds. */
+export interface DraGates {
+  /** DRAExtendedResource. */
+  readonly extendedResources: boolean;
+  /** ResourceHealthStatus. */
+  readonly health: boolean;
+  /** ResourceHealthStatusMessage. */
+  readonly healthMessages: boolean;
+}
+
 /** The configuration that pipelines read. */
 export interface KubeletConfig {
   readonly nodeName: string;
@@ -144,6 +154,7 @@ export interface KubeletConfig {
   readonly podFieldGates: PodFieldGates;
   /** The gate PodLevelResources: when off, pods with pod-level resources are rejected. */
   readonly allowsPodLevelResources: boolean;
+  readonly draGates: DraGates;
   /** The gate PodReadyToStartContainersCondition. */
   readonly reportsReadyToStart: boolean;
   readonly clusterDns: readonly string[];

@@ -81,6 +81,9 @@ export function isTerminationLog(path: string, uid: string, container: string): 
 /** Checkpoint of the pod's allocated resources. */
 export const podAllocationPath = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/allocation.json`;
 
+/** Checkpoint of the claims in use, where upstream has it. */
+export const claimsStatePath = ({ rootDir }: RootDir): string => `${rootDir}/dra_manager_state`;
+
 /** The file mounted as /etc/hosts. */
 export const etcHostsPath = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/etc-hosts`;
 

@@ -18,6 +18,14 @@ export function endFailure(memory: FailureMemory, name: string): void {
   setFailures(memory, new Map(memory.failures.value).set(name, { ...noted, endedAt: memory.effects.requiredSequence }));
 }
 
+/** Drops the failures of these containers that have this reason: another attempt has succeeded. */
+export function forgetFailures(memory: FailureMemory, names: readonly string[], reason: string): void {
+  const isPast = (name: string): boolean => memory.failures.value.get(name)?.error.reason === reason;
+  const past = new Set(names.filter(isPast));
+  if (past.size === 0) return;
+  setFailures(memory, new Map([...memory.failures.value].filter(([name]) => !past.has(name))));
+}
+
 /** Writes the timeline first, so that the failure precedes the status that follows from it. */
 function setFailures(memory: FailureMemory, failures: ReadonlyMap<string, NotedFailure>): void {
   const shown = unended(failures).map(([name, { error, retryAt }]): readonly [string, ContainerFailure] => {

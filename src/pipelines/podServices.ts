@@ -6,6 +6,7 @@ import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState, NodeView } from "../state/nodeState.ts";
+import { createDynamicResources, type DynamicResources } from "./dra/dynamicResources.ts";
 import { createCredentialPlugins } from "./images/credentialPlugins.ts";
 import { createImagePulls, type ImagePulls } from "./images/imagePull.ts";
 import { createPullRecords } from "./images/pullRecords.ts";
@@ -22,7 +23,8 @@ import { createVolumes, type Volumes } from "./volumes/volumes.ts";
 /** The cells that pod workers read. */
 export type PodServicesState = Pick<
   NodeView,
-  "listing" | "runtimeStatuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence" | "volumes"
+  | ("listing" | "runtimeStatuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence" | "volumes")
+  | "draDrivers"
 >;
 
 /** Everything a pod worker uses besides its own memory. */
@@ -38,6 +40,7 @@ export interface PodServices {
   readonly starts: PodStarts;
   readonly userNamespaces: UserNamespaces;
   readonly volumes: Volumes;
+  readonly dynamicResources: DynamicResources;
   readonly objects: PodObjects;
   readonly credentials: FindCredentials;
   /** Undefined without an API server. */
@@ -59,7 +62,7 @@ export function createPodServices(
   ports: KubeletPorts,
   config: KubeletConfig,
   state: State,
-  cells: Pick<NodeState, "idRanges" | "volumes">,
+  cells: Pick<NodeState, "idRanges" | "volumes" | "claims">,
 ): SharedPodServices {
   const { api, telemetry } = ports;
   const pullRecords = createPullRecords(ports, config);
@@ -76,9 +79,10 @@ export function createPodServices(
     api: api?.objects,
     csiDrivers$: ports.cluster?.csiDrivers$,
   });
+  const dynamicResources = createDynamicResources(ports, config, state.draDrivers, cells.claims);
   const node = nodeContext(config, ports.machine, state, ports.cluster === undefined);
   return {
-    load: () => concat(userNamespaces.load(), pullRecords.load(), volumes.load()),
+    load: () => concat(userNamespaces.load(), pullRecords.load(), volumes.load(), dynamicResources.load()),
     prune: () => pullRecords.prune(),
     config,
     ports,
@@ -91,6 +95,7 @@ export function createPodServices(
     objects,
     tokens,
     volumes,
+    dynamicResources,
     credentials: createRegistryCredentials({ ports, objects, places: config.dockerFiles, askPlugins }),
   };
 }

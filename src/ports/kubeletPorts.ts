@@ -14,6 +14,7 @@ import type { CgroupUsage } from "./cgroupUsage.ts";
 import type { Clock } from "./clock.ts";
 import type { ImageService, RuntimeService } from "./cri.ts";
 import type { CredentialPlugins } from "./credentials.ts";
+import type { DraDrivers } from "./draDrivers.ts";
 import type { Files } from "./files.ts";
 import type { LogFiles } from "./logFiles.ts";
 import type { MemoryEvents } from "./memoryEvents.ts";
@@ -62,6 +63,8 @@ export interface KubeletPorts {
   readonly objects: ObjectCache | undefined;
   /** Other API objects that projected volumes use; undefined on a standalone node. */
   readonly projections?: Projections | undefined;
+  /** undefined on a standalone node. */
+  readonly draDrivers?: DraDrivers | undefined;
   /** API objects other than pods; undefined on a standalone node. */
   readonly cluster: ClusterObjects | undefined;
   readonly runtime: RuntimeService;

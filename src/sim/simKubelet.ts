@@ -17,6 +17,7 @@ import { inSequence } from "../operators/inSequence.ts";
 import { storeEvents } from "../sinks/apiEvents.ts";
 import { recordEvents } from "../sinks/events.ts";
 import type { CredentialPlugins } from "../ports/credentials.ts";
+import type { DraDrivers } from "../ports/draDrivers.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { clusterSources } from "../sources/clusterSources.ts";
 import { eventedPleg } from "../sources/eventedPleg.ts";
@@ -62,6 +63,8 @@ export interface SimKubeletOptions {
   readonly maxLogLines: number;
   /** Default: none are configured. */
   readonly credentialPlugins?: CredentialPlugins | undefined;
+  /** Default: there are none. */
+  readonly draDrivers?: DraDrivers | undefined;
   /** `configMapAndSecretChangeDetectionStrategy`; default `Watch`. */
   readonly objectStrategy?: string | undefined;
   /** Enables certificates and trust bundles in volumes, which are off by default. */
@@ -195,6 +198,7 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
     cgroupUsage: undefined,
     projections: options.hasProjections === true ? projectionsOf(options, telemetry, rng) : undefined,
     credentialPlugins: options.credentialPlugins,
+    draDrivers: options.draDrivers,
     probers: createSimProbers({ ...ports, answers: options.answers, onAnswer: options.probed }),
     rng,
     snapshots$: merge(options.snapshots$, cluster?.pods$ ?? EMPTY).pipe(tap(wantedSeen(see))),

@@ -6,6 +6,7 @@ import type { ResourceAmounts } from "../core/resources/resourceList.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { CredentialPlugins } from "../ports/credentials.ts";
+import type { DraDrivers } from "../ports/draDrivers.ts";
 import type { Machine } from "../ports/host.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import type { SimCgroupsOptions } from "./host/simCgroups.ts";
@@ -54,6 +55,8 @@ export interface SimNodeOptions extends RuntimeParts {
   readonly hasProjections?: boolean;
   /** Runs the credential plugins of `config`; default: there are none. */
   readonly credentialPlugins?: CredentialPlugins;
+  /** Drivers of Dynamic Resource Allocation, which outlive crashes of the kubelet; default: there are none. */
+  readonly draDrivers?: (clock: SimClock) => DraDrivers;
   /** Default: none. */
   readonly runtimeClasses?: RuntimeClasses;
   readonly fileFault?: SimFilesOptions["fault"];

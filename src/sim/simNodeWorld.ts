@@ -113,6 +113,7 @@ export function createSimNodeWorld(options: SimNodeOptions): SimNodeWorld {
     objectStrategy: options.objectStrategy,
     hasProjections: options.hasProjections,
     credentialPlugins: options.credentialPlugins,
+    draDrivers: options.draDrivers?.(clock),
     see,
   });
   const parts = { clock, scheduler, config, runtime, host, files, cgroups, ...sources, api, life, see };

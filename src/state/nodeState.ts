@@ -6,6 +6,7 @@ import { NO_API_POD_OBJECTS, type ApiPodObjects } from "../core/api/apiPodObject
 import type { Node, PodStatus } from "../core/api.ts";
 import { type ConfigObjects, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
 import type { ServiceForEnv } from "../core/container/serviceEnv.ts";
+import { type ClaimInfos, NO_CLAIMS } from "../core/dra/claimInfo.ts";
 import { type EvictionView, NO_EVICTION_VIEW } from "../core/eviction/evictionView.ts";
 import type { SignalLooks } from "../core/eviction/pressureView.ts";
 import type { MonotonicMs, PodUid } from "../core/ids.ts";
@@ -20,6 +21,7 @@ import { type RuntimeState, unknownRuntimeState } from "../core/runtime/runtimeS
 import type { PodTimeline } from "../core/timeline/timelineTypes.ts";
 import { type IdRanges, noIdRanges } from "../core/userns/idRanges.ts";
 import type { PodVolumes } from "../core/volume/podVolumes.ts";
+import type { DraDriverMap } from "../ports/draDrivers.ts";
 import { type Cell, createCell, type ReadonlyCell } from "./cell.ts";
 import { createKeyedCell, type KeyedCell, type ReadonlyKeyedCell } from "./keyedCell.ts";
 import { createSequence, type Sequence } from "./sequence.ts";
@@ -42,6 +44,9 @@ export interface NodeState {
   readonly timelines: KeyedCell<PodUid, PodTimeline>;
   readonly idRanges: Cell<IdRanges>;
   readonly volumes: KeyedCell<PodUid, PodVolumes>;
+  /** ResourceClaims that pods of the node use. */
+  readonly claims: Cell<ClaimInfos>;
+  readonly draDrivers: Cell<DraDriverMap>;
   /** Why each one stays, as of the last sweep. */
   readonly orphans: Cell<ReadonlyMap<PodUid, string>>;
   readonly runtimeClasses: Cell<RuntimeClasses>;
@@ -83,6 +88,8 @@ export function createNodeState(): NodeState {
     timelines: createKeyedCell(),
     idRanges: createCell(noIdRanges),
     volumes: createKeyedCell(),
+    claims: createCell(NO_CLAIMS),
+    draDrivers: createCell<DraDriverMap>(new Map()),
     orphans: createCell<ReadonlyMap<PodUid, string>>(new Map()),
     runtimeClasses: createCell<RuntimeClasses>(new Map()),
     services: createCell<readonly ServiceForEnv[] | undefined>(undefined),

@@ -45,6 +45,8 @@ export interface ContainerConfigInput {
   readonly envFiles?: EnvFiles;
   /** CPUs that the container may run on, such as `0-3,8`; default: all. */
   readonly cpus?: string;
+  /** Names of CDI devices; default: none. */
+  readonly cdiDevices?: readonly string[];
   /** The container may use all the time of its CPUs, whatever its limit. */
   readonly hasNoCpuQuota?: boolean;
   /** Container whose processes an ephemeral container joins. */
@@ -104,6 +106,7 @@ export function buildContainerConfig(input: ContainerConfigInput): Result<Contai
       envs: env.value.map(({ name, value, bytes }) => ({ key: name, value: bytes ?? utf8.encode(value) })),
       // ID-mapped mounts: files on disk keep the IDs that the pod uses inside its user namespace.
       mounts: mounts.value.map((mount) => ({ ...mount, uidMappings: [...uids], gidMappings: [...gids] })),
+      CDIDevices: (input.cdiDevices ?? []).map((name) => ({ name })),
       labels: containerLabels(pod, container),
       annotations: containerAnnotations(pod, container, restartCount),
       logPath: containerLogName(container.name, restartCount),

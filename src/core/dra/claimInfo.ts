@@ -64,9 +64,10 @@ export function usableClaim(pod: Pod, { mustBeOwned }: PodClaim, claim: Resource
   return ok({ namespace, name, uid, podUids: new Set([metadata.uid]), drivers, isPrepared: false });
 }
 
-/** Returns the table with the pod as user of these claims. Errors: an earlier claim of the same name is still in use. */
+/** Returns the table with the pod as user of these claims, the same one if it is already. Errors: an earlier claim of the same name is still in use. */
 export function withUsedClaims(infos: ClaimInfos, used: readonly ClaimInfo[]): Result<ClaimInfos> {
   const next = new Map(infos);
+  let isChanged = false;
   for (const info of used) {
     const known = next.get(claimKey(info));
     if (known !== undefined && known.uid !== info.uid) {
@@ -74,9 +75,12 @@ export function withUsedClaims(infos: ClaimInfos, used: readonly ClaimInfo[]): R
       return refuse(`${what} (previous pod force-deleted?!)`);
     }
     const podUids = new Set([...(known?.podUids ?? []), ...info.podUids]);
-    next.set(claimKey(info), known === undefined ? info : { ...known, podUids });
+    if (known === undefined) next.set(claimKey(info), info);
+    else if (podUids.size > known.podUids.size) next.set(claimKey(info), { ...known, podUids });
+    else continue;
+    isChanged = true;
   }
-  return ok(next);
+  return ok(isChanged ? next : infos);
 }
 
 /** Returns the table with the answers of one driver: the devices of each claim by its key. */

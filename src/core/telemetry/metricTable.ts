@@ -4,6 +4,7 @@
  */
 import { authMetrics } from "./authMetrics.ts";
 import { certificateMetrics } from "./certificateMetrics.ts";
+import { draMetrics } from "./draMetrics.ts";
 import { hardwareMetrics } from "./hardwareMetrics.ts";
 import type { MetricRow } from "./metricRow.ts";
 import { nodeMetrics } from "./nodeMetrics.ts";
@@ -22,6 +23,7 @@ export const metricTable = {
   ...runtimeMetrics,
   ...nodeMetrics,
   ...hardwareMetrics,
+  ...draMetrics,
   ...proberMetrics,
   ...serverMetrics,
   ...authMetrics,

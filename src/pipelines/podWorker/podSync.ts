@@ -11,6 +11,7 @@ import { type ContainerId, podUid } from "../../core/ids.ts";
 import { computePodActions, startsOf } from "../../core/pod/podActions.ts";
 import type { ContainerStart, PodActions } from "../../core/pod/podActionsTypes.ts";
 import type { PodCommand } from "../../core/pod/podRegistry.ts";
+import { hasClaims } from "../../core/dra/podClaims.ts";
 import { podMeaning } from "../../core/pod/podUpdate.ts";
 import { newestContainer } from "../../core/pod/restartRules.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
@@ -59,7 +60,8 @@ export function syncPod(
       const objects = objectsReadBy(pod, memory.objects.value, context.state.runtimeClasses.value);
       const unmounted = unmountedOf(context, pod);
       const runtimeState = context.state.runtimeState.value;
-      return { pod, objects, runtimeState, actions, sizes, resize, isResizing, unmounted };
+      const claims = hasClaims(pod) ? context.dynamicResources.basisOf(pod) : undefined;
+      return { pod, claims, objects, runtimeState, actions, sizes, resize, isResizing, unmounted };
     },
     // The API server sends our own status back, which is no reason to try again.
     essence: ({ actions, pod: wanted, sizes: _, ...basis }) => ({

@@ -15,6 +15,7 @@ import { reconcile } from "../../operators/reconcile.ts";
 import { killRunningPod } from "./killPod.ts";
 import { type PodContext, podEvent } from "../podContext.ts";
 import type { PodOutput } from "../podOutputs.ts";
+import { holdsClaims, unpreparePodClaims } from "./podClaims.ts";
 import { podRound, wakeAfter } from "./podRound.ts";
 import { andThen } from "./roundFailure.ts";
 
@@ -34,11 +35,17 @@ export function terminatePod(
       plan: (runtime) => {
         if (isRunning(runtime)) return planPodKill(known(runtime), runtime, graceSeconds);
         // Containers that an abandoned sync is still starting must be stopped as well.
-        return lasting.value > 0 ? "await" : "stopped";
+        if (lasting.value > 0) return "await";
+        return holdsClaims(context, pod) ? { unprepare: context.dynamicResources.driverNames() } : "stopped";
       },
       act: (plan, runtime) => {
         if (plan === "await") return EMPTY;
-        if (plan === "stopped") return of<PodOutput>({ kind: "stopped", uid: context.identity.uid });
+        const stopped: PodOutput = { kind: "stopped", uid: context.identity.uid };
+        if (plan === "stopped") return of(stopped);
+        if ("unprepare" in plan) {
+          // The API server may give the devices to another pod as soon as it knows that this one has ended.
+          return unpreparePodClaims(context, pod).pipe(andThen((errors) => (errors.length > 0 ? EMPTY : of(stopped))));
+        }
         return killRunningPod(context, known(runtime), runtime, { graceSeconds, keepsDeadlines: true }).pipe(
           andThen((errors) => {
             if (errors.length === 0) return EMPTY;

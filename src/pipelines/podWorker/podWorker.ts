@@ -32,6 +32,7 @@ import type { PodOutput } from "../podOutputs.ts";
 import { wakeAfter } from "./podRound.ts";
 import { followObjects } from "../podObjects.ts";
 import type { PodServices, PodServicesState } from "../podServices.ts";
+import { holdsClaims } from "./podClaims.ts";
 import { podStatusStream } from "./podStatusStream.ts";
 import { syncPod } from "./podSync.ts";
 import { terminatePod } from "./podTerminate.ts";
@@ -134,7 +135,8 @@ function runPhase(
   const volumes$ = derived([state.volumes.changes$(identity.uid)], () =>
     volumeStage(state.volumes.get(identity.uid) ?? NO_VOLUMES),
   );
-  const looked$ = whenever(state.runtimeStatuses.changes$(identity.uid), state.runtimeState.changes$, volumes$);
+  const seen$ = whenever(state.runtimeStatuses.changes$(identity.uid), state.runtimeState.changes$, volumes$);
+  const looked$ = holdsClaims(context, command.pod) ? whenever(seen$, state.draDrivers.changes$) : seen$;
   switch (command.phase) {
     case "sync": {
       const commands$ = latest.changes$.pipe(filter(({ phase }) => phase === "sync"));

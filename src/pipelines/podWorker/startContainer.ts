@@ -174,6 +174,8 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, sou
     const message = "services have not yet been read at least once, cannot construct envvars";
     return err(kubeletError("Unavailable", message));
   }
+  const devices = context.dynamicResources.devicesOf(pod, container);
+  if (!devices.ok) return devices;
   const ownCpus = ownCpusText(context.memory.allocation.hardware, container.name);
   return buildContainerConfig({
     pod,
@@ -189,6 +191,7 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, sou
     targetContainerId: target?.containerId,
     volumes: volumesOf(context),
     cpus: ownCpus ?? context.node.sharedCpus,
+    cdiDevices: devices.value,
     hasNoCpuQuota: ownCpus !== undefined && context.config.hardware?.liftsCpuQuota === true,
     ...sources,
     objects: { ...sources.objects, services },

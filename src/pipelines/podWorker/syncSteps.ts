@@ -6,7 +6,7 @@
  *     killChangedSandbox      with everything in it
  *     killUnwantedContainers
  *     awaitVolumes            stop here until they are mounted
- *     awaitDevices            stop here if the pod claims devices
+ *     awaitClaims             stop here until its ResourceClaims are prepared
  *     provideSandbox
  *     putSizeInForce          resize containers that stay
  *     startInitContainers     records each restart in the crash-loop backoffs
@@ -24,8 +24,8 @@ import { registerRestart, syncErrorDelayMs } from "../../core/backoff.ts";
 import { type ErrorCode, type KubeletError, kubeletError } from "../../core/errors.ts";
 import { findNamed } from "../../core/findNamed.ts";
 import { type MonotonicMs, monotonicMs } from "../../core/ids.ts";
+import { hasClaims } from "../../core/dra/podClaims.ts";
 import { findContainer } from "../../core/pod/containers.ts";
-import { claimedDevices, unpreparedDevices } from "../../core/pod/deviceClaims.ts";
 import { containerGraceSeconds } from "../../core/pod/gracePeriod.ts";
 import { startsOf } from "../../core/pod/podActions.ts";
 import type { ContainerStart, PodActions } from "../../core/pod/podActionsTypes.ts";
@@ -40,6 +40,7 @@ import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { isAllocationKept, keepAllocation } from "./keepAllocation.ts";
 import { killContainer, killRunningPod } from "./killPod.ts";
 import { concludeResize, resizePod } from "./podResize.ts";
+import { preparePodClaims } from "./podClaims.ts";
 import { pruneContainers } from "./removeDeadContainers.ts";
 import { resetContainers } from "./resetContainers.ts";
 import { andThen, failed, type RoundFailure, type RoundOutput } from "./roundFailure.ts";
@@ -103,7 +104,7 @@ const STEPS: readonly Step[] = [
   killChangedSandbox,
   killUnwantedContainers,
   awaitVolumes,
-  awaitDevices,
+  awaitClaims,
   provideSandbox,
   putSizeInForce,
   startInitContainers,
@@ -152,11 +153,10 @@ function awaitVolumes({ unmounted, actions }: SyncRun): Observable<StepOutput> {
 
 const makesSomething = (actions: PodActions): boolean => actions.createSandbox || startsOf(actions).length > 0;
 
-/** No container of a pod starts without the devices it claims. */
-function awaitDevices(run: SyncRun): Observable<StepOutput> {
-  const claims = claimedDevices(run.pod);
-  if (claims.length === 0 || !makesSomething(run.actions)) return EMPTY;
-  return refuse(run, "Unimplemented", "FailedPrepareDynamicResources", unpreparedDevices(claims));
+/** No container of a pod starts before its claims are prepared. */
+function awaitClaims({ context, pod, actions, stop }: SyncRun): Observable<StepOutput> {
+  if (!hasClaims(pod) || !makesSomething(actions)) return EMPTY;
+  return preparePodClaims(context, pod, actions, stop).pipe(stopIfFailed);
 }
 
 /** Fails the sync before anything is made. */

@@ -12,6 +12,7 @@ import type { PodRecord } from "../../core/pod/podRegistryTypes.ts";
 import type { PodVolumes } from "../../core/volume/podVolumes.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import { gaugeClaims } from "./gaugeClaims.ts";
 import { gaugeCpus } from "./gaugeCpus.ts";
 import { inParallel } from "../../operators/inParallel.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
@@ -25,17 +26,19 @@ const CONTAINER_STATES = ["created", "running", "exited", "unknown"] as const;
 export function nodeGauges(
   { clock, telemetry }: Pick<KubeletPorts, "clock" | "telemetry">,
   { hardware }: Pick<KubeletConfig, "hardware">,
-  state: Pick<NodeView, "runtimeStatuses" | "registry" | "podStatuses" | "apiPodObjects" | "volumes">,
+  state: Pick<NodeView, "runtimeStatuses" | "registry" | "podStatuses" | "apiPodObjects" | "volumes" | "claims">,
 ): Observable<never> {
-  const { runtimeStatuses: statuses, registry, podStatuses, apiPodObjects, volumes } = state;
+  const { runtimeStatuses: statuses, registry, podStatuses, apiPodObjects, volumes, claims } = state;
   const { metrics } = telemetry;
   const plugins = new Set<string>();
+  const drivers = new Set<string>();
   const gauges: readonly (readonly [changes$: Observable<unknown>, update: () => void])[] = [
     [statuses.anyChange$, () => gaugeRunning(statuses.values(), metrics)],
     [registry.changes$, () => gaugePods([...registry.value.records.values()], metrics)],
     [podStatuses.anyChange$, () => gaugeResizes(podStatuses.values(), metrics)],
     [volumes.anyChange$, () => gaugeVolumes(volumes.values(), plugins, metrics)],
     [apiPodObjects.changes$, () => gaugeMirrors(apiPodObjects.value, metrics)],
+    [claims.changes$, () => gaugeClaims(claims.value, drivers, metrics)],
     ...(hardware === undefined
       ? []
       : [[registry.changes$, () => gaugeCpus(hardware, registry.value, metrics)] as const]),

@@ -25,11 +25,15 @@ type End = "unwanted" | "stopping" | "ending" | "over";
 
 // A terminal pod is removed once its source drops it; a restart of the kubelet before that leaves no record of it.
 const takenBack = (end: End | undefined): End => (end === undefined || end === "unwanted" ? "unwanted" : "stopping");
-// A terminal status of a pod with live containers (preemption) has no record either until the API server stores it.
-function ended(end: End | undefined, { containerStatuses = [] }: PodStatus): End {
+// A terminal status of a pod with live containers (preemption, eviction) has no record either until the API server
+// stores it, which the kubelet asks for only once they have stopped. A sidecar may outlive the main containers.
+function ended(end: End | undefined, { containerStatuses = [], initContainerStatuses = [] }: PodStatus): End {
   if (end === "over" || end === "ending") return end;
   if (end !== undefined) return "stopping";
-  return containerStatuses.some(({ state }) => state?.terminated === undefined) ? "ending" : "over";
+  const isAlive =
+    containerStatuses.some(({ state }) => state?.terminated === undefined) ||
+    initContainerStatuses.some(({ state }) => state?.running !== undefined);
+  return isAlive ? "ending" : "over";
 }
 
 export function noStartAfterEnd(): SimChecker {

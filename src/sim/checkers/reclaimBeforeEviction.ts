@@ -20,6 +20,7 @@ const DISKS: readonly string[] = ["ephemeral-storage", "inodes"];
 
 interface Present {
   readonly image: SimImage;
+  /** When it was pulled, or the last failed collection ended that could have been the first to see it. */
   readonly sinceMs: number;
 }
 
@@ -69,8 +70,10 @@ export function reclaimBeforeEviction({ sources }: Pick<KubeletConfig, "sources"
         case "call":
           if (observation.image !== undefined) tried.add(observation.image.id);
           if (observation.rpc === "ListImages") imagesListedAtMs = atMs;
-          if (observation.fate !== "proceed" && isNeeded(observation))
+          if (observation.fate !== "proceed" && isNeeded(observation)) {
             restsUntilMs = Math.max(restsUntilMs, atMs + FAILING_MS);
+            if (observation.rpc !== "RemoveImage") rejuvenate(present, atMs);
+          }
           return undefined;
         case "change": {
           const { kind, id, image, imageId } = observation.change;
@@ -92,4 +95,11 @@ export function reclaimBeforeEviction({ sources }: Pick<KubeletConfig, "sources"
       }
     },
   };
+}
+
+/** The age of an image counts from the first collection that lists it: one that fails leaves this to the next. */
+function rejuvenate(present: Map<string, Present>, failedAtMs: number): void {
+  for (const [id, { image, sinceMs }] of present) {
+    if (failedAtMs - sinceMs < OLD_MS) present.set(id, { image, sinceMs: failedAtMs + FAILING_MS });
+  }
 }

@@ -112,6 +112,16 @@ describe("reclaimBeforeEviction", () => {
     ["accepts an image that the kubelet has tried to remove", [pulled, wanted(), removal(), EVICTED], []],
     ["rests while a needed request fails", [pulled, wanted(), [900, fails("ListImages")], EVICTED], []],
     [
+      "accepts an image that a failed collection would have been the first to list",
+      [[300, pull], wanted(), [500, fails("ListImages")], EVICTED],
+      [],
+    ],
+    [
+      "reports an image that an earlier collection has listed",
+      [[300, pull], wanted(), [800, fails("ListImages")], EVICTED],
+      found,
+    ],
+    [
       "rests while a collection cannot list the containers",
       [pulled, wanted(), [900, call("ListImages")], [900, fails("ListContainers")], EVICTED],
       [],

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { diskOutlivesContainers } from "../../../src/sim/checkers/diskOutlivesContainers.ts";
 import { graceNeverGrows } from "../../../src/sim/checkers/graceNeverGrows.ts";
 import { podEventObject } from "../../../src/core/pod/podEvents.ts";
+import type { ApiContainerStatus } from "../../../src/core/api.ts";
 import { noStartAfterEnd } from "../../../src/sim/checkers/noStartAfterEnd.ts";
 import { oneIncarnation } from "../../../src/sim/checkers/oneIncarnation.ts";
 import { oneLiveInstance } from "../../../src/sim/checkers/oneLiveInstance.ts";
@@ -85,6 +86,14 @@ describe("noStartAfterEnd", () => {
     ...failed,
     after: { phase: "Failed", containerStatuses: [{ name: "main", state: { waiting: {} } } as never] },
   };
+  const evictedBesideSidecar = (sidecar: ApiContainerStatus["state"]): Step => ({
+    ...failed,
+    after: {
+      phase: "Failed",
+      initContainerStatuses: [{ name: "proxy", state: sidecar } as never],
+      containerStatuses: [{ name: "main", state: { terminated: { exitCode: 0 } } } as never],
+    },
+  });
   const heard: Step = {
     kind: "object",
     what: "MODIFIED",
@@ -119,6 +128,16 @@ describe("noStartAfterEnd", () => {
       "accepts it for a container that had not started",
       [...isThere, preemptedEarly, started, call("CreateContainer")],
       [],
+    ],
+    [
+      "accepts it when only a sidecar ran",
+      [...isThere, evictedBesideSidecar({ running: {} }), started, call("RunPodSandbox")],
+      [],
+    ],
+    [
+      "reports it when the sidecar had stopped too",
+      [...isThere, evictedBesideSidecar({ terminated: { exitCode: 0 } }), started, call("RunPodSandbox")],
+      ["RunPodSandbox of demo/plain/main#0 after its pod began to end (over)"],
     ],
     [
       "accepts it when the API server did not store the failed status",

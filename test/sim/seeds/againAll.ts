@@ -6,7 +6,7 @@ import { failureOf, SEED_PATIENCE_MS, SMALL, WHOLE } from "../../support/seedRun
 import type { FoundBySeed } from "./regressionSeeds.ts";
 
 /** Fault rates of an early run: later kinds of faults would change the run. */
-const earlyFaults = (seed: number): FaultRates => ({
+const earlyFaults = (seed: number | string): FaultRates => ({
   ...lateFaults(seed),
   memoryHog: 0,
   mountFails: 0,
@@ -19,8 +19,8 @@ const earlyFaults = (seed: number): FaultRates => ({
 });
 
 /** Fault rates of a run from before the `roomTaken` fault and the faults of the machine's resources. */
-const lateFaults = (seed: number): FaultRates => ({
-  ...drawFaultRates(createPrng(`${seed}/rates`)),
+const lateFaults = (seed: number | string): FaultRates => ({
+  ...scarceFaults(seed),
   roomTaken: 0,
   imagesPile: 0,
   imageLarge: 0,
@@ -33,11 +33,14 @@ const lateFaults = (seed: number): FaultRates => ({
   filesGrow: 0,
 });
 
+/** Fault rates of a run with the faults of the machine's resources; a kind of fault that comes later is 0 here. */
+const scarceFaults = (seed: number | string): FaultRates => drawFaultRates(createPrng(`${seed}/rates`));
+
 /** Registers a test for each seed. */
-export function againAll(seeds: Readonly<Record<"early" | "whole" | "small", FoundBySeed>>): void {
-  const again = (found: FoundBySeed, failure: (seed: number) => string): void =>
+export function againAll(seeds: Readonly<Record<"early" | "whole" | "small" | "scarce", FoundBySeed>>): void {
+  const again = (found: FoundBySeed, failure: (seed: number | string) => string): void =>
     it.each(found)(
-      "breaks no rule and reaches the desired state: seed %i, %s",
+      "breaks no rule and reaches the desired state: seed %s, %s",
       (seed) => {
         expect(failure(seed)).toBe("");
       },
@@ -46,4 +49,5 @@ export function againAll(seeds: Readonly<Record<"early" | "whole" | "small", Fou
   again(seeds.early, (seed) => failureOf(seed, WHOLE, earlyFaults(seed)));
   again(seeds.whole, (seed) => failureOf(seed, WHOLE, lateFaults(seed)));
   again(seeds.small, (seed) => failureOf(seed, SMALL, lateFaults(seed)));
+  again(seeds.scarce, (seed) => failureOf(seed, SMALL, scarceFaults(seed)));
 }

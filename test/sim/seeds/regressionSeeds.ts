@@ -1,7 +1,7 @@
 /** Seeds that once found a bug, with a description of the bug. */
 
 /** Seeds, each with the bug it found. */
-export type FoundBySeed = readonly (readonly [seed: number, found: string])[];
+export type FoundBySeed = readonly (readonly [seed: number | string, found: string])[];
 
 /** Runs of 30 pods for 2 h, without the later faults of memory, mounts and volumes. */
 export const EARLY_KUBELET_SEEDS: FoundBySeed = [
@@ -47,4 +47,10 @@ export const CHECKER_SEEDS: FoundBySeed = [
 /** Bugs of checkers; runs like `SMALL_KUBELET_SEEDS`. */
 export const SMALL_CHECKER_SEEDS: FoundBySeed = [
   [176, "restartCountsGrow counted a container from zero whose creation outlasted its removed pod"],
+];
+
+/** Bugs of checkers; runs of 12 pods for 30 min, with all faults of a node that runs short of resources. */
+export const SCARCE_CHECKER_SEEDS: FoundBySeed = [
+  ["e1a4675b", "noStartAfterEnd took an evicted pod whose sidecar still ran for stopped and known to the API server"],
+  ["9e37732a", "reclaimBeforeEviction counted the age of an image from its pull although no collection had listed it"],
 ];

@@ -1,6 +1,6 @@
 /** Differences between the desired and the actual pods of a node: none once every desired pod reached its goal. */
-import type { Pod } from "../../core/api.ts";
-import { podContainerStatuses } from "../../core/pod/containers.ts";
+import type { Pod, PodSpec, PodStatus } from "../../core/api.ts";
+import { isSidecar, podContainerStatuses } from "../../core/pod/containers.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { SimNode } from "../simNode.ts";
 import { POD_KINDS } from "../workload/podKinds.ts";
@@ -37,8 +37,9 @@ function problemOf({ metadata, spec, status }: Pod, { plan, uid }: WantedPod): s
     ["Preempting", "Evicted", "UnexpectedAdmissionError"].includes(reason) ||
     reason.startsWith("OutOf");
   if (phase === "Failed" && gaveWay) return undefined;
-  const isDisrupted = status?.conditions?.some(({ type, status: is }) => type === "DisruptionTarget" && is === "True");
-  if (status !== undefined && isDisrupted === true && hasSucceeded(status)) return undefined;
+  if (status !== undefined && isDisruptedHere(status) && hasSucceeded(status) && isInitialized(spec, status)) {
+    return undefined;
+  }
   const reported = podContainerStatuses(status).map(({ name, state, ready, restartCount }) => {
     const is = state?.running !== undefined ? "runs" : (state?.terminated?.reason ?? state?.waiting?.reason ?? "?");
     return `${name} ${is}${ready ? "" : " (not ready)"} #${restartCount}`;
@@ -61,6 +62,20 @@ function problemOf({ metadata, spec, status }: Pod, { plan, uid }: WantedPod): s
       return undefined;
   }
 }
+
+/** Whether the kubelet ended the pod. As upstream, its containers may then decide that it has Succeeded. */
+const isDisruptedHere = ({ conditions = [] }: PodStatus): boolean =>
+  conditions.some(
+    ({ type, status, reason }) => type === "DisruptionTarget" && status === "True" && reason === "TerminationByKubelet",
+  );
+
+/** Whether all init containers but sidecars have completed: without them no pod succeeds. */
+const isInitialized = ({ initContainers = [] }: PodSpec, { initContainerStatuses = [] }: PodStatus): boolean =>
+  initContainers.every(
+    (container) =>
+      isSidecar(container) ||
+      initContainerStatuses.some(({ name, state }) => name === container.name && state?.terminated?.exitCode === 0),
+  );
 
 const TRIED: ReadonlySet<string | undefined> = new Set([
   "CrashLoopBackOff",

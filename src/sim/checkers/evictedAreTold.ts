@@ -1,6 +1,7 @@
 /**
  * A pod that the kubelet evicts at a threshold ends as Failed, with the reason Evicted, or as Succeeded if all its
- * containers exit with 0; both with the condition DisruptionTarget. The next process of the kubelet does not know an eviction that was not reported.
+ * containers exit with 0; both with the condition DisruptionTarget. The next process of the kubelet does not know an
+ * eviction that was not reported.
  */
 import type { PodStatus } from "../../core/api.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";

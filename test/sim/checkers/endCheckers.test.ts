@@ -39,6 +39,11 @@ describe("openDesires", () => {
     containerStatuses,
   });
   const up = container({ running: {} }, { ready: true });
+  const ended = (exitCode: number) => container({ terminated: { exitCode, reason: "Completed" } });
+  const evicted = (of?: ReturnType<typeof container>, reason = "TerminationByKubelet"): PodStatus => ({
+    ...reported("Succeeded", ...(of === undefined ? [] : [of])),
+    conditions: [{ type: "DisruptionTarget", status: "True", reason }],
+  });
   const waits = (reason: string) => container({ waiting: { reason } });
 
   it.each<readonly [what: string, kind: string, status: PodStatus, found: readonly string[]]>([
@@ -67,6 +72,38 @@ describe("openDesires", () => {
       "accepts a rejected pod after a restart of the kubelet",
       "steady",
       { ...reported("Failed", waits("x")), reason: "OutOfpods" },
+      [],
+    ],
+    ["accepts an evicted pod that ends with 0", "steady", evicted(ended(0)), []],
+    [
+      "reports a pod that should run and ends with 0 without an eviction",
+      "steady",
+      reported("Succeeded", ended(0)),
+      ["demo/a is Succeeded (main Completed (not ready) #0)"],
+    ],
+    [
+      "reports it for a disruption by others",
+      "steady",
+      evicted(ended(0), "EvictionByEvictionAPI"),
+      ["demo/a is Succeeded (main Completed (not ready) #0)"],
+    ],
+    [
+      "reports success of an evicted pod that ends with another code",
+      "steady",
+      evicted(ended(1)),
+      ["demo/a is Succeeded (main Completed (not ready) #0)"],
+    ],
+    ["reports success of an evicted pod without containers", "steady", evicted(), ["demo/a is Succeeded ()"]],
+    [
+      "reports success of an evicted pod whose init container has not completed",
+      "staged",
+      evicted(ended(0)),
+      ["demo/a is Succeeded (main Completed (not ready) #0)"],
+    ],
+    [
+      "accepts one whose init container has completed",
+      "staged",
+      { ...evicted(ended(0)), initContainerStatuses: [{ ...ended(0), name: "setup" }] },
       [],
     ],
     [

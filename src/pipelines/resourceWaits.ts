@@ -87,5 +87,5 @@ function overdueOutputs(next: NextOverdue, { records }: Registry, { telemetry }:
     waiting: next.for,
   });
   const isFirst = record.leaving?.overdueFor === undefined;
-  return record.pod !== undefined && isFirst ? [{ kind: "event", event: overdueEvent(record.pod) }, word] : [word];
+  return isFirst ? [{ kind: "event", event: overdueEvent(record) }, word] : [word];
 }

@@ -2,6 +2,7 @@
 import type { Pod } from "../api.ts";
 import type { KubeletEvent } from "../events.ts";
 import { podEventObject } from "../pod/podEvents.ts";
+import type { PodRecord } from "../pod/podRegistryTypes.ts";
 import type { StatusOverride } from "../pod/status.ts";
 
 /** Status of a preempted pod. */
@@ -14,13 +15,13 @@ export const PREEMPTED: StatusOverride = {
 
 /**
  * Returns the event for a pod that has not terminated in time: other pods no longer wait for its resources, and
- * critical pods start alongside it.
+ * critical pods start alongside it. An orphan, which only the runtime knows, has the event too.
  */
-export const overdueEvent = (pod: Pod): KubeletEvent => ({
+export const overdueEvent = ({ pod, identity }: Pick<PodRecord, "pod" | "identity">): KubeletEvent => ({
   type: "Warning",
   reason: "ExceededGracePeriod",
   message: "Container runtime did not kill the pod within specified grace period.",
-  object: podEventObject(pod),
+  object: pod === undefined ? { kind: "Pod", ...identity, fieldPath: "" } : podEventObject(pod),
 });
 
 /** Returns the event of a preemption. */

@@ -121,9 +121,9 @@ function settle(
     telemetry.log.info("Eviction manager: timed out waiting for pods to be cleaned up", { podUids: givenUp });
   }
   return overdue.flatMap((uid) => {
-    const { pod, leaving } = registry.records.get(uid) ?? {};
+    const record = registry.records.get(uid);
     // Otherwise its event is there already: other pods wait for its resources.
-    return pod === undefined || leaving?.overdueFor !== undefined ? [] : [eventOutput(overdueEvent(pod))];
+    return record === undefined || record.leaving?.overdueFor !== undefined ? [] : [eventOutput(overdueEvent(record))];
   });
 }
 

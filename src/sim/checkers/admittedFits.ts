@@ -68,7 +68,10 @@ export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPod
         return undefined;
       case "call":
         // A request under way when its pod ends creates a sandbox, which the kubelet stops at once.
-        if (observation.rpc === "RunPodSandbox") ended.delete(observation.podUid);
+        if (observation.rpc === "RunPodSandbox") {
+          ended.delete(observation.podUid);
+          overdue.delete(observation.podUid);
+        }
         return undefined;
       case "event":
         if (observation.event.reason === "ExceededGracePeriod") overdue.add(observation.event.object.uid);

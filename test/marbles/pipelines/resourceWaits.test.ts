@@ -7,7 +7,7 @@ import { resourceWaits } from "../../../src/pipelines/resourceWaits.ts";
 import { createNodeState } from "../../../src/state/nodeState.ts";
 import { type Marbles, marbles } from "../../support/marbles.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
-import { CRITICAL, registryNode, said, sizedPod, reported } from "../../support/registryNode.ts";
+import { CRITICAL, registryNode, said, sizedPod, reported, restored } from "../../support/registryNode.ts";
 
 const GRACE = { terminationGracePeriodSeconds: 30 };
 const old = sizedPod("old", "4", GRACE);
@@ -28,9 +28,13 @@ function short(output: PodOutput): string {
 }
 
 /** The pipeline of a node with 4 CPUs, all used by `old`, that receives these inputs from a diagram. */
-function run({ hot, clock }: Marbles, diagram: string, inputs: Readonly<Record<string, RegistryInput>>) {
+function run(
+  { hot, clock }: Marbles,
+  diagram: string,
+  inputs: Readonly<Record<string, RegistryInput>>,
+  { context, registry } = registryNode().send(reported("ADD", old)),
+) {
   const [state, telemetry] = [createNodeState(), recordingTelemetry()];
-  const { context, registry } = registryNode().send(reported("ADD", old));
   state.registry.set(registry);
   const advance = (input: RegistryInput): RegistryStep => {
     const step = advanceRegistry(state.registry.value, input, { ...context, now: clock.monotonicMs() });
@@ -138,6 +142,15 @@ describe("resourceWaits", () => {
 
       const { output$ } = run(test, "(gc)", INPUTS);
       test.expectObservable(output$, unsub).toBe(expected, SAID);
+    }),
+  );
+
+  it(
+    "of critical pods for an orphan, which only the runtime knows, end with the event as well",
+    marbles((test) => {
+      const orphaned = registryNode().runs(old).send(restored(old), { kind: "resync" });
+      const { output$ } = run(test, "c", INPUTS, orphaned);
+      test.expectObservable(output$, "200s !").toBe("(kq) 9996ms (Ec)", SAID);
     }),
   );
 });

@@ -37,9 +37,11 @@ const lateFaults = (seed: number | string): FaultRates => ({
 const scarceFaults = (seed: number | string): FaultRates => drawFaultRates(createPrng(`${seed}/rates`));
 
 /** Registers a test for each seed. */
-export function againAll(seeds: Readonly<Record<"early" | "whole" | "small" | "scarce", FoundBySeed>>): void {
-  const again = (found: FoundBySeed, failure: (seed: number | string) => string): void =>
-    it.each(found)(
+export function againAll(
+  seeds: Readonly<Partial<Record<"early" | "whole" | "small" | "scarce" | "smallScarce", FoundBySeed>>>,
+): void {
+  const again = (found: FoundBySeed | undefined, failure: (seed: number | string) => string): void =>
+    it.each(found ?? [])(
       "breaks no rule and reaches the desired state: seed %s, %s",
       (seed) => {
         expect(failure(seed)).toBe("");
@@ -49,5 +51,6 @@ export function againAll(seeds: Readonly<Record<"early" | "whole" | "small" | "s
   again(seeds.early, (seed) => failureOf(seed, WHOLE, earlyFaults(seed)));
   again(seeds.whole, (seed) => failureOf(seed, WHOLE, lateFaults(seed)));
   again(seeds.small, (seed) => failureOf(seed, SMALL, lateFaults(seed)));
-  again(seeds.scarce, (seed) => failureOf(seed, SMALL, scarceFaults(seed)));
+  again(seeds.scarce, (seed) => failureOf(seed, WHOLE, scarceFaults(seed)));
+  again(seeds.smallScarce, (seed) => failureOf(seed, SMALL, scarceFaults(seed)));
 }

@@ -49,8 +49,13 @@ export const SMALL_CHECKER_SEEDS: FoundBySeed = [
   [176, "restartCountsGrow counted a container from zero whose creation outlasted its removed pod"],
 ];
 
-/** Bugs of checkers; runs of 12 pods for 30 min, with all faults of a node that runs short of resources. */
-export const SCARCE_CHECKER_SEEDS: FoundBySeed = [
+/** Runs of 30 pods for 2 h, with the faults of the machine's resources as well. */
+export const SCARCE_KUBELET_SEEDS: FoundBySeed = [
+  [72018, "a critical pod started beside an orphan that was slow to stop, without the event ExceededGracePeriod"],
+];
+
+/** Bugs of checkers; runs of 12 pods for 30 min, with those faults. */
+export const SMALL_SCARCE_CHECKER_SEEDS: FoundBySeed = [
   ["e1a4675b", "noStartAfterEnd took an evicted pod whose sidecar still ran for stopped and known to the API server"],
   ["9e37732a", "reclaimBeforeEviction counted the age of an image from its pull although no collection had listed it"],
 ];

@@ -7,7 +7,7 @@
  */
 import { closeSync, existsSync, openSync, watch, writeSync } from "node:fs";
 import { join } from "node:path";
-import { catchError, defer, EMPTY, map, merge, NEVER, Observable, takeUntil, throttleTime } from "rxjs";
+import { catchError, concat, defer, EMPTY, map, merge, NEVER, Observable, takeUntil, tap, throttleTime } from "rxjs";
 import { toKubeletError } from "../core/errors.ts";
 import { ioError } from "../core/ioError.ts";
 import { longTimer } from "../operators/longTimer.ts";
@@ -20,6 +20,10 @@ import type { Logger } from "../ports/telemetry.ts";
 const EVENT_EVERY_MS = 200;
 /** A watch is renewed after this time: the one of a cgroup that was removed and made again reports nothing. */
 const RENEW_MS = 60_000;
+/** A failed watch is repeated after this time, then after twice as long each time, up to RENEW_MS. */
+const RETRY_MS = 1_000;
+/** Failures in a row that are no news: the kubelet itself makes the cgroup of all pods, a moment after its start. */
+const QUIET_FAILURES = 4;
 /** Tasks waited for memory for 100 ms of the last 2 s, the shortest window without CAP_SYS_RESOURCE. */
 const STALL_TRIGGER = "some 100000 2000000";
 
@@ -34,25 +38,27 @@ interface Options {
   readonly watchFile?: WatchFile;
 }
 
-/** Creates the source. The log names a file that the machine does not have, once. */
+/** Creates the source. The log names a file that the machine does not have, once, 15 s after its first failure. */
 export function createMemoryEvents({ clock, log, prefix = "", watchFile = watchKernelFile }: Options): MemoryEvents {
   const root = join(prefix, "/sys/fs/cgroup");
   return (cgroupPath) =>
     defer(() => {
       const isV2 = existsSync(join(root, "cgroup.controllers"));
       const events = (of: MemoryEvent, path: string, trigger?: string): Observable<MemoryEvent> => {
-        let isReported = false;
-        const watched$ = defer(() => watchFile(path, trigger)).pipe(
-          catchError((thrown: unknown) => {
-            const error = toKubeletError(thrown);
-            if (!isReported) log.warn("Cannot follow memory events; measuring often enough replaces them", { error });
-            isReported = true;
-            return EMPTY;
-          }),
-          map(() => of),
-        );
-        // A watch that failed waits for its renewal as well.
-        return pollAfter(clock, 0, () => merge(watched$, NEVER).pipe(takeUntil(longTimer(clock, RENEW_MS))));
+        let failures = 0;
+        const failed = (thrown: unknown): Observable<never> => {
+          const error = toKubeletError(thrown);
+          failures += 1;
+          if (failures === QUIET_FAILURES + 1) {
+            log.warn("Cannot follow memory events; measuring often enough replaces them", { error });
+          }
+          return EMPTY;
+        };
+        const watched$ = defer(() => watchFile(path, trigger)).pipe(map(() => of));
+        const lasting$ = concat(watched$, NEVER).pipe(takeUntil(longTimer(clock, RENEW_MS)));
+        const renewed$ = lasting$.pipe(tap({ complete: () => (failures = 0) }), catchError(failed));
+        const pauseMs = (): number => (failures === 0 ? 0 : Math.min(RENEW_MS, RETRY_MS * 2 ** (failures - 1)));
+        return pollAfter(clock, pauseMs, () => renewed$);
       };
       return merge(
         isV2 ? events("limit", join(root, cgroupPath, "memory.events")) : EMPTY,

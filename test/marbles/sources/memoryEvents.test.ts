@@ -1,6 +1,6 @@
 /** Memory events: how often they are passed on, and when their watches are renewed. */
 import { mkdirSync, writeFileSync } from "node:fs";
-import { defer, throwError } from "rxjs";
+import { defer, NEVER, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../src/core/errors.ts";
 import { createMemoryEvents, type WatchFile } from "../../../src/sources/memoryEvents.ts";
@@ -72,10 +72,28 @@ describe("memory events", () => {
       expectObservable(events("/kubepods"), unsub).toBe(expected);
       flush();
       const stall = "/sys/fs/cgroup/unified/memory.pressure some 100000 2000000";
-      expect(watched).toEqual([stall, stall, stall]);
+      // After 0, 1, 3, 7, 15, 31 and 63 s, then each minute.
+      expect(watched).toEqual(Array.from({ length: 8 }, () => stall));
       expect(telemetry.lines.map(({ message }) => message)).toEqual([
         "Cannot follow memory events; measuring often enough replaces them",
       ]);
+    }),
+  );
+
+  it(
+    "come from a cgroup that is made a moment after the kubelet has started, without a warning",
+    marbles(({ clock, cold, expectObservable, flush }) => {
+      makeV2();
+      const telemetry = recordingTelemetry();
+      const watchFile: WatchFile = (path) => {
+        if (path.endsWith("pressure")) return NEVER;
+        if (clock.monotonicMs() >= 2_500) return cold("500ms x");
+        return throwError(() => kubeletError("NotFound", "no such file"));
+      };
+      const events = createMemoryEvents({ clock, log: telemetry.log, prefix: folder(), watchFile });
+      expectObservable(events("/kubepods"), "64s !").toBe("3500ms l 59999ms l", { l: "limit" });
+      flush();
+      expect(telemetry.lines).toEqual([]);
     }),
   );
 });

@@ -22,6 +22,8 @@ import { concat, map, merge, type Observable, Subject, switchMap, takeUntil, tap
 import type { Node } from "./core/api.ts";
 import type { KubeletConfig } from "./core/kubeletConfig.ts";
 import type { RegistryInput } from "./core/pod/podRegistry.ts";
+import { deviceHealth } from "./pipelines/dra/deviceHealth.ts";
+import { driverSlices } from "./pipelines/dra/driverSlices.ts";
 import { deviceDrivers, draPluginHandler } from "./pipelines/dra/deviceDrivers.ts";
 import type { DynamicResources } from "./pipelines/dra/dynamicResources.ts";
 import { leftoverClaims } from "./pipelines/dra/leftoverClaims.ts";
@@ -168,6 +170,10 @@ function runEviction(run: Run, ports: KubeletPorts, config: KubeletConfig, tools
 function runDrivers(run: Run, ports: KubeletPorts, config: KubeletConfig, claims: DynamicResources): void {
   run("deviceDrivers", { reads: ["plugins"], writes: ["draDrivers"] }, (use) =>
     deviceDrivers(ports, use.plugins, use.draDrivers),
+  );
+  run("driverSlices", { reads: ["draDrivers"] }, (use) => driverSlices(ports, config, use.draDrivers));
+  run("deviceHealth", { reads: ["draDrivers"], writes: ["deviceHealths"] }, (use) =>
+    deviceHealth(ports, config, use.draDrivers, use.deviceHealths),
   );
   run("leftoverClaims", { reads: ["registry", "listing", "claims"] }, (use) =>
     leftoverClaims({ ready$: registrySettled(use) }, ports, config, use, claims),

@@ -26,7 +26,7 @@ const HEEDED = words(`
   PodAndContainerStatsFromCRI PodCertificateRequest PodLevelResources PodLogsQuerySplitStreams
   PodReadyToStartContainersCondition PreventStaticPodAPIReferences QOSReserved ReduceDefaultCrashLoopBackOffDecay
   ReloadKubeletClientCAFile ReloadKubeletServerCertificateFile RestartAllContainersOnContainerExits
-  RotateKubeletServerCertificate WatchListClient
+  ResourceHealthStatus ResourceHealthStatusMessage RotateKubeletServerCertificate WatchListClient
 `);
 
 /** Gates of features that are always on here, by the reason for the warning. */
@@ -54,7 +54,6 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
   ],
   ["claims are not shared by groups of pods yet", "DRAWorkloadResourceClaims"],
   ["claims are for devices, not for CPU and memory", "DRANodeAllocatableResources"],
-  ["no device is watched yet", "ResourceHealthStatus ResourceHealthStatusMessage"],
   [
     "there is no pod resources API yet",
     `KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPodResourcesListUseActivePods PodsAPI`,

@@ -24,7 +24,7 @@ import { createVolumes, type Volumes } from "./volumes/volumes.ts";
 export type PodServicesState = Pick<
   NodeView,
   | ("listing" | "runtimeStatuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence" | "volumes")
-  | "draDrivers"
+  | ("claims" | "draDrivers" | "deviceHealths")
 >;
 
 /** Everything a pod worker uses besides its own memory. */

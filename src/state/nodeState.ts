@@ -7,6 +7,7 @@ import type { Node, PodStatus } from "../core/api.ts";
 import { type ConfigObjects, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
 import type { ServiceForEnv } from "../core/container/serviceEnv.ts";
 import { type ClaimInfos, NO_CLAIMS } from "../core/dra/claimInfo.ts";
+import type { DeviceHealths } from "../core/dra/deviceHealth.ts";
 import { type EvictionView, NO_EVICTION_VIEW } from "../core/eviction/evictionView.ts";
 import type { SignalLooks } from "../core/eviction/pressureView.ts";
 import type { MonotonicMs, PodUid } from "../core/ids.ts";
@@ -47,6 +48,8 @@ export interface NodeState {
   /** ResourceClaims that pods of the node use. */
   readonly claims: Cell<ClaimInfos>;
   readonly draDrivers: Cell<DraDriverMap>;
+  /** Health of devices, by driver. */
+  readonly deviceHealths: Cell<DeviceHealths>;
   /** Why each one stays, as of the last sweep. */
   readonly orphans: Cell<ReadonlyMap<PodUid, string>>;
   readonly runtimeClasses: Cell<RuntimeClasses>;
@@ -90,6 +93,7 @@ export function createNodeState(): NodeState {
     volumes: createKeyedCell(),
     claims: createCell(NO_CLAIMS),
     draDrivers: createCell<DraDriverMap>(new Map()),
+    deviceHealths: createCell<DeviceHealths>(new Map()),
     orphans: createCell<ReadonlyMap<PodUid, string>>(new Map()),
     runtimeClasses: createCell<RuntimeClasses>(new Map()),
     services: createCell<readonly ServiceForEnv[] | undefined>(undefined),

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ApiObjects } from "../../src/core/api/apiResources.ts";
 import type { Pod } from "../../src/core/api.ts";
 import { timelineText } from "../../src/core/timeline/timelineText.ts";
+import { HealthStatus, NodeWatchResourcesResponse } from "../../src/gen/dra.ts";
 import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
 import { createSimDraDrivers, simCdiDevice, type SimDraDrivers } from "../../src/sim/host/simDraDrivers.ts";
 import { exitsWith, runsForever } from "../../src/sim/runtime/simProgram.ts";
@@ -263,6 +264,104 @@ describe("after kill -9 of the kubelet", () => {
     node.runFor(40_000);
     expect([driverCalls().at(-1), drivers.prepared]).toEqual([`unprepare ${DRIVER} gpu-1`, []]);
     expect(server.object("pods", ref("web"))).toBeUndefined();
+    check();
+  });
+});
+
+describe("the devices of a running pod", () => {
+  it("have their health in its status, and unknown health once the driver is gone", () => {
+    const { node, drivers, putPod, putClaim, statusOf, check } = cluster();
+    const health = () => statusOf("web")?.containerStatuses?.[0]?.allocatedResourcesStatus;
+    const resourceID = simCdiDevice(DRIVER, "gpu-1");
+    drivers.register(DRIVER);
+    putPod(claiming("web", "gpu-1"));
+    putClaim("gpu-1", ["web"]);
+    node.runFor(2_000);
+    expect(health()).toEqual([{ name: "claim:gpu", resources: [{ resourceID, health: "Unknown" }] }]);
+    const device = { poolName: "pool", deviceName: "gpu-1" };
+    const unhealthy = { device, health: HealthStatus.UNHEALTHY, message: "too hot" };
+    drivers.sendHealth(DRIVER, NodeWatchResourcesResponse.fromPartial({ devices: [unhealthy] }));
+    node.runFor(1_000);
+    expect(health()).toEqual([
+      { name: "claim:gpu", resources: [{ resourceID, health: "Unhealthy", message: "too hot" }] },
+    ]);
+    drivers.unregister(DRIVER);
+    node.runFor(1_000);
+    expect(health()).toEqual([{ name: "claim:gpu", resources: [{ resourceID, health: "Unknown" }] }]);
+    check();
+  });
+
+  it("may be extended resources that the scheduler claimed", () => {
+    const { node, server, drivers, putClaim, driverCalls, cdiDevices, check } = cluster();
+    const requests = { "example.com/gpu": "1" };
+    drivers.register(DRIVER);
+    server.put("pods", newPod("ext", { containers: [containerOf({ resources: { requests, limits: requests } })] }));
+    const requestMappings = [{ containerName: "main", resourceName: "example.com/gpu", requestName: "r" }];
+    const extendedResourceClaimStatus = { resourceClaimName: "ext-1", requestMappings };
+    server.setStatus(ref("ext"), { ...server.object("pods", ref("ext"))?.status, extendedResourceClaimStatus });
+    putClaim("ext-1", ["ext"]);
+    server.schedule(ref("ext"), node.config.nodeName);
+    node.runFor(15_000);
+    expect(node.running()).toEqual(["default/ext/main#0"]);
+    expect([driverCalls(), cdiDevices()]).toEqual([[`prepare ${DRIVER} ext-1`], [[simCdiDevice(DRIVER, "ext-1")]]]);
+    check();
+  });
+});
+
+describe("the ResourceSlices of the node", () => {
+  const slices = (made: ReturnType<typeof cluster>, ...drivers: readonly string[]) => {
+    for (const driver of drivers) {
+      const spec = {
+        driver,
+        nodeName: made.node.config.nodeName,
+        pool: { generation: 1, name: "p", resourceSliceCount: 1 },
+      };
+      made.server.put("resourceslices", { metadata: { name: `slice-${driver}` }, spec });
+    }
+    return () => made.server.objects("resourceslices").map(({ metadata }) => metadata?.name);
+  };
+
+  it("are deleted 30 s after their driver went, and stay over a restart of it", () => {
+    const made = cluster();
+    const { node, drivers, check } = made;
+    for (const driver of ["a", "b"]) drivers.register(driver);
+    const left = slices(made, "a", "b");
+    node.runFor(60_000);
+    drivers.unregister("a");
+    drivers.connect("b", false);
+    node.runFor(20_000);
+    drivers.connect("b", true);
+    expect(left()).toEqual(["slice-a", "slice-b"]);
+    node.runFor(11_000);
+    expect(left()).toEqual(["slice-b"]);
+    check();
+  });
+
+  it("are deleted after a start unless their driver registers in time; those of other nodes stay", () => {
+    const made = cluster();
+    const { node, server, drivers, check } = made;
+    const left = slices(made, "a", "b");
+    const pool = { generation: 1, name: "p", resourceSliceCount: 1 };
+    server.put("resourceslices", { metadata: { name: "other" }, spec: { driver: "a", nodeName: "other", pool } });
+    node.runFor(10_000);
+    drivers.register("b");
+    node.runFor(19_000);
+    expect(left()).toEqual(["slice-a", "slice-b", "other"]);
+    node.runFor(2_000);
+    expect(left()).toEqual(["slice-b", "other"]);
+    check();
+  });
+
+  it("are deleted once the API server is back", () => {
+    const made = cluster();
+    const { node, server, check } = made;
+    const left = slices(made, "a");
+    node.runFor(20_000);
+    server.setNetwork("refused");
+    node.runFor(60_000);
+    server.setNetwork("up");
+    node.runFor(120_000);
+    expect(left()).toEqual([]);
     check();
   });
 });

@@ -5,7 +5,9 @@
  */
 import { EMPTY, merge, type Observable, switchMap } from "rxjs";
 import { atActualSize } from "../../core/allocation/actualSizes.ts";
-import type { Pod } from "../../core/api.ts";
+import type { Pod, PodStatus } from "../../core/api.ts";
+import { withClaimedResources } from "../../core/dra/claimedResources.ts";
+import { hasClaims } from "../../core/dra/podClaims.ts";
 import type { PodCommand, PodIdentity } from "../../core/pod/podRegistry.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import { hasLostItsSandbox } from "../../core/pod/newSandboxActions.ts";
@@ -35,6 +37,7 @@ export function podStatusStream(
       const context = contextOf(command.identity);
       const { failures, probing, hooks, rounds, allocation } = context.memory;
       const changes$ = whenever(
+        ...deviceChanges(context, command),
         inspected$,
         failures.changes$,
         probing.verdicts.changes$,
@@ -48,6 +51,23 @@ export function podStatusStream(
       return overdue$ === EMPTY ? outputs$ : merge(outputs$, overdue$);
     }),
   );
+}
+
+/** Changes of claimed devices, for pods that have any. */
+const deviceChanges = ({ config, state }: PodContext, { pod }: PodCommand): readonly Observable<unknown>[] =>
+  config.draGates.health && pod !== undefined && hasClaims(pod)
+    ? [state.claims.changes$, state.deviceHealths.changes$]
+    : [];
+
+/** Returns the status with the health of the devices that the pod claims. */
+function withDevices({ config, state }: PodContext, pod: Pod, status: PodStatus): PodStatus {
+  if (!config.draGates.health || !hasClaims(pod)) return status;
+  const claimed = {
+    infos: state.claims.value,
+    healths: state.deviceHealths.value,
+    withMessages: config.draGates.healthMessages,
+  };
+  return { ...status, containerStatuses: withClaimedResources(pod, status.containerStatuses ?? [], claimed) };
 }
 
 /** Differs from upstream: there such a pod stays Pending for good. */
@@ -105,7 +125,8 @@ function statusOutputs(context: PodContext, command: PodCommand): readonly PodOu
     ...(command.phase === "sync" && isStartingAgain(context) ? { startingAgain: memory.rounds.replacing } : {}),
   });
   // In the status of a terminated pod every container has terminated, even one that the runtime has lost.
-  const status = command.phase === "terminated" ? terminatedPodStatus(command.pod, generated) : generated;
+  const ended = command.phase === "terminated" ? terminatedPodStatus(command.pod, generated) : generated;
+  const status = withDevices(context, command.pod, ended);
   if (command.phase === "sync" && isTerminalPhase(status.phase) && !isEnd(context, command.pod)) return [];
   const outputs: PodOutput[] = [];
   if (memory.reported.status === undefined || !sameValue(memory.reported.status, status)) {

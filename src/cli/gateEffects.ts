@@ -34,7 +34,7 @@ const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
   [
     "as upstream, it is locked",
     `CPUManagerPolicyOptions CustomCPUCFSQuotaPeriod DynamicResourceAllocation ExecProbeTimeout ImageMaximumGCAge ImageVolume InPlacePodVerticalScaling KubeletCgroupDriverFromCRI
-     KubeletFineGrainedAuthz KubeletPSI NodeLogQuery NodeSwap PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
+     KubeletFineGrainedAuthz KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPSI NodeLogQuery NodeSwap PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
      PodObservedGenerationTracking ProcMountType RecursiveReadOnlyMounts RelaxedDNSSearchValidation
      RelaxedEnvironmentVariableValidation SidecarContainers SupplementalGroupsPolicy TopologyManagerPolicyOptions
      UserNamespacesSupport`,
@@ -42,6 +42,7 @@ const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
   ["a changed certificate authority of the kubeconfig is read again", "ClientsAllowCARotation"],
   ["log lines always name their subject", "ContextualLogging"],
   ["a pod is inspected as soon as the runtime reports a change of it", "PLEGOnDemandRelist"],
+  ["the pod resources API lists the pods that are active", "KubeletPodResourcesListUseActivePods"],
   ["the Node is read only when it exists already", "KubeletRegistrationGetOnExistsOnly"],
 ];
 
@@ -54,10 +55,7 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
   ],
   ["claims are not shared by groups of pods yet", "DRAWorkloadResourceClaims"],
   ["claims are for devices, not for CPU and memory", "DRANodeAllocatableResources"],
-  [
-    "there is no pod resources API yet",
-    `KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPodResourcesListUseActivePods PodsAPI`,
-  ],
+  ["there is no Pods API yet", "PodsAPI"],
   ["there is no graceful node shutdown yet", "GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority"],
   ["nothing is traced yet", "KubeletTracing"],
   ["health is not reported to the systemd watchdog yet", "SystemdWatchdog"],

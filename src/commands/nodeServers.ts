@@ -1,16 +1,18 @@
-/** The HTTP servers of a node. */
+/** The HTTP and gRPC servers of a node. */
 import os from "node:os";
 import { defer, EMPTY, from, map, merge, type Observable, of, switchMap, tap } from "rxjs";
+import { podResourcesSocket } from "../core/paths.ts";
 import type { Kubelet } from "../kubelet.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { healthzServer } from "../server/healthzServer.ts";
 import type { LocalApiOptions } from "../server/localApi/localApi.ts";
 import { readOnlyServer } from "../server/readOnlyServer.ts";
+import { podResourcesServer } from "../server/podResources/podResourcesServer.ts";
 import type { ListeningAddress } from "../server/serve.ts";
 import type { ListeningServer, NodeOutput } from "./nodeOutput.ts";
 import type { KubeletStart, NodeSetup } from "./nodeSetup.ts";
 
-/** Serves while subscribed: healthz, the read-only server and the authenticated server, as configured. */
+/** Serves while subscribed: the pod resources API, healthz, the read-only server and the authenticated server, as configured. */
 export function nodeServers(
   setup: NodeSetup,
   ports: KubeletPorts,
@@ -66,7 +68,10 @@ export function nodeServers(
         }),
       ),
     );
+  const podResources$ = () =>
+    podResourcesServer({ socket: podResourcesSocket(directories), queries, telemetry, clock });
   return merge(
+    defer(podResources$),
     healthzPort > 0 ? listening("healthz", defer(healthz$)) : EMPTY,
     readOnlyPort > 0 ? listening("readOnly", defer(readOnly$)) : EMPTY,
     config.enableServer ? listening("https", defer(https$)) : EMPTY,

@@ -57,6 +57,9 @@ export const localDeviceMount = (roots: RootDir, volume: string): string => `${l
 /** Directory of the sockets through which plugins register. */
 export const pluginRegistryDir = ({ rootDir }: RootDir): string => `${rootDir}/plugins_registry`;
 
+/** The socket of the pod resources API. */
+export const podResourcesSocket = ({ rootDir }: RootDir): string => `${rootDir}/pod-resources/kubelet.sock`;
+
 /** Directory for the per-pod state of plugins. */
 export const podPluginsDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/plugins`;
 /** Directory of the termination message files of one container of a pod. */

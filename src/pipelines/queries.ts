@@ -1,6 +1,12 @@
 /** Read access for the servers: snapshots of the cells. */
 import type { Pod } from "../core/api.ts";
 import type { MonotonicMs } from "../core/ids.ts";
+import {
+  allocatableResources,
+  getPodResources,
+  listPodResources,
+  type ResourceHolders,
+} from "../core/podResources/podResources.ts";
 import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -33,7 +39,24 @@ export function createQueries(
     ...objectQueries(basic, ports, config, state),
     ...timelineQueries(ports.clock, state, images),
     ...volumeQueries(ports.clock, config, state),
+    ...hardwareQueries(config, state),
     pressure: pressureQuery(ports, config, state, tools),
+  };
+}
+
+function hardwareQueries(
+  { hardware, draGates }: Pick<KubeletConfig, "hardware" | "draGates">,
+  { registry, claims }: Pick<NodeView, "registry" | "claims">,
+): Pick<KubeletQueries, "podResources" | "podResourcesOf" | "allocatableResources"> {
+  const holders = (): ResourceHolders => ({
+    records: registry.value.records,
+    claims: claims.value,
+    hasExtendedClaims: draGates.extendedResources,
+  });
+  return {
+    podResources: () => listPodResources(holders()),
+    podResourcesOf: (namespace, name) => getPodResources(holders(), namespace, name),
+    allocatableResources: () => allocatableResources(hardware),
   };
 }
 

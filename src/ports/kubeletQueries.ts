@@ -5,6 +5,7 @@ import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { TimelineView } from "../core/timeline/timelineView.ts";
 import type { VolumesView } from "../core/volume/volumesView.ts";
+import type { AllocatableResourcesResponse, ListPodResourcesResponse, PodResources } from "../gen/podResources.ts";
 import type { Call } from "./call.ts";
 
 /** Result of one health check. */
@@ -41,6 +42,12 @@ export interface KubeletQueries {
    * would free or evict first. Never errors.
    */
   pressure(): Call<PressureView>;
+  /** Hardware of the active pods. */
+  podResources(): ListPodResourcesResponse;
+  /** Hardware of one pod; undefined without a pod of that name. */
+  podResourcesOf(namespace: string, name: string): PodResources | undefined;
+  /** Hardware that containers can have for themselves, in use or not. */
+  allocatableResources(): AllocatableResourcesResponse;
   /** Checks in upstream's order: ping, log, syncloop. */
   health(): readonly HealthCheck[];
 }

@@ -1,8 +1,11 @@
 /** CPUs for containers alone, on a node that reserves one: the cgroups of the kernel show where each container runs. */
 import { cpus } from "node:os";
-import { it } from "vitest";
+import { join } from "node:path";
+import { expect, it } from "vitest";
 import type { Container } from "../../src/core/api.ts";
+import { podResourcesSocket } from "../../src/core/paths.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
+import { podResourcesClient } from "../support/podResourcesClient.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { containerdNode } from "./containerdNode.ts";
 import { manifest, script } from "./manifests.ts";
@@ -33,8 +36,28 @@ describeOnContainerd("exclusive CPUs on containerd", (installation) => {
     await node.untilOutput(alone, "main", "cpus 1");
     await node.untilOutput(shares, "main", LAST_CPU === 1 ? "cpus 0" : `cpus 0,2-${LAST_CPU}`);
 
+    const agent = podResourcesClient(podResourcesSocket({ rootDir: join(daemon.folder, "kubelet") }));
+    const ownCpus = async (): Promise<readonly string[]> => {
+      const { podResources } = await agent.list();
+      return podResources.flatMap(({ name, containers }) =>
+        containers.map(({ cpuIds }) => `${name}: ${cpuIds.join()}`),
+      );
+    };
+    const listed = [`shares-${daemon.nodeName}: `, `alone-${daemon.nodeName}: 1`];
+    expect(await ownCpus()).toEqual(listed);
+    expect((await agent.allocatable()).cpuIds).toEqual(
+      cpus()
+        .slice(1)
+        .map((_, index) => BigInt(index + 1)),
+    );
+
     await daemon.kill("SIGKILL");
     await daemon.restart();
+    await waitFor("the same answer after the restart", async () => {
+      const now = await ownCpus().catch((): readonly string[] => []);
+      return listed.every((line) => now.includes(line));
+    });
+    agent.close();
     await put("later");
     const later = await runs("later");
     await node.untilOutput(later, "main", LAST_CPU === 1 ? "cpus 0" : `cpus 0,2-${LAST_CPU}`);

@@ -1,4 +1,5 @@
 /** The routes of the authenticated server over a node that a test makes up. */
+import { AllocatableResourcesResponse } from "../../src/gen/podResources.ts";
 import { EMPTY, NEVER, of, throwError } from "rxjs";
 import { kubeletError } from "../../src/core/errors.ts";
 import type { KubeletQueries } from "../../src/ports/kubeletQueries.ts";
@@ -22,6 +23,9 @@ export const NO_PODS: KubeletQueries = {
   volumes: () => ({ at: "T0", pods: [], orphans: [] }),
   podVolumes: () => undefined,
   pressure: () => of({ at: "T0", conditions: [], signals: [], eviction: { pods: [], more: 0 } }),
+  podResources: () => ({ podResources: [] }),
+  podResourcesOf: () => undefined,
+  allocatableResources: () => AllocatableResourcesResponse.create({}),
   health: () => ["ping", "log", "syncloop"].map((name) => ({ name, problem: undefined })),
 };
 

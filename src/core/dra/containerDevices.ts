@@ -89,6 +89,18 @@ export function containerCdiDevices(
   return ok([...names]);
 }
 
+/** Returns the claims of the container that are in use, each once; none while its claims cannot be read. */
+export function claimsInUse(
+  pod: Pod,
+  container: Container,
+  infos: ClaimInfos,
+  withExtendedResources: boolean,
+): readonly ClaimInfo[] {
+  const claims = containerClaims(pod, container, withExtendedResources);
+  const names = new Set(claims.ok ? claims.value.map(({ claimName }) => claimName) : []);
+  return [...names].flatMap((name) => claimOf(pod, name, infos) ?? []);
+}
+
 /** Returns a claim that the pod uses. */
 function claimOf({ metadata }: Pod, claimName: string, infos: ClaimInfos): ClaimInfo | undefined {
   const info = infos.get(claimKey({ namespace: metadata.namespace, name: claimName }));

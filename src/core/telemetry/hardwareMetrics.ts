@@ -1,4 +1,4 @@
-/** Metrics of the plugin, CPU and topology managers, with upstream's names. */
+/** Metrics of the plugin, CPU and topology managers and of the pod resources API, with upstream's names. */
 import type { MetricRow } from "./metricRow.ts";
 
 export const hardwareMetrics = {
@@ -31,6 +31,31 @@ export const hardwareMetrics = {
     type: "gauge",
     help: "CPUs of each NUMA node that containers have for themselves.",
     labels: ["numa_node"],
+  },
+  kubelet_pod_resources_endpoint_requests_total: {
+    type: "counter",
+    help: "Requests to the pod resources API.",
+    labels: ["server_api_version"],
+  },
+  kubelet_pod_resources_endpoint_requests_list: {
+    type: "counter",
+    help: "Requests for the resources of all pods.",
+    labels: ["server_api_version"],
+  },
+  kubelet_pod_resources_endpoint_requests_get_allocatable: {
+    type: "counter",
+    help: "Requests for the resources that pods can have.",
+    labels: ["server_api_version"],
+  },
+  kubelet_pod_resources_endpoint_requests_get: {
+    type: "counter",
+    help: "Requests for the resources of one pod.",
+    labels: ["server_api_version"],
+  },
+  kubelet_pod_resources_endpoint_errors_get: {
+    type: "counter",
+    help: "Failed requests for the resources of one pod.",
+    labels: ["server_api_version"],
   },
   kubelet_topology_manager_admission_requests_total: {
     type: "counter",

@@ -57,7 +57,7 @@ describe("warnings at start", () => {
       { NodeSwap: true, PodsAPI: true, GracefulNodeShutdown: true },
       [
         "feature gates without effect: GracefulNodeShutdown=true (there is no graceful node shutdown yet), " +
-          "PodsAPI=true (there is no pod resources API yet)",
+          "PodsAPI=true (there is no Pods API yet)",
       ],
     ],
     ["a feature that does not exist, left off", { PodsAPI: false }, []],

@@ -1,0 +1,44 @@
+/** Handlers of the pod resources API, v1 and v1alpha1, with upstream's metrics and errors. */
+import { status } from "@grpc/grpc-js";
+import { inV1Alpha1 } from "../../core/podResources/podResources.ts";
+import type { MetricName } from "../../core/telemetry/metricTable.ts";
+import { PodResourcesListerDefinition, PodResourcesListerV1Alpha1Definition } from "../../gen/podResources.ts";
+import { grpcService } from "../../grpcServer/grpcService.ts";
+import { RpcFault } from "../../grpcServer/rpcFault.ts";
+import type { KubeletQueries } from "../../ports/kubeletQueries.ts";
+import type { Metrics } from "../../ports/telemetry.ts";
+
+/** The state that the handlers read. */
+export type PodResourcesQueries = Pick<KubeletQueries, "podResources" | "podResourcesOf" | "allocatableResources">;
+
+/** Returns both services. `mayServe` refuses requests beyond the limit. */
+export function podResourcesServices(queries: PodResourcesQueries, metrics: Metrics, mayServe: () => boolean) {
+  const counted =
+    <Request, Response>(version: string, counter: MetricName | undefined, serve: (request: Request) => Response) =>
+    (request: Request): Response => {
+      if (!mayServe()) throw new RpcFault(status.RESOURCE_EXHAUSTED, "rejected by rate limit");
+      const labels = { server_api_version: version };
+      metrics.count("kubelet_pod_resources_endpoint_requests_total", labels);
+      if (counter !== undefined) metrics.count(counter, labels);
+      return serve(request);
+    };
+  return [
+    grpcService(PodResourcesListerDefinition, {
+      list: counted("v1", "kubelet_pod_resources_endpoint_requests_list", queries.podResources),
+      getAllocatableResources: counted(
+        "v1",
+        "kubelet_pod_resources_endpoint_requests_get_allocatable",
+        queries.allocatableResources,
+      ),
+      get: counted("v1", "kubelet_pod_resources_endpoint_requests_get", ({ podName, podNamespace }) => {
+        const podResources = queries.podResourcesOf(podNamespace, podName);
+        if (podResources !== undefined) return { podResources };
+        metrics.count("kubelet_pod_resources_endpoint_errors_get", { server_api_version: "v1" });
+        throw new RpcFault(status.UNKNOWN, `pod ${podName} in namespace ${podNamespace} not found`);
+      }),
+    }),
+    grpcService(PodResourcesListerV1Alpha1Definition, {
+      list: counted("v1alpha1", undefined, () => inV1Alpha1(queries.podResources())),
+    }),
+  ];
+}

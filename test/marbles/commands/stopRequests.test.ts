@@ -4,16 +4,36 @@ import { marbles } from "../../support/marbles.ts";
 
 describe("stopRequests", () => {
   it.each([
-    ["passes signals on", "--s--s", "------", "--s--s"],
-    ["asks to stop when nobody reads, and again after the grace", "------", "--g----------", "--g----g"],
-    ["asks once more for a signal behind that", "----s", "--g--", "--g-s--g"],
-    ["gives the grace behind a signal, since Ctrl-C ends the reader too", "--s---", "----g-", "--s------g"],
-  ])("%s", (_, signals, gone, requests) => {
+    {
+      rule: "passes signals on",
+      signals: "   --s--s",
+      gone: "      ------",
+      expected: "  --s--s",
+    },
+    {
+      rule: "asks to stop when nobody reads, and again after the grace",
+      signals: "   ------",
+      gone: "      --g----------",
+      expected: "  --g----g",
+    },
+    {
+      rule: "asks once more for a signal behind that",
+      signals: "   ----s",
+      gone: "      --g--",
+      expected: "  --g-s--g",
+    },
+    {
+      rule: "gives the grace behind a signal, since Ctrl-C ends the reader too",
+      signals: "   --s---",
+      gone: "      ----g-",
+      expected: "  --s------g",
+    },
+  ])("$rule", ({ signals, gone, expected }) => {
     marbles(({ hot, clock, expectObservable }) => {
       const unsub = "50ms !";
 
       const output$ = stopRequests(hot(signals), hot(gone), clock, 5);
-      expectObservable(output$, unsub).toBe(requests);
+      expectObservable(output$, unsub).toBe(expected);
     })();
   });
 

@@ -54,7 +54,9 @@ describe("byPriority", () => {
   it(
     "starts in the same turn, the most urgent waiting key first",
     marbles((m) => {
-      const { begun, depths } = run(m, "ACB----", () => says(m.clock, 4));
+      const source = "ACB----";
+
+      const { begun, depths } = run(m, source, () => says(m.clock, 4));
       expect(begun).toEqual(["0 a", "4 b", "8 c"]);
       expect(depths).toEqual([1, 0, 1, 2, 1, 0]);
     }),
@@ -63,7 +65,9 @@ describe("byPriority", () => {
   it(
     "works on up to its limit of keys, and once more on a key that changes meanwhile",
     marbles((m) => {
-      const { begun } = run(m, "aaBbC---", () => says(m.clock, 5), 2);
+      const source = "aaBbC---";
+
+      const { begun } = run(m, source, () => says(m.clock, 5), 2);
       expect(begun).toEqual(["0 a", "2 b", "5 a", "7 b", "10 c"]);
     }),
   );
@@ -71,8 +75,10 @@ describe("byPriority", () => {
   it(
     "repeats a key at once after an answer, later after a delay, and never after no work",
     marbles((m) => {
+      const source = "a";
+
       const outcomes: readonly (WorkOutcome | undefined)[] = [{ kind: "answered" }, { kind: "later", afterMs: 5 }];
-      const { begun } = run(m, "a", (_key, attempt) => says(m.clock, 1, outcomes[attempt - 1]));
+      const { begun } = run(m, source, (_key, attempt) => says(m.clock, 1, outcomes[attempt - 1]));
       expect(begun).toEqual(["0 a", "1 a", "7 a"]);
     }),
   );
@@ -80,9 +86,9 @@ describe("byPriority", () => {
   it(
     "doubles the backoff after each failure of a key, and ends it when the key changes; other keys do not wait",
     marbles((m) => {
-      const { begun } = run(m, "a--b---------------------a", (key, attempt) =>
-        key === "a" && attempt < 6 ? of({ kind: "failed" }) : EMPTY,
-      );
+      const source = "a--b---------------------a";
+
+      const { begun } = run(m, source, (key, attempt) => (key === "a" && attempt < 6 ? of({ kind: "failed" }) : EMPTY));
       expect(begun).toEqual(["0 a", "2 a", "3 b", "6 a", "14 a", "22 a", "25 a"]);
     }),
   );
@@ -90,9 +96,11 @@ describe("byPriority", () => {
   it(
     "tries one key at a time while the server is unreachable, and all keys after the first answer",
     marbles((m) => {
+      const source = "(aBC)";
+
       const { begun } = run(
         m,
-        "(aBC)",
+        source,
         () => (m.clock.monotonicMs() < 10 ? says(m.clock, 1, { kind: "away", pauseMs: 0 }) : EMPTY),
         3,
       );
@@ -104,10 +112,11 @@ describe("byPriority", () => {
     "stops waiting when the server is reachable, and tries one key at a time until the first answer",
     marbles((m) => {
       const returns = "---r------r";
+      const source = " (aBC)";
 
       const away = (): Observable<WorkOutcome> => of({ kind: "away", pauseMs: 30 });
       const work: Work = () => (m.clock.monotonicMs() < 10 ? away() : says(m.clock, 1, { kind: "later", afterMs: 99 }));
-      const { begun } = run(m, "(aBC)", work, 3, undefined, { returns$: m.hot(returns) });
+      const { begun } = run(m, source, work, 3, undefined, { returns$: m.hot(returns) });
       expect(begun).toEqual(["0 a", "3 a", "10 b", "11 c", "12 a"]);
     }),
   );
@@ -115,9 +124,11 @@ describe("byPriority", () => {
   it(
     "chooses the key when it acquires a token, and returns an unused token",
     marbles((m) => {
+      const source = "C-Ab-----";
+
       const turn = () => timer(4, m.clock.scheduler);
       const work = (key: string) => says(m.clock, 1, key === "b" ? undefined : { kind: "later", afterMs: 100 });
-      const { begun } = run(m, "C-Ab-----", work, 3, undefined, { turn });
+      const { begun } = run(m, source, work, 3, undefined, { turn });
       expect(begun).toEqual(["4 b", "5 c", "8 a"]);
     }),
   );
@@ -125,7 +136,9 @@ describe("byPriority", () => {
   it(
     "waits for the pause that the server requests",
     marbles((m) => {
-      const { begun } = run(m, "a", (_key, attempt) => (attempt === 1 ? of({ kind: "away", pauseMs: 20 }) : EMPTY));
+      const source = "a";
+
+      const { begun } = run(m, source, (_key, attempt) => (attempt === 1 ? of({ kind: "away", pauseMs: 20 }) : EMPTY));
       expect(begun).toEqual(["0 a", "20 a"]);
     }),
   );

@@ -70,10 +70,11 @@ describe("resourceWaits", () => {
   it(
     "reports a wait once, in an event and in the status, with the awaited pods and the deadline",
     marbles((test) => {
+      const inputs = "  (gn)-(m)";
       const unsub = "   1s !";
       const expected = "(ep)";
 
-      const { outputs$ } = run(test, "(gn)-(m)", INPUTS);
+      const { outputs$ } = run(test, inputs, INPUTS);
       const told$ = outputs$.pipe(
         map((output) => {
           if (output.kind === "event") return output.event.message;
@@ -102,10 +103,11 @@ describe("resourceWaits", () => {
   it(
     "end with the grace and a minute for the stop",
     marbles((test) => {
+      const inputs = "  (gn)";
       const unsub = "   200s !";
       const expected = "(ep) 89996ms (Ea)";
 
-      const { output$ } = run(test, "(gn)", INPUTS);
+      const { output$ } = run(test, inputs, INPUTS);
       test.expectObservable(output$, unsub).toBe(expected, SAID);
     }),
   );
@@ -113,10 +115,11 @@ describe("resourceWaits", () => {
   it(
     "ends the wait when the pod has stopped, and observes its duration",
     marbles((test) => {
+      const inputs = "  (gn) 2996ms s";
       const unsub = "   200s !";
       const expected = "(ep)";
 
-      const { output$, telemetry } = run(test, "(gn) 2996ms s", INPUTS);
+      const { output$, telemetry } = run(test, inputs, INPUTS);
       test.expectObservable(output$, unsub).toBe(expected, SAID);
       test.flush();
       expect(telemetry.observations.get('rxlet_resource_wait_duration_seconds{outcome="started"}')).toEqual([3]);
@@ -126,10 +129,11 @@ describe("resourceWaits", () => {
   it(
     "ends without waiting pods, and restarts with the remaining time",
     marbles((test) => {
+      const inputs = "  (gn) 996ms x 58999ms n";
       const unsub = "   200s !";
       const expected = "(ep) 59996ms (ep) 29996ms (Ea)";
 
-      const { output$ } = run(test, "(gn) 996ms x 58999ms n", INPUTS);
+      const { output$ } = run(test, inputs, INPUTS);
       test.expectObservable(output$, unsub).toBe(expected, SAID);
     }),
   );
@@ -137,10 +141,11 @@ describe("resourceWaits", () => {
   it(
     "of critical pods end after half as much again as the grace, with upstream's event",
     marbles((test) => {
+      const inputs = "  (gc)";
       const unsub = "   200s !";
       const expected = "(kq) 44996ms (Ec)";
 
-      const { output$ } = run(test, "(gc)", INPUTS);
+      const { output$ } = run(test, inputs, INPUTS);
       test.expectObservable(output$, unsub).toBe(expected, SAID);
     }),
   );

@@ -28,7 +28,7 @@ function server({ cold, clock }: Marbles, diagrams: readonly string[], error: un
   const asked: string[] = [];
   const answer = (verb: string, name: string): Observable<string> =>
     defer(() => {
-      const diagram = diagrams[Math.min(asked.length, diagrams.length - 1)] ?? "(x|)";
+      const diagram = diagrams[Math.min(asked.length, diagrams.length - 1)] ?? "";
       asked.push(`${clock.monotonicMs()} ${verb} ${name}`);
       return cold(diagram, {}, error);
     });
@@ -54,9 +54,10 @@ describe("storeEvents", () => {
     "creates what is new and patches what repeats, one after the other",
     marbles((m) => {
       const events = "  (abA)|";
+      const stored = "  ---(x|)";
       const expected = "---------|";
 
-      const { store, asked } = storing(m, ["---(x|)"]);
+      const { store, asked } = storing(m, [stored]);
       m.expectObservable(store(m.hot(events, EVENTS))).toBe(expected);
       m.flush();
       expect(asked).toEqual(["0 create a.ff", "3 create b.ff", "6 patch a.ff"]);
@@ -67,9 +68,11 @@ describe("storeEvents", () => {
     "creates an event of a series that the server has deleted",
     marbles((m) => {
       const events = "  A|";
+      const deleted = " -#";
+      const stored = "  -(x|)";
       const expected = "--|";
 
-      const { store, asked } = storing(m, ["-#", "-(x|)"], GONE);
+      const { store, asked } = storing(m, [deleted, stored], GONE);
       m.expectObservable(store(m.hot(events, EVENTS))).toBe(expected);
       m.flush();
       expect(asked).toEqual(["0 patch a.ff", "1 create a.ff"]);
@@ -80,10 +83,12 @@ describe("storeEvents", () => {
     "waits for a server that is away, half of ten seconds at first, while others wait in line",
     marbles((m) => {
       const events = "  (ab)";
+      const away = "    #";
+      const stored = "  (x|)";
       const unsub = "   20s !";
       const expected = "";
 
-      const { store, asked } = storing(m, ["#", "#", "(x|)"]);
+      const { store, asked } = storing(m, [away, away, stored]);
       m.expectObservable(store(m.hot(events, EVENTS)), unsub).toBe(expected);
       m.flush();
       expect(asked).toEqual(["0 create a.ff", "5000 create a.ff", "15000 create a.ff", "15000 create b.ff"]);
@@ -94,10 +99,11 @@ describe("storeEvents", () => {
     "drops an event after twelve attempts, and logs it",
     marbles((m) => {
       const events = "  a";
+      const away = "    #";
       const unsub = "   200s !";
       const expected = "";
 
-      const { store, asked, telemetry } = storing(m, ["#"]);
+      const { store, asked, telemetry } = storing(m, [away]);
       m.expectObservable(store(m.hot(events, EVENTS)), unsub).toBe(expected);
       m.flush();
       expect([asked.length, asked.at(-1), telemetry.lines.map(({ message }) => message)]).toEqual([
@@ -112,9 +118,11 @@ describe("storeEvents", () => {
     "drops an event that the server rejects, and continues",
     marbles((m) => {
       const events = "  (ab)|";
+      const rejected = "#";
+      const stored = "  (x|)";
       const expected = "----|";
 
-      const { store, asked, telemetry } = storing(m, ["#", "(x|)"], apiError({ code: 422 }));
+      const { store, asked, telemetry } = storing(m, [rejected, stored], apiError({ code: 422 }));
       m.expectObservable(store(m.hot(events, EVENTS))).toBe(expected);
       m.flush();
       expect([asked, telemetry.lines.map(({ message }) => message)]).toEqual([
@@ -127,10 +135,11 @@ describe("storeEvents", () => {
   it(
     "lets a thousand events wait and counts those that find no place",
     marbles((m) => {
+      const hanging = " -";
       const unsub = "   5s !";
       const expected = "";
 
-      const { store, asked, telemetry } = storing(m, ["-"]);
+      const { store, asked, telemetry } = storing(m, [hanging]);
       m.expectObservable(store(m.hot(`(${"a".repeat(1_003)})`, EVENTS)), unsub).toBe(expected);
       m.flush();
       expect([asked.length, telemetry.samples.get('rxlet_dropped_total{queue="apiEvents"}')]).toEqual([1, 2]);
@@ -141,10 +150,11 @@ describe("storeEvents", () => {
     "cancels the request under way when it is unsubscribed",
     marbles((m) => {
       const events = "  a";
+      const hanging = " -";
       const unsub = "   --!";
       const expected = "";
 
-      const { store } = storing(m, ["-"]);
+      const { store } = storing(m, [hanging]);
       m.expectObservable(store(m.hot(events, EVENTS)), unsub).toBe(expected);
     }),
   );

@@ -32,12 +32,14 @@ const shown = ({ pods, problems, ready }: SourceSnapshot): string =>
 
 /** The source against one watch after the other. */
 function source({ cold, clock }: Marbles, watches: readonly string[]) {
+  const silence = "-";
+
   const asked: (string | undefined)[] = [];
   const health: (string | undefined)[] = [];
   const api = {
     watch: (_resource: string, { fieldSelector }: ApiListOptions) => {
       asked.push(fieldSelector);
-      return cold(watches[asked.length - 1] ?? "", LINES, AWAY);
+      return cold(watches[asked.length - 1] ?? silence, LINES, AWAY);
     },
     list: () => NEVER,
   } as unknown as ApiServer;
@@ -50,10 +52,11 @@ describe("apiPodSource", () => {
   it(
     "emits nothing before the initial list of pods, and then every change",
     marbles((helpers) => {
+      const watch = "   a-b-e-d-";
       const unsub = "   - 7ms !";
       const expected = "----x-y-";
 
-      const { snapshots$, asked } = source(helpers, ["a-b-e-d-"]);
+      const { snapshots$, asked } = source(helpers, [watch]);
       helpers.expectObservable(snapshots$, unsub).toBe(expected, { x: "a b", y: "b" });
       helpers.flush();
       expect(asked).toEqual(["spec.nodeName=n-1"]);
@@ -62,10 +65,12 @@ describe("apiPodSource", () => {
   it(
     "keeps its pods while the server is unreachable, and reports that as health only",
     marbles((helpers) => {
-      const unsub = "   - 810ms !";
-      const expected = "-x 804ms y";
+      const firstWatch = " ae-#";
+      const secondWatch = "-n-d-";
+      const unsub = "      - 810ms !";
+      const expected = "   -x 804ms y";
 
-      const { snapshots$, health } = source(helpers, ["ae-#", "-n-d-"]);
+      const { snapshots$, health } = source(helpers, [firstWatch, secondWatch]);
       helpers.expectObservable(snapshots$, unsub).toBe(expected, { x: "a", y: "" });
       helpers.flush();
       expect(health).toEqual([undefined, "Unavailable", undefined, undefined]);
@@ -74,10 +79,11 @@ describe("apiPodSource", () => {
   it(
     "keeps the last good form of a pod that can no longer be read, and names what is wrong",
     marbles((helpers) => {
+      const watch = "   abe-q-d-";
       const unsub = "   - 7ms !";
       const expected = "--x-y-z-";
 
-      const { snapshots$ } = source(helpers, ["abe-q-d-"]);
+      const { snapshots$ } = source(helpers, [watch]);
       helpers
         .expectObservable(snapshots$, unsub)
         .toBe(expected, { x: "a b", y: "a b spec.containers!", z: "b spec.containers!" });
@@ -86,10 +92,11 @@ describe("apiPodSource", () => {
   it(
     "emits an empty snapshot when the server has no pods for the node",
     marbles((helpers) => {
+      const watch = "   e-";
       const unsub = "   -!";
       const expected = "x-";
 
-      const { snapshots$ } = source(helpers, ["e-"]);
+      const { snapshots$ } = source(helpers, [watch]);
       helpers.expectObservable(snapshots$, unsub).toBe(expected, { x: "" });
     }),
   );

@@ -20,17 +20,19 @@ const summary = (snapshot: SourceSnapshot): string => {
   return [...(snapshot.ready === false ? ["not ready"] : []), ...pods, ...problemLines(snapshot)].join(" | ");
 };
 
-/** Answers one request every 10 ms with these, the last one for ever, and expects snapshots and conditions. */
-function rule(
-  answers: readonly Observable<ManifestResponse>[],
-  diagram: string,
-  values: Readonly<Record<string, string>>,
-  {
-    conditions,
-    end = "- 100ms !",
-  }: { readonly conditions?: readonly ManifestConditions[]; readonly end?: string } = {},
-): () => void {
+interface Rule {
+  /** Answers to requests in order; the last one stays. */
+  readonly answers: readonly Observable<ManifestResponse>[];
+  readonly expected: string;
+  readonly values: Readonly<Record<string, string>>;
+  readonly conditions?: readonly ManifestConditions[];
+}
+
+/** Answers one request every 10 ms, and expects snapshots and conditions. */
+function rule({ answers, expected, values, conditions }: Rule): () => void {
   return marbles(({ clock, expectObservable, flush }) => {
+    const unsub = "- 100ms !";
+
     const asked: ManifestConditions[] = [];
     const server = {
       get: (given: ManifestConditions) => {
@@ -47,7 +49,7 @@ function rule(
       clock,
       digest: testDigest,
     };
-    expectObservable(httpPodSource(options).pipe(map(summary)), end).toBe(diagram, values);
+    expectObservable(httpPodSource(options).pipe(map(summary)), unsub).toBe(expected, values);
     flush();
     if (conditions !== undefined) expect(asked.slice(0, conditions.length)).toEqual(conditions);
   });
@@ -62,78 +64,122 @@ const LIST = answer(
 describe("httpPodSource", () => {
   it(
     "requests the page at once and a period after each response",
-    rule([A1, A2], "x---------y", { x: "a@app:1", y: "a@app:2" }),
+    rule({
+      answers: [A1, A2],
+      expected: "x---------y",
+      values: { x: "a@app:1", y: "a@app:2" },
+    }),
   );
-  it("reads a PodList", rule([LIST], "x", { x: "a@i | b@i" }));
-  it("emits nothing for the same content", rule([A1, A1, A1], "x", { x: "a@app:1" }));
+  it(
+    "reads a PodList",
+    rule({
+      answers: [LIST],
+      expected: "x",
+      values: { x: "a@i | b@i" },
+    }),
+  );
+  it(
+    "emits nothing for the same content",
+    rule({
+      answers: [A1, A1, A1],
+      expected: "x",
+      values: { x: "a@app:1" },
+    }),
+  );
   it(
     "sends conditional requests, and treats 304 as unchanged",
-    rule(
-      [
+    rule({
+      answers: [
         answer(podYaml("a", "app:1"), { etag: '"1"', lastModified: "Thu, 01 Jan 2026 00:00:00 GMT" }),
         status(304),
         answer(podYaml("a", "app:2"), { etag: '"2"' }),
         status(304),
       ],
-      "x 19ms y",
-      { x: "a@app:1", y: "a@app:2" },
-      {
-        conditions: [
-          { etag: undefined, lastModified: undefined },
-          { etag: '"1"', lastModified: "Thu, 01 Jan 2026 00:00:00 GMT" },
-          { etag: '"1"', lastModified: "Thu, 01 Jan 2026 00:00:00 GMT" },
-          { etag: '"2"', lastModified: undefined },
-        ],
-      },
-    ),
+      expected: "x 19ms y",
+      values: { x: "a@app:1", y: "a@app:2" },
+      conditions: [
+        { etag: undefined, lastModified: undefined },
+        { etag: '"1"', lastModified: "Thu, 01 Jan 2026 00:00:00 GMT" },
+        { etag: '"1"', lastModified: "Thu, 01 Jan 2026 00:00:00 GMT" },
+        { etag: '"2"', lastModified: undefined },
+      ],
+    }),
   );
   it(
     "keeps the last good pods through failures, and reports each failure and the recovery once",
-    rule([A1, status(500), status(500), refused, A1], "x---------y 19ms z---------x", {
-      x: "a@app:1",
-      y: "a@app:1 | answered with status 500",
-      z: "a@app:1 | no answer: ECONNREFUSED",
+    rule({
+      answers: [A1, status(500), status(500), refused, A1],
+      expected: "x---------y 19ms z---------x",
+      values: {
+        x: "a@app:1",
+        y: "a@app:1 | answered with status 500",
+        z: "a@app:1 | no answer: ECONNREFUSED",
+      },
     }),
   );
   it(
     "is not ready, and reports the error, until the first response",
-    rule([refused, status(404), A1], "x---------y---------z", {
-      x: "not ready | no answer: ECONNREFUSED",
-      y: "not ready | answered with status 404",
-      z: "a@app:1",
+    rule({
+      answers: [refused, status(404), A1],
+      expected: "x---------y---------z",
+      values: {
+        x: "not ready | no answer: ECONNREFUSED",
+        y: "not ready | answered with status 404",
+        z: "a@app:1",
+      },
     }),
   );
   it(
     "treats an empty body as no pods, as upstream, with a warning",
-    rule([A1, answer(""), A1], "x---------y---------x", { x: "a@app:1", y: "zero-length data received" }),
+    rule({
+      answers: [A1, answer(""), A1],
+      expected: "x---------y---------x",
+      values: { x: "a@app:1", y: "zero-length data received" },
+    }),
   );
   it(
     "keeps the last good pod of content that cannot be used",
-    rule([A1, answer(podYaml("a", '""')), answer("{"), A2], "x---------y---------z---------w", {
-      x: "a@app:1",
-      y: "a@app:1 | 8 spec.containers[0].image: Required value",
-      z: "a@app:1 | 1: is not valid JSON: the text ends too early",
-      w: "a@app:2",
+    rule({
+      answers: [A1, answer(podYaml("a", '""')), answer("{"), A2],
+      expected: "x---------y---------z---------w",
+      values: {
+        x: "a@app:1",
+        y: "a@app:1 | 8 spec.containers[0].image: Required value",
+        z: "a@app:1 | 1: is not valid JSON: the text ends too early",
+        w: "a@app:2",
+      },
     }),
   );
   it(
     "is not ready after a first page that cannot be used, as upstream",
-    rule([answer("{"), A1], "x---------y", {
-      x: "not ready | 1: is not valid JSON: the text ends too early",
-      y: "a@app:1",
+    rule({
+      answers: [answer("{"), A1],
+      expected: "x---------y",
+      values: {
+        x: "not ready | 1: is not valid JSON: the text ends too early",
+        y: "a@app:1",
+      },
     }),
   );
   it(
     "uses the first of two pods with one name",
-    rule([answer(`${podYaml("a", "app:1")}---\n${podYaml("a", "app:2")}`)], "x", {
-      x: "a@app:1 | pod default/a-node-1 is already defined earlier in the same manifest, which is the one used",
+    rule({
+      answers: [answer(`${podYaml("a", "app:1")}---\n${podYaml("a", "app:2")}`)],
+      expected: "x",
+      values: {
+        x: "a@app:1 | pod default/a-node-1 is already defined earlier in the same manifest, which is the one used",
+      },
     }),
   );
   it(
     "cancels a request that hangs at its deadline, then repeats it after a period",
-    rule([NEVER, A1], "50ms x---------y", {
-      x: "not ready | no answer within 50 ms",
-      y: "a@app:1",
+    rule({
+      answers: [NEVER, A1],
+      expected: "50ms x---------y",
+      values: {
+        x: "not ready | no answer within 50 ms",
+        y: "a@app:1",
+      },
     }),
   );
   it(

@@ -45,6 +45,8 @@ interface Script {
 
 /** Runs a reflector against scripted answers; `requests` tells what it asked, and when. */
 function reflecting({ cold, hot, clock }: Marbles, script: Script) {
+  const silence = "-";
+
   const { watches, lists = [], random = 0, usesStreams = true, returns } = script;
   const requests: string[] = [];
   let watched = 0;
@@ -56,7 +58,7 @@ function reflecting({ cold, hot, clock }: Marbles, script: Script) {
     watch: (_resource: string, { fieldSelector: _selector, ...options }: { readonly fieldSelector?: string }) => {
       note("watch", options);
       watched += 1;
-      return cold(watches[watched - 1] ?? watches.at(-1) ?? "", LINES, BROKEN);
+      return cold(watches[watched - 1] ?? watches.at(-1) ?? silence, LINES, BROKEN);
     },
     list: (_resource: string, { fieldSelector: _selector, ...options }: { readonly fieldSelector?: string }) => {
       note("list", options);
@@ -83,17 +85,18 @@ const watchAt = (version: string, timeoutSeconds = 300): string =>
 const streamAt = (version: string): string =>
   JSON.stringify({ resourceVersion: version, allowWatchBookmarks: true, timeoutSeconds: 300, sendInitialEvents: true });
 
+interface Rule extends Script {
+  readonly unsub: string;
+  readonly expected: string;
+  readonly values: Readonly<Record<string, string>>;
+  readonly requests: readonly string[];
+}
+
 /** The emissions and requests of a reflector under a script. */
-const rule = (
-  script: Script,
-  end: string,
-  diagram: string,
-  values: Readonly<Record<string, string>>,
-  requests: readonly string[],
-): (() => void) =>
+const rule = ({ unsub, expected, values, requests, ...script }: Rule): (() => void) =>
   marbles((helpers) => {
     const run = reflecting(helpers, script);
-    helpers.expectObservable(run.reflected$, end).toBe(diagram, values);
+    helpers.expectObservable(run.reflected$, unsub).toBe(expected, values);
     helpers.flush();
     expect(run.requests).toEqual(requests);
   });
@@ -101,98 +104,129 @@ const rule = (
 describe("reflect: the state and its changes", () => {
   it(
     "emits the streamed state at its end, and every later change, over one request",
-    rule({ watches: ["a-be-m-d-n--"] }, "- 11ms !", "---x-y-z----", { x: "a1 b2", y: "a3 b2", z: "b2" }, [
-      `0 watch ${STREAM}`,
-    ]),
+    rule({
+      watches: ["a-be-m-d-n--"],
+      unsub: "   - 11ms !",
+      expected: "---x-y-z----",
+      values: { x: "a1 b2", y: "a3 b2", z: "b2" },
+      requests: [`0 watch ${STREAM}`],
+    }),
   );
   it(
     "lists and watches from the list's version where streams are off",
-    rule(
-      { watches: ["--m-"], lists: [of([pod("a", "1")])], usesStreams: false },
-      "- 4ms !",
-      "x-y",
-      { x: "a1", y: "a3" },
-      ['0 list {"resourceVersion":"0","limit":500}', `0 watch ${watchAt("2")}`],
-    ),
+    rule({
+      lists: [of([pod("a", "1")])],
+      usesStreams: false,
+      watches: ["--m-"],
+      unsub: "   - 4ms !",
+      expected: "x-y",
+      values: { x: "a1", y: "a3" },
+      requests: ['0 list {"resourceVersion":"0","limit":500}', `0 watch ${watchAt("2")}`],
+    }),
   );
   it(
     "falls back to a list when the server has not streamed the whole state within a minute",
-    rule({ watches: ["a--", "--m-"], lists: [of([pod("a", "1")])] }, "- 60003ms !", "60s x-y", { x: "a1", y: "a3" }, [
-      `0 watch ${STREAM}`,
-      '60000 list {"resourceVersion":"0","limit":500}',
-      `60000 watch ${watchAt("2")}`,
-    ]),
+    rule({
+      lists: [of([pod("a", "1")])],
+      watches: ["a--", "--m-"],
+      unsub: "   - 60003ms !",
+      expected: "60s x-y",
+      values: { x: "a1", y: "a3" },
+      requests: [`0 watch ${STREAM}`, '60000 list {"resourceVersion":"0","limit":500}', `60000 watch ${watchAt("2")}`],
+    }),
   );
 });
 
 describe("reflect: the end of a watch", () => {
   it(
     "resumes at the last version seen, at once, when the server ended it",
-    rule({ watches: ["ae 2s n-|", "--d-"] }, "- 2006ms !", "-x 2004ms y", { x: "a1", y: "" }, [
-      `0 watch ${STREAM}`,
-      `2004 watch ${watchAt("9")}`,
-    ]),
+    rule({
+      watches: ["ae 2s n-|", "--d-"],
+      unsub: "   - 2006ms !",
+      expected: "-x 2004ms y",
+      values: { x: "a1", y: "" },
+      requests: [`0 watch ${STREAM}`, `2004 watch ${watchAt("9")}`],
+    }),
   );
   it(
     "requests random timeouts of five to ten minutes, and ends a watch that the server does not end",
-    rule({ watches: [`e${" 100s n".repeat(10)}`], random: 0.5 }, "- 480001ms !", "x", { x: "" }, [
-      `0 watch ${STREAM.replace("300", "450")}`,
-      `480000 watch ${watchAt("9", 450)}`,
-    ]),
+    rule({
+      random: 0.5,
+      watches: [`e${" 100s n".repeat(10)}`],
+      unsub: "   - 480001ms !",
+      expected: "x",
+      values: { x: "" },
+      requests: [`0 watch ${STREAM.replace("300", "450")}`, `480000 watch ${watchAt("9", 450)}`],
+    }),
   );
   it(
     "treats a watch without event or bookmark as broken after 150 s, and reports it",
-    rule(
-      { watches: ["ae", "--m-"] },
-      "- 150805ms !",
-      "-x 149999ms y 801ms z",
-      { x: "a1", y: "a1 !DeadlineExceeded", z: "a3" },
-      [`0 watch ${STREAM}`, `150801 watch ${watchAt("2")}`],
-    ),
+    rule({
+      watches: ["ae", "--m-"],
+      unsub: "   - 150805ms !",
+      expected: "-x 149999ms y 801ms z",
+      values: { x: "a1", y: "a1 !DeadlineExceeded", z: "a3" },
+      requests: [`0 watch ${STREAM}`, `150801 watch ${watchAt("2")}`],
+    }),
   );
   it(
     "lists again when its version has expired, and drops deleted objects",
-    rule({ watches: ["abe--x", "be-"] }, "- 810ms !", "--x--y 800ms z", { x: "a1 b2", y: "a1 b2 !Expired", z: "b2" }, [
-      `0 watch ${STREAM}`,
-      `805 watch ${streamAt("2")}`,
-    ]),
+    rule({
+      watches: ["abe--x", "be-"],
+      unsub: "   - 810ms !",
+      expected: "--x--y 800ms z",
+      values: { x: "a1 b2", y: "a1 b2 !Expired", z: "b2" },
+      requests: [`0 watch ${STREAM}`, `805 watch ${streamAt("2")}`],
+    }),
   );
 });
 
 describe("reflect: a server in trouble", () => {
   it(
     "waits 0.8, 1.6, 3.2 ... at most 30 s between attempts, and reports the first problem once",
-    rule({ watches: ["#"] }, "- 80s !", "x", { x: "unknown !Unavailable" }, [
-      `0 watch ${STREAM}`,
-      ...[800, 2_400, 5_600, 12_000, 24_800, 50_400].map((atMs) => `${atMs} watch ${STREAM}`),
-    ]),
+    rule({
+      watches: ["#"],
+      unsub: "   - 80s !",
+      expected: "x",
+      values: { x: "unknown !Unavailable" },
+      requests: [
+        `0 watch ${STREAM}`,
+        ...[800, 2_400, 5_600, 12_000, 24_800, 50_400].map((atMs) => `${atMs} watch ${STREAM}`),
+      ],
+    }),
   );
   it(
     "waits a second at most once the server is found to be there again",
-    rule(
-      { watches: ["#", "#", "#", "e"], random: 0.25, returns: "5s r" },
-      "- 6s !",
-      "x 5249ms y",
-      { x: "unknown !Unavailable", y: "" },
-      [0, 1_000, 3_000, 5_250].map((atMs) => `${atMs} watch ${STREAM.replace("300", "375")}`),
-    ),
+    rule({
+      random: 0.25,
+      watches: ["#", "#", "#", "e"],
+      returns: " 5s r",
+      unsub: "   - 6s !",
+      expected: "x 5249ms y",
+      values: { x: "unknown !Unavailable", y: "" },
+      requests: [0, 1_000, 3_000, 5_250].map((atMs) => `${atMs} watch ${STREAM.replace("300", "375")}`),
+    }),
   );
   it(
     "waits up to twice as long, by chance",
-    rule({ watches: ["#"], random: 0.5 }, "- 3s !", "x", { x: "unknown !Unavailable" }, [
-      `0 watch ${STREAM.replace("300", "450")}`,
-      `1200 watch ${STREAM.replace("300", "450")}`,
-    ]),
+    rule({
+      random: 0.5,
+      watches: ["#"],
+      unsub: "   - 3s !",
+      expected: "x",
+      values: { x: "unknown !Unavailable" },
+      requests: [`0 watch ${STREAM.replace("300", "450")}`, `1200 watch ${STREAM.replace("300", "450")}`],
+    }),
   );
   it(
     "begins with the shortest pause again after two minutes without one",
-    rule(
-      { watches: ["#", "#", "e 60s n 60s n 60s #", "n"] },
-      "- 183204ms !",
-      "x 2399ms y 180002ms z 799ms w",
-      { x: "unknown !Unavailable", y: "", z: " !Unavailable", w: "" },
-      [`0 watch ${STREAM}`, `800 watch ${STREAM}`, `2400 watch ${STREAM}`, `183203 watch ${watchAt("9")}`],
-    ),
+    rule({
+      watches: ["#", "#", "e 60s n 60s n 60s #", "n"],
+      unsub: "   - 183204ms !",
+      expected: "x 2399ms y 180002ms z 799ms w",
+      values: { x: "unknown !Unavailable", y: "", z: " !Unavailable", w: "" },
+      requests: [`0 watch ${STREAM}`, `800 watch ${STREAM}`, `2400 watch ${STREAM}`, `183203 watch ${watchAt("9")}`],
+    }),
   );
   it(
     "waits as long as the server requests, a minute at most",
@@ -212,13 +246,13 @@ describe("reflect: a server in trouble", () => {
   );
   it(
     "keeps the last state while the server is away, and forgets the problem with the first line",
-    rule(
-      { watches: ["ae-#", "#", "--n-"] },
-      "- 2410ms !",
-      "-x-y 2401ms z",
-      { x: "a1", y: "a1 !Unavailable", z: "a1" },
-      [`0 watch ${STREAM}`, `803 watch ${watchAt("2")}`, `2403 watch ${watchAt("2")}`],
-    ),
+    rule({
+      watches: ["ae-#", "#", "--n-"],
+      unsub: "   - 2410ms !",
+      expected: "-x-y 2401ms z",
+      values: { x: "a1", y: "a1 !Unavailable", z: "a1" },
+      requests: [`0 watch ${STREAM}`, `803 watch ${watchAt("2")}`, `2403 watch ${watchAt("2")}`],
+    }),
   );
   it(
     "passes on a broken invariant, and nothing else",

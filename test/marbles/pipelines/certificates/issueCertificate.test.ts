@@ -28,7 +28,8 @@ const EVENTS: Readonly<Record<string, Event>> = {
 
 /** A server that stores the request after 5 ms and answers each watch with the next of these diagrams. */
 function server({ cold }: Marbles, ...watches: readonly string[]) {
-  const create = "5ms (r|)";
+  const silence = "-";
+  const create = " 5ms (r|)";
 
   const left = [...watches];
   const asked: unknown[] = [];
@@ -36,7 +37,7 @@ function server({ cold }: Marbles, ...watches: readonly string[]) {
     create: () => cold(create, { r: request() }),
     watch: (_resource: string, options: unknown) => {
       asked.push(options);
-      return cold(left.shift() ?? "-", EVENTS, kubeletError("Unavailable", "cut"));
+      return cold(left.shift() ?? silence, EVENTS, kubeletError("Unavailable", "cut"));
     },
   } as unknown as ApiServer;
   return { api, asked };
@@ -46,9 +47,10 @@ describe("issueCertificate", () => {
   it(
     "watches its own request until it is approved and issued",
     marbles((m) => {
+      const watch = "   10ms p 9ms a 9ms b 9ms i";
       const expected = "45ms (c|)";
 
-      const { api, asked } = server(m, "10ms p 9ms a 9ms b 9ms i");
+      const { api, asked } = server(m, watch);
       m.expectObservable(issueCertificate(api, request(), m.clock)).toBe(expected, { c: "PEM" });
       m.flush();
       expect(asked).toEqual([{ fieldSelector: "metadata.name=node-csr-1" }]);
@@ -76,9 +78,13 @@ describe("issueCertificate", () => {
   it(
     "watches again, a second after the watch broke, ended or was too old",
     marbles((m) => {
+      const broken = "  10ms #";
+      const ended = "   10ms |";
+      const expired = " 10ms e";
+      const issuing = " 10ms i";
       const expected = "3045ms (c|)";
 
-      const { api, asked } = server(m, "10ms #", "10ms |", "10ms e", "10ms i");
+      const { api, asked } = server(m, broken, ended, expired, issuing);
       m.expectObservable(issueCertificate(api, request(), m.clock)).toBe(expected, { c: "PEM" });
       m.flush();
       expect(asked).toHaveLength(4);
@@ -88,9 +94,10 @@ describe("issueCertificate", () => {
   it(
     "fails after 15 minutes without a verdict",
     marbles((m) => {
+      const watch = "   p";
       const expected = "15m #";
 
-      const { api } = server(m, "p");
+      const { api } = server(m, watch);
       const message = "certificate request was not signed: timed out waiting for the condition";
       m.expectObservable(issueCertificate(api, request(), m.clock)).toBe(
         expected,

@@ -16,18 +16,38 @@ describe("nodeObject", () => {
   });
   const events = { c: event("NodeNotSchedulable"), o: event("NodeSchedulable") };
 
-  it.each<[rule: string, node: string, reported: string]>([
-    ["says nothing of a node that is and stays schedulable", "-o-o|", "----|"],
-    ["tells that a node is found unschedulable", "-c-c|", "-c--|"],
-    ["tells each change", "-o-c-o|", "---c-o|"],
-    ["takes a node that is gone for one that is not unschedulable", "-c-n-c|", "-c-o-c|"],
-  ])("%s", (_, node, reported) =>
+  it.each([
+    {
+      rule: "emits nothing for a node that is schedulable from the start",
+      node: "     -o-o|",
+      expected: " ----|",
+      isUnschedulable: undefined,
+    },
+    {
+      rule: "emits an event for a node that is unschedulable from the start",
+      node: "     -c-c|",
+      expected: " -c--|",
+      isUnschedulable: true,
+    },
+    {
+      rule: "emits an event for each change",
+      node: "     -o-c-o|",
+      expected: " ---c-o|",
+      isUnschedulable: undefined,
+    },
+    {
+      rule: "treats a missing node as schedulable",
+      node: "     -c-n-c|",
+      expected: " -c-o-c|",
+      isUnschedulable: true,
+    },
+  ])("$rule", ({ node, expected, isUnschedulable }) =>
     marbles(({ hot, expectObservable, flush }) => {
       const cell = createCell<Node | undefined>(undefined);
       const node$ = hot<Node | undefined>(node, { o: open, c: cordoned, n: undefined });
-      expectObservable(nodeObject("n1", node$, cell)).toBe(reported, events);
+      expectObservable(nodeObject("n1", node$, cell)).toBe(expected, events);
       flush();
-      expect(cell.value?.spec?.unschedulable).toBe(node.endsWith("c|") ? true : undefined);
+      expect(cell.value?.spec?.unschedulable).toBe(isUnschedulable);
     })(),
   );
 });

@@ -43,10 +43,11 @@ describe("oomWatcher", () => {
   it(
     "emits an event at the end of each report of a machine out of memory, and none for a cgroup at its limit",
     marbles(({ hot, expectObservable }) => {
+      const messages = "-a-g-k--k-a-l-m--a-k";
       const unsub = "   21ms !";
       const expected = "-----e-------------e";
 
-      const kernelLog = hot(...messagesOf("-a-g-k--k-a-l-m--a-k"));
+      const kernelLog = hot(...messagesOf(messages));
       const events$ = oomWatcher({ kernelLog, telemetry: recordingTelemetry() }, { nodeName: "n1" });
       expectObservable(events$, unsub).toBe(expected, { e: KILL });
     }),
@@ -55,10 +56,11 @@ describe("oomWatcher", () => {
   it(
     "continues after lost messages, without the report they belonged to",
     marbles(({ hot, expectObservable }) => {
+      const messages = "-a-k-a-k";
       const unsub = "   10ms !";
       const expected = "-------e";
 
-      const kernelLog = hot(...messagesOf("-a-k-a-k", 1));
+      const kernelLog = hot(...messagesOf(messages, 1));
       const events$ = oomWatcher({ kernelLog, telemetry: recordingTelemetry() }, { nodeName: "n1" });
       expectObservable(events$, unsub).toBe(expected, { e: KILL });
     }),

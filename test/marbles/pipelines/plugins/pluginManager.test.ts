@@ -32,6 +32,12 @@ function world(
   answers: Answers,
   handlers = accept,
 ) {
+  const changes = " h";
+  const list = "    (l|)";
+  const silence = " -";
+  const notice = "  -(n|)";
+  const expected = "";
+
   const { clock, cold, hot, at } = m;
   const telemetry = recordingTelemetry();
   const cell = createCell<RegisteredPlugins>(new Map());
@@ -42,25 +48,25 @@ function world(
     return { sockets, unread: [] };
   };
   const plugins = {
-    sockets: { changes$: hot("h"), list: () => cold("(l|)", { l: nowListed() }) },
+    sockets: { changes$: hot(changes), list: () => cold(list, { l: nowListed() }) },
     registration: {
       getInfo: (path: string) => {
         asked.push(`${clock.monotonicMs()} ${path}`);
         const own = answers[path] ?? [];
         const nth = asked.filter((line) => line.endsWith(` ${path}`)).length - 1;
         const answer = own[Math.min(nth, own.length - 1)];
-        return answer === undefined ? cold<PluginAnswer>("-") : answer();
+        return answer === undefined ? cold<PluginAnswer>(silence) : answer();
       },
       notify: (path: string, { error }: { readonly error: string }) => {
         notified.push(`${clock.monotonicMs()} ${path} ${error}`.trimEnd());
-        return cold("-(n|)");
+        return cold(notice);
       },
     },
   };
   const events: string[] = [];
   const run = (unsubscribe: string): void => {
     m.expectObservable(pluginManager({ clock, rng: fixedRng(), telemetry, plugins }, handlers, cell), unsubscribe).toBe(
-      "",
+      expected,
     );
     at(0, () => {
       pluginEvents(cell, "DevicePlugin").subscribe({
@@ -76,12 +82,15 @@ describe("pluginManager", () => {
   it(
     "registers the plugin of an existing socket and tells it so",
     marbles((m) => {
+      const unsub = "1s !";
+      const info = " --(i|)";
+
       const { run, events, notified, telemetry } = world(
         m,
         { 0: [socket("a")] },
-        { "/p/a": [() => m.cold("--(i|)", { i: gpu })] },
+        { "/p/a": [() => m.cold(info, { i: gpu })] },
       );
-      run("1s !");
+      run(unsub);
       m.flush();
       expect(events).toEqual(["2 registered example.com/gpu 1"]);
       expect(notified).toEqual(["2 /p/a"]);
@@ -95,13 +104,17 @@ describe("pluginManager", () => {
   it(
     "registers the plugins beside one that hangs for ever and one that refuses connections",
     marbles((m) => {
-      const refused = () => m.cold<PluginAnswer>("-#", {}, kubeletError("Unavailable", "refused"));
+      const unsub = "  10s !";
+      const refusal = "-#";
+      const info = "   --(i|)";
+
+      const refused = () => m.cold<PluginAnswer>(refusal, {}, kubeletError("Unavailable", "refused"));
       const { run, events, asked } = world(
         m,
         { 0: [socket("hangs"), socket("refuses"), socket("works")] },
-        { "/p/refuses": [refused], "/p/works": [() => m.cold("--(i|)", { i: gpu })] },
+        { "/p/refuses": [refused], "/p/works": [() => m.cold(info, { i: gpu })] },
       );
-      run("10s !");
+      run(unsub);
       m.flush();
       expect(events).toEqual(["2 registered example.com/gpu 1"]);
       expect(asked.filter((line) => line.endsWith("hangs"))).toEqual(["0 /p/hangs"]);
@@ -113,13 +126,17 @@ describe("pluginManager", () => {
   it(
     "repeats a registration that failed, and forgets the failures once the socket is replaced",
     marbles((m) => {
-      const refused = () => m.cold<PluginAnswer>("#", {}, kubeletError("Unavailable", "refused"));
+      const unsub = "  20s !";
+      const refusal = "#";
+      const info = "   (i|)";
+
+      const refused = () => m.cold<PluginAnswer>(refusal, {}, kubeletError("Unavailable", "refused"));
       const { run, events, asked } = world(
         m,
         { 0: [socket("a", "1")], 8_000: [socket("a", "2")] },
-        { "/p/a": [refused, refused, refused, refused, refused, () => m.cold("(i|)", { i: gpu })] },
+        { "/p/a": [refused, refused, refused, refused, refused, () => m.cold(info, { i: gpu })] },
       );
-      run("20s !");
+      run(unsub);
       m.flush();
       expect(asked.map((line) => Number(line.split(" ")[0]))).toEqual([0, 500, 1500, 3500, 7500, 10_000]);
       expect(events).toEqual(["10000 registered example.com/gpu 2"]);
@@ -129,12 +146,15 @@ describe("pluginManager", () => {
   it(
     "deregisters a plugin whose socket is replaced, then registers the new one; and one whose socket is gone",
     marbles((m) => {
+      const unsub = "30s !";
+      const info = " --(i|)";
+
       const { run, events, telemetry } = world(
         m,
         { 0: [socket("a", "1")], 5_000: [socket("a", "2")], 15_000: [] },
-        { "/p/a": [() => m.cold("--(i|)", { i: gpu })] },
+        { "/p/a": [() => m.cold(info, { i: gpu })] },
       );
-      run("30s !");
+      run(unsub);
       m.flush();
       expect(events).toEqual([
         "2 registered example.com/gpu 1",
@@ -149,22 +169,26 @@ describe("pluginManager", () => {
   it(
     "tells a plugin why it is refused: its type, its versions, the failure of its admission",
     marbles((m) => {
+      const unsub = "300ms !";
+      const info = " (i|)";
+      const admit = "-";
+
       const { run, events, notified } = world(
         m,
         { 0: [socket("csi"), socket("old"), socket("slow")] },
         {
-          "/p/csi": [() => m.cold("(i|)", { i: { ...gpu, type: "CSIPlugin" } })],
-          "/p/old": [() => m.cold("(i|)", { i: { ...gpu, supportedVersions: ["v1"] } })],
-          "/p/slow": [() => m.cold("(i|)", { i: gpu })],
+          "/p/csi": [() => m.cold(info, { i: { ...gpu, type: "CSIPlugin" } })],
+          "/p/old": [() => m.cold(info, { i: { ...gpu, supportedVersions: ["v1"] } })],
+          "/p/slow": [() => m.cold(info, { i: gpu })],
         },
         {
           DevicePlugin: {
             refusalOf: ({ versions }) => (versions.includes("v1beta1") ? undefined : "unsupported version"),
-            admit: () => m.cold("-"),
+            admit: () => m.cold(admit),
           },
         },
       );
-      run("300ms !");
+      run(unsub);
       m.flush();
       expect(events).toEqual([]);
       expect(notified).toEqual([
@@ -177,13 +201,17 @@ describe("pluginManager", () => {
   it(
     "refuses a plugin whose admission does not end in time",
     marbles((m) => {
+      const unsub = "30100ms !";
+      const info = " (i|)";
+      const admit = "-";
+
       const { run, events, notified } = world(
         m,
         { 0: [socket("a")] },
-        { "/p/a": [() => m.cold("(i|)", { i: gpu })] },
-        { DevicePlugin: { refusalOf: () => undefined, admit: () => m.cold("-") } },
+        { "/p/a": [() => m.cold(info, { i: gpu })] },
+        { DevicePlugin: { refusalOf: () => undefined, admit: () => m.cold(admit) } },
       );
-      run("30100ms !");
+      run(unsub);
       m.flush();
       expect(events).toEqual([]);
       expect(notified).toEqual([

@@ -157,9 +157,10 @@ describe("readiness", () => {
   it(
     "does not change for a failure of the first probe of a new container",
     marbles(({ clock, expectObservable }) => {
-      const attempts = "fs";
       const unsub = "   1500ms !";
       const expected = "ur";
+
+      const attempts = "fs";
 
       const scene = sceneOf({ clock, probes: everySecond, answers: { readiness: attempts }, isFresh: true });
       expectObservable(scene.running$(scene.verdicts$), unsub).toBe(seconds(expected));

@@ -27,12 +27,27 @@ const follow = ({ clock }: Marbles, volume: Volume, csiDrivers$?: VolumeOriginDe
 
 describe("the origin of a CSI volume in the pod", () => {
   it.each([
-    ["follows its driver", "n-o-d-d-n", "----------!", "a---k---a"],
-    ["is unknown after a second without drivers, and then follows them", "1500ms d", "1501ms !", "1s u 499ms k"],
-    ["waits a second for drivers", "999ms d", "1500ms !", "999ms k"],
-  ])("%s", (_, drivers, end, expected) =>
+    {
+      rule: "follows its driver",
+      drivers: "   n-o-d-d-n",
+      unsub: "     ----------!",
+      expected: "  a---k---a",
+    },
+    {
+      rule: "is unknown after a second without drivers, and then follows them",
+      drivers: "   1500ms d",
+      unsub: "     1501ms !",
+      expected: "  1s u 499ms k",
+    },
+    {
+      rule: "waits a second for drivers",
+      drivers: "   999ms d",
+      unsub: "     1500ms !",
+      expected: "  999ms k",
+    },
+  ])("$rule", ({ drivers, unsub, expected }) =>
     marbles((m) => {
-      m.expectObservable(follow(m, INLINE, m.hot(drivers, DRIVERS)), end).toBe(expected, ORIGINS);
+      m.expectObservable(follow(m, INLINE, m.hot(drivers, DRIVERS)), unsub).toBe(expected, ORIGINS);
     })(),
   );
 

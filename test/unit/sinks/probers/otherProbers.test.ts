@@ -153,15 +153,18 @@ describe("createExecProbe", () => {
   it(
     "asks the runtime to end the command at the timeout, and waits a little longer itself",
     marbles(({ cold, expectObservable, flush }) => {
+      const call = "    --(a|)";
+      const expected = "--(o|)";
+
       const asked: unknown[] = [];
       const probe = createExecProbe(
         runtimeOf((request, options) => {
           asked.push(request, options);
-          return cold("--(a|)", { a: answerOf(0, "out", "err") });
+          return cold(call, { a: answerOf(0, "out", "err") });
         }),
       );
       const outcome$ = probe({ containerId: ID, command: ["test", "-f"], timeoutMs: 3_000 });
-      expectObservable(outcome$).toBe("--(o|)", { o: { result: "success", output: "outerr" } });
+      expectObservable(outcome$).toBe(expected, { o: { result: "success", output: "outerr" } });
       flush();
       expect(asked).toEqual([{ containerId: "c1", cmd: ["test", "-f"], timeout: 3n }, { deadlineMs: 8_000 }]);
     }),
@@ -170,9 +173,12 @@ describe("createExecProbe", () => {
   it(
     "takes any other exit code as a failure and keeps 10 KiB of both streams",
     marbles(({ cold, expectObservable }) => {
+      const call = "    (a|)";
+      const expected = "(o|)";
+
       const answer = answerOf(1, "o".repeat(10_000), "e".repeat(10_000));
-      const probe = createExecProbe(runtimeOf(() => cold("(a|)", { a: answer })));
-      expectObservable(probe({ containerId: ID, command: ["false"], timeoutMs: 1_000 })).toBe("(o|)", {
+      const probe = createExecProbe(runtimeOf(() => cold(call, { a: answer })));
+      expectObservable(probe({ containerId: ID, command: ["false"], timeoutMs: 1_000 })).toBe(expected, {
         o: { result: "failure", output: "o".repeat(10_000) + "e".repeat(240) },
       });
     }),
@@ -183,41 +189,65 @@ describe("createExecProbe", () => {
     ["blanks", " \n"],
   ])("says so when a failed command printed %s", (_what, printed) => {
     marbles(({ cold, expectObservable }) => {
-      const probe = createExecProbe(runtimeOf(() => cold("(a|)", { a: answerOf(3, printed) })));
-      expectObservable(probe({ containerId: ID, command: ["false"], timeoutMs: 1_000 })).toBe("(o|)", {
+      const call = "    (a|)";
+      const expected = "(o|)";
+
+      const probe = createExecProbe(runtimeOf(() => cold(call, { a: answerOf(3, printed) })));
+      expectObservable(probe({ containerId: ID, command: ["false"], timeoutMs: 1_000 })).toBe(expected, {
         o: { result: "failure", output: "command exited with code 3 and printed nothing" },
       });
     })();
   });
 
   it(
-    "takes the runtime's timeout as a failure, and passes on what it could not run",
+    "takes the runtime's timeout as a failure",
     marbles(({ cold, expectObservable }) => {
+      const call = "    --#";
+      const expected = "--(o|)";
+
       const late = kubeletError("DeadlineExceeded", "exec timed out");
-      const gone = kubeletError("NotFound", "no such container");
-      const failing = (error: unknown) => createExecProbe(runtimeOf(() => cold("--#", {}, error)));
-      const request = { containerId: ID, command: ["sleep", "9"], timeoutMs: 1_000 };
-      expectObservable(failing(late)(request)).toBe("--(o|)", {
+      const probe = createExecProbe(runtimeOf(() => cold(call, {}, late)));
+      expectObservable(probe({ containerId: ID, command: ["sleep", "9"], timeoutMs: 1_000 })).toBe(expected, {
         o: { result: "failure", output: 'command timed out: "sleep 9" timed out after 1s' },
       });
-      expectObservable(failing(gone)(request)).toBe("--#", {}, toKubeletError(gone));
+    }),
+  );
+
+  it(
+    "passes on the error of a command that cannot run",
+    marbles(({ cold, expectObservable }) => {
+      const call = "    --#";
+      const expected = "--#";
+
+      const gone = kubeletError("NotFound", "no such container");
+      const probe = createExecProbe(runtimeOf(() => cold(call, {}, gone)));
+      const outcome$ = probe({ containerId: ID, command: ["sleep", "9"], timeoutMs: 1_000 });
+      expectObservable(outcome$).toBe(expected, {}, toKubeletError(gone));
     }),
   );
 
   it(
     "runs only so many commands at once; the rest wait their turn",
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const call = cold("---(a|)", { a: answerOf(0) });
+      const call = "          ---(a|)";
+      const firstCallSubs = " ^--!";
+      const secondCallSubs = "^--!";
+      const thirdCallSubs = " ---^--!";
+      const firstExpected = " ---(o|)";
+      const secondExpected = "---(o|)";
+      const thirdExpected = " ------(o|)";
+
+      const call$ = cold(call, { a: answerOf(0) });
       const probe = createExecProbe(
-        runtimeOf(() => call),
+        runtimeOf(() => call$),
         2,
       );
       const request = { containerId: ID, command: ["true"], timeoutMs: 1_000 };
       const yes = { o: { result: "success", output: "" } };
-      expectObservable(probe(request)).toBe("---(o|)", yes);
-      expectObservable(probe(request)).toBe("---(o|)", yes);
-      expectObservable(probe(request)).toBe("------(o|)", yes);
-      expectSubscriptions(call).toBe("^--!", "^--!", "---^--!");
+      expectObservable(probe(request)).toBe(firstExpected, yes);
+      expectObservable(probe(request)).toBe(secondExpected, yes);
+      expectObservable(probe(request)).toBe(thirdExpected, yes);
+      expectSubscriptions(call$).toBe(firstCallSubs, secondCallSubs, thirdCallSubs);
     }),
   );
 });

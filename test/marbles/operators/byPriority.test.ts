@@ -84,12 +84,29 @@ describe("byPriority", () => {
   );
 
   it(
-    "doubles the backoff after each failure of a key, and ends it when the key changes; other keys do not wait",
+    "doubles the backoff after each failure of a key",
     marbles((m) => {
-      const source = "a--b---------------------a";
+      const source = "a";
+      const { begun } = run(m, source, (_key, attempt) => (attempt < 6 ? of({ kind: "failed" }) : EMPTY));
+      expect(begun).toEqual(["0 a", "2 a", "6 a", "14 a", "22 a", "30 a"]);
+    }),
+  );
 
-      const { begun } = run(m, source, (key, attempt) => (key === "a" && attempt < 6 ? of({ kind: "failed" }) : EMPTY));
-      expect(begun).toEqual(["0 a", "2 a", "3 b", "6 a", "14 a", "22 a", "25 a"]);
+  it(
+    "ends the backoff of a key when the key changes",
+    marbles((m) => {
+      const source = "a--a";
+      const { begun } = run(m, source, (_key, attempt) => (attempt < 3 ? of({ kind: "failed" }) : EMPTY));
+      expect(begun).toEqual(["0 a", "2 a", "3 a"]);
+    }),
+  );
+
+  it(
+    "delays no other key during the backoff of one",
+    marbles((m) => {
+      const source = "a--b";
+      const { begun } = run(m, source, (key, attempt) => (key === "a" && attempt < 3 ? of({ kind: "failed" }) : EMPTY));
+      expect(begun).toEqual(["0 a", "2 a", "3 b", "6 a"]);
     }),
   );
 

@@ -38,7 +38,7 @@ it(
   }),
 );
 
-it("the source is subscribed in the stage", () => {
+it("subscribes to the source in the stage", () => {
   watched();
   let seen: Stage | undefined;
   const source$ = new Observable<never>((subscriber) => {
@@ -50,7 +50,7 @@ it("the source is subscribed in the stage", () => {
 });
 
 it(
-  "a timer belongs to the stage it was made in",
+  "assigns a timer to the stage in which it was made",
   marbles(({ clock, expectObservable }) => {
     const unsub = "   -----!";
     const expected = "---(o)";

@@ -82,18 +82,32 @@ describe("logRotation", () => {
     }),
   );
 
+  const stamp = (n: number): string => `0.log.20251231-00000${n}`;
+
   it(
-    "compresses what was rotated before, removes the oldest, and what failures left behind",
+    "compresses the log of the previous rotation",
     marbles((m) => {
-      const stamp = (n: number): string => `0.log.20251231-00000${n}`;
-      const old = {
-        [`${stamp(1)}.gz`]: "1",
-        [stamp(1)]: "1",
-        [`${stamp(2)}.gz`]: "2",
-        [stamp(3)]: "3",
-        [`${stamp(3)}.tmp`]: "x",
-      };
-      const node = rotating(m, { files: { ...old, "0.log": LARGE, "1.log": "other" }, untilMs: 15_000 });
+      const node = rotating(m, { files: { [stamp(3)]: "3", "0.log": LARGE }, untilMs: 15_000 });
+      m.flush();
+      expect(node.found()).toEqual({ "0.log": "", "0.log.20260101-000000": LARGE, [`${stamp(3)}.gz`]: "3" });
+    }),
+  );
+
+  it(
+    "removes the oldest logs",
+    marbles((m) => {
+      const old = { [`${stamp(1)}.gz`]: "1", [`${stamp(2)}.gz`]: "2", [stamp(3)]: "3" };
+      const node = rotating(m, { files: { ...old, "0.log": LARGE }, untilMs: 15_000 });
+      m.flush();
+      expect(Object.keys(node.found())).toEqual(["0.log", `${stamp(3)}.gz`, "0.log.20260101-000000"]);
+    }),
+  );
+
+  it(
+    "removes what a failed compression left behind, and no log of another container",
+    marbles((m) => {
+      const left = { [`${stamp(1)}.gz`]: "1", [stamp(1)]: "1", [stamp(3)]: "3", [`${stamp(3)}.tmp`]: "x" };
+      const node = rotating(m, { files: { ...left, "0.log": LARGE, "1.log": "other" }, untilMs: 15_000 });
       m.flush();
       expect(node.found()).toEqual({
         "0.log": "",

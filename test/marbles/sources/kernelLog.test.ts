@@ -28,15 +28,30 @@ const AGAIN = { errno: "EAGAIN" };
 
 describe("kernelLog", () => {
   it(
-    "skips the records before its subscription, polls each second, and closes the log",
+    "skips the records before its subscription, and polls each second",
     marbles(({ clock, at, expectObservable, flush }) => {
       const unsub = "   3500ms !";
       const expected = "2s (ab)";
 
-      const { log, reads, closed } = openLog(record(1), record(2));
+      const { log, reads } = openLog(record(1), record(2));
       const texts$ = kernelLog(clock, () => log).pipe(map(({ text }) => text));
       at(1_500, () => reads.push(record(3), record(4)));
       expectObservable(texts$, unsub).toBe(expected, { a: "text 3", b: "text 4" });
+      flush();
+    }),
+  );
+
+  it(
+    "closes the log on unsubscribe",
+    marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   3500ms !";
+      const expected = "-";
+
+      const { log, closed } = openLog();
+      expectObservable(
+        kernelLog(clock, () => log),
+        unsub,
+      ).toBe(expected);
       flush();
       expect(closed()).toBe(true);
     }),

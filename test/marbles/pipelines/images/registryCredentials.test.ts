@@ -121,15 +121,27 @@ describe("credentials of a pull", () => {
   );
 
   it(
-    "are read from at most a mebibyte of each file, links followed, and kept for five minutes",
+    "are read from at most a mebibyte of each file, links followed",
+    marbles((m) => {
+      const expected = "(u|)";
+
+      const { usersOf, reads } = node(m, { "/one/config.json": configJson("one") });
+      m.expectObservable(usersOf(APP)).toBe(expected, { u: "one" });
+      m.flush();
+      const files = ["/one/config.json", "/two/config.json", "/three/.dockercfg"];
+      expect(reads).toEqual(files.map((path) => `0 ${path} 1048576 followed`));
+    }),
+  );
+
+  it(
+    "are kept for five minutes",
     marbles((m) => {
       const { usersOf, later, reads } = node(m, { "/one/config.json": configJson("one") });
       for (const ms of [10, 300_009, 300_010]) {
         m.expectObservable(later(ms, usersOf(APP))).toBe(`${ms}ms (u|)`, { u: "one" });
       }
       m.flush();
-      const files = ["/one/config.json", "/two/config.json", "/three/.dockercfg"];
-      expect(reads).toEqual([10, 300_010].flatMap((ms) => files.map((path) => `${ms} ${path} 1048576 followed`)));
+      expect([...new Set(reads.map((read) => read.split(" ")[0]))]).toEqual(["10", "300010"]);
     }),
   );
 });

@@ -46,7 +46,7 @@ const events = {
 
 describe("nodeCgroups", () => {
   it(
-    "emits one event for the limits of all pods, and creates the cgroups of the QoS classes",
+    "sets the limits of all pods, with one event",
     marbles((m) => {
       const unsub = "   5m !";
       const expected = "-e";
@@ -54,13 +54,25 @@ describe("nodeCgroups", () => {
       const { cgroups, config, stream$ } = world(m, 0);
       m.expectObservable(stream$, unsub).toBe(expected, events);
       m.flush();
-      expect([...cgroups.all().keys()]).toEqual(["/kubepods", "/kubepods/besteffort", "/kubepods/burstable"]);
       expect(cgroups.all().get("/kubepods")).toMatchObject(config.kubepodsLimits);
     }),
   );
 
   it(
-    "creates the cgroup of all pods before it enforces reservations; one that it cannot enforce ends it",
+    "creates the cgroups of the QoS classes",
+    marbles((m) => {
+      const unsub = "   5m !";
+      const expected = "-e";
+
+      const { cgroups, stream$ } = world(m, 0);
+      m.expectObservable(stream$, unsub).toBe(expected, events);
+      m.flush();
+      expect([...cgroups.all().keys()]).toEqual(["/kubepods", "/kubepods/besteffort", "/kubepods/burstable"]);
+    }),
+  );
+
+  it(
+    "ends with the error of a reservation that it cannot enforce, after it created the cgroup of all pods",
     marbles((m) => {
       const expected = "-e#";
 
@@ -77,16 +89,28 @@ describe("nodeCgroups", () => {
   );
 
   it(
-    "retries failed limits each minute, with an event; the QoS classes are kept meanwhile",
+    "retries failed limits each minute, with an event",
     marbles((m) => {
       const unsub = "   10m !";
       const expected = "-f 60s f 60s e";
 
       const { cgroups, config, stream$ } = world(m, 2);
       m.expectObservable(stream$, unsub).toBe(expected, events);
-      m.at(30_000, () => expect(cgroups.all().has("/kubepods/burstable")).toBe(true));
       m.flush();
       expect(cgroups.all().get("/kubepods")).toMatchObject(config.kubepodsLimits);
+    }),
+  );
+
+  it(
+    "keeps the cgroups of the QoS classes while the limits fail",
+    marbles((m) => {
+      const unsub = "   40s !";
+      const expected = "-f";
+
+      const { cgroups, stream$ } = world(m, 2);
+      m.expectObservable(stream$, unsub).toBe(expected, events);
+      m.at(30_000, () => expect(cgroups.all().has("/kubepods/burstable")).toBe(true));
+      m.flush();
     }),
   );
 });

@@ -45,7 +45,23 @@ const requesting = (uid: string, requests: Record<string, string>, limits = {}):
 
 describe("qosCgroups", () => {
   it(
-    "undoes changes by other programs within a minute, and logs each change once",
+    "undoes a change by another program within a minute",
+    marbles((m) => {
+      const unsub = "   10m !";
+      const expected = "-";
+
+      const { cgroups, setPods, stream$ } = world(m);
+      setPods(requesting("a", { cpu: "500m" }));
+      m.expectObservable(stream$, unsub).toBe(expected);
+      m.at(10, () => cgroups.tamper(BURSTABLE, { cpuShares: 4 }));
+      m.at(59_990, () => expect(cgroups.all().get(BURSTABLE)).toEqual({ cpuShares: 4 }));
+      m.at(60_010, () => expect(cgroups.all().get(BURSTABLE)).toEqual({ cpuShares: 512 }));
+      m.flush();
+    }),
+  );
+
+  it(
+    "logs each change by another program once",
     marbles((m) => {
       const unsub = "   10m !";
       const expected = "-";
@@ -54,8 +70,6 @@ describe("qosCgroups", () => {
       setPods(requesting("a", { cpu: "500m" }));
       m.expectObservable(stream$, unsub).toBe(expected);
       m.at(10, () => cgroups.tamper(BURSTABLE, { cpuShares: 4 }));
-      m.at(59_990, () => expect(cgroups.all().get(BURSTABLE)).toEqual({ cpuShares: 4 }));
-      m.at(60_010, () => expect(cgroups.all().get(BURSTABLE)).toEqual({ cpuShares: 512 }));
       m.at(200_000, () => cgroups.tamper(BEST_EFFORT, { cpuShares: 9 }));
       m.flush();
       expect(cgroups.all().get(BEST_EFFORT)).toEqual({ cpuShares: 2 });
@@ -88,18 +102,31 @@ describe("qosCgroups", () => {
   );
 
   it(
-    "checks all classes as soon as a pod comes, and makes a removed cgroup again",
+    "checks all classes as soon as a pod comes",
     marbles((m) => {
       const unsub = "   10s !";
       const expected = "-";
 
-      const { cgroups, telemetry, setPods, stream$ } = world(m);
+      const { cgroups, setPods, stream$ } = world(m);
       m.expectObservable(stream$, unsub).toBe(expected);
       m.at(1_000, () => {
         cgroups.tamper(BEST_EFFORT, { cpuShares: 9 });
         setPods(podOf({ uid: "a" }));
       });
       m.at(1_010, () => expect(cgroups.all().get(BEST_EFFORT)).toEqual({ cpuShares: 2 }));
+      m.flush();
+    }),
+  );
+
+  it(
+    "creates a removed cgroup again as soon as a pod goes",
+    marbles((m) => {
+      const unsub = "   10s !";
+      const expected = "-";
+
+      const { cgroups, telemetry, setPods, stream$ } = world(m);
+      setPods(podOf({ uid: "a" }));
+      m.expectObservable(stream$, unsub).toBe(expected);
       m.at(2_000, () => {
         cgroups.clear();
         setPods();
@@ -111,7 +138,23 @@ describe("qosCgroups", () => {
   );
 
   it(
-    "logs no change of its own, and writes a failed limit again at the next check",
+    "logs no change of its own",
+    marbles((m) => {
+      const unsub = "   10m !";
+      const expected = "-";
+
+      const { cgroups, telemetry, setPods, stream$ } = world(m);
+      setPods(requesting("a", { cpu: "500m" }));
+      m.expectObservable(stream$, unsub).toBe(expected);
+      m.at(100_000, () => setPods(requesting("a", { cpu: "500m" }), requesting("b", { cpu: "500m" })));
+      m.flush();
+      expect(cgroups.all().get(BURSTABLE)).toEqual({ cpuShares: 1024 });
+      expect(telemetry.lines).toEqual([]);
+    }),
+  );
+
+  it(
+    "writes a failed limit again at the next check",
     marbles((m) => {
       const unsub = "   10m !";
       const expected = "-";
@@ -124,9 +167,7 @@ describe("qosCgroups", () => {
       m.expectObservable(stream$, unsub).toBe(expected);
       m.at(59_990, () => expect(cgroups.all().has(BURSTABLE)).toBe(false));
       m.at(60_010, () => expect(cgroups.all().get(BURSTABLE)).toEqual({ cpuShares: 512 }));
-      m.at(100_000, () => setPods(requesting("a", { cpu: "500m" }), requesting("b", { cpu: "500m" })));
       m.flush();
-      expect(cgroups.all().get(BURSTABLE)).toEqual({ cpuShares: 1024 });
       expect(telemetry.lines.map(({ level }) => level)).toEqual(["error"]);
     }),
   );
@@ -175,7 +216,7 @@ describe("qosCgroups with qosReserved", () => {
   );
 
   it(
-    "never limits a class to no memory at all: its use is the least, and without use there is no limit",
+    "sets no limit on a class that would have no memory left",
     marbles((m) => {
       const unsub = "   10s !";
       const expected = "-";

@@ -14,7 +14,7 @@ const withIps = (ip: string, ...more: readonly string[]): MachineAddresses => ({
 });
 
 it(
-  "a link-local address that comes and goes is no change; another address of the node is one, without link-local ones",
+  "reports a new address of the node, and ignores link-local ones",
   marbles(({ clock, expectObservable, flush }) => {
     const subscription = "^ 44ms !";
     const expected = "";

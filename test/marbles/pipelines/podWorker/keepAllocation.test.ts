@@ -11,7 +11,7 @@ import { containerOf, podOf } from "../../../support/pods.ts";
 const sized = (cpu: string) => podOf({ spec: { containers: [containerOf({ resources: { requests: { cpu } } })] } });
 
 it(
-  "the file has the newest allocation, however long an earlier write takes",
+  "keeps the newest allocation in the file, however long an earlier write takes",
   marbles(({ cold, at, flush }) => {
     const earlierWrite = "9ms |";
     const laterWrite = "  1ms |";

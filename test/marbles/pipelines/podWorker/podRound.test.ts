@@ -82,7 +82,7 @@ describe("podRound: when it may decide", () => {
   );
 
   it(
-    "waits for the inspection requested after an effect, and requests one after a cancelled effect",
+    "waits for the inspection requested after an effect",
     marbles((m) => {
       const { context, inspectNow } = pod(m);
       const { run, said } = rounds(context);
@@ -90,6 +90,17 @@ describe("podRound: when it may decide", () => {
       inspect(context);
       run();
       expect(said).toEqual([]);
+      inspectNow();
+      run();
+      expect(said).toEqual(["finished"]);
+    }),
+  );
+
+  it(
+    "requests an inspection once after a cancelled effect",
+    marbles((m) => {
+      const { context, inspectNow } = pod(m);
+      const { run, said } = rounds(context);
       effect(context, { name: "StopContainer" }, () => NEVER)
         .subscribe({})
         .unsubscribe();

@@ -51,6 +51,9 @@ function made(
   { cold, clock }: Marbles,
   { drivers: driversOf = {}, calls = { a: "--x|" }, write = "-|", file }: Setup = {},
 ) {
+  const failing = "    #";
+  const missingFile = "#";
+
   const telemetry = recordingTelemetry();
   const claims = createCell<ClaimInfos>(NO_CLAIMS);
   const log: string[] = [];
@@ -62,7 +65,7 @@ function made(
     answer: T,
   ) => {
     note(`${rpc} ${driver} ${names.map(({ name }) => name).join(" ")}`);
-    return cold<T>(calls[driver] ?? "#", { x: answer }, kubeletError("Unavailable", "gone"));
+    return cold<T>(calls[driver] ?? failing, { x: answer }, kubeletError("Unavailable", "gone"));
   };
   const driverOf = (name: string): readonly [string, DraDriver] => [
     name,
@@ -97,7 +100,7 @@ function made(
     get: (_: string, { name }: { readonly name: string }) => of(claimOf(name, driversOf[name] ?? ["a"])),
   };
   const files = {
-    readTail: () => (file === undefined ? cold("#", {}, kubeletError("NotFound", "no file")) : of(file)),
+    readTail: () => (file === undefined ? cold(missingFile, {}, kubeletError("NotFound", "no file")) : of(file)),
     replaceFile: (_: string, content: string) => {
       const infos = [...valueOf(decodeClaims(content)).values()];
       note(`write ${infos.map(({ name, podUids }) => `${name}:${[...podUids].join("+")}`).join(" ")}`);
@@ -131,13 +134,12 @@ describe("preparing claims", () => {
   it(
     "notes the pod on disk before a driver is asked, and its devices before the pod goes on",
     marbles((t) => {
+      const expected = "-----(o|)";
+
       const { prepare, log, resources, telemetry } = made(t);
       const pod = claiming("p1", "c");
-      t.expectObservable(prepare(pod)).toBe(
-        //      write   driver  write
-        "-----(o|)",
-        OK,
-      );
+      // A write, the driver, and a write.
+      t.expectObservable(prepare(pod)).toBe(expected, OK);
       t.flush();
       expect(log).toEqual(["0 write c:p1", "1 prepare a c", "4 write c:p1"]);
       expect(resources.isKnown(pod)).toBe(true);
@@ -149,8 +151,10 @@ describe("preparing claims", () => {
   it(
     "asks all drivers at once, and fails with the first that does",
     marbles((t) => {
+      const expected = "-------(f|)";
+
       const { prepare, log } = made(t, { drivers: { c: ["a", "b"] }, calls: { a: "---#", b: "-----x|" } });
-      t.expectObservable(prepare(claiming("p1", "c"))).toBe("-------(f|)", {
+      t.expectObservable(prepare(claiming("p1", "c"))).toBe(expected, {
         f: "prepare dynamic resources: NodePrepareResources: gone",
       });
       t.flush();
@@ -161,8 +165,10 @@ describe("preparing claims", () => {
   it(
     "notes nothing for a driver that is not there",
     marbles((t) => {
+      const expected = "(f|)";
+
       const { prepare, log, resources } = made(t, { drivers: { c: ["a", "away"] } });
-      t.expectObservable(prepare(claiming("p1", "c"))).toBe("(f|)", {
+      t.expectObservable(prepare(claiming("p1", "c"))).toBe(expected, {
         f: "prepare dynamic resources: DRA driver away is not registered",
       });
       t.flush();
@@ -173,8 +179,10 @@ describe("preparing claims", () => {
   it(
     "asks no driver while the note cannot be written",
     marbles((t) => {
+      const expected = "-(f|)";
+
       const { prepare, log } = made(t, { write: "-#" });
-      t.expectObservable(prepare(claiming("p1", "c"))).toBe("-(f|)", {
+      t.expectObservable(prepare(claiming("p1", "c"))).toBe(expected, {
         f: "prepare dynamic resources: checkpoint ResourceClaim state: disk full",
       });
       t.flush();
@@ -185,9 +193,12 @@ describe("preparing claims", () => {
   it(
     "shares a claim: the second pod waits for the first, and asks no driver",
     marbles((t) => {
+      const expectedFirst = " -----(o|)";
+      const expectedSecond = "------(o|)";
+
       const { prepare, log } = made(t);
-      t.expectObservable(prepare(claiming("p1", "c"))).toBe("-----(o|)", OK);
-      t.expectObservable(prepare(claiming("p2", "c"))).toBe("------(o|)", OK);
+      t.expectObservable(prepare(claiming("p1", "c"))).toBe(expectedFirst, OK);
+      t.expectObservable(prepare(claiming("p2", "c"))).toBe(expectedSecond, OK);
       t.flush();
       expect(log).toEqual(["0 write c:p1", "1 prepare a c", "4 write c:p1", "5 write c:p1+p2"]);
     }),
@@ -196,27 +207,38 @@ describe("preparing claims", () => {
   it(
     "lets no pod wait for the driver of another one's claims",
     marbles((t) => {
+      const unsub = "        --------------!";
+      const expectedSlow = " --------------";
+      const expectedQuick = "------(o|)";
+
       const { prepare } = made(t, { drivers: { x: ["slow"], y: ["a"] }, calls: { slow: "-", a: "--x|" } });
-      t.expectObservable(prepare(claiming("p1", "x")), "--------------!").toBe("--------------");
-      t.expectObservable(prepare(claiming("p2", "y"))).toBe("------(o|)", OK);
+      t.expectObservable(prepare(claiming("p1", "x")), unsub).toBe(expectedSlow);
+      t.expectObservable(prepare(claiming("p2", "y"))).toBe(expectedQuick, OK);
     }),
   );
 
   it(
     "is no deadlock of two pods that name the same claims in another order",
     marbles((t) => {
+      const expectedFirst = " -----(o|)";
+      const expectedSecond = "------(o|)";
+
       const { prepare } = made(t);
-      t.expectObservable(prepare(claiming("p1", "c", "d"))).toBe("-----(o|)", OK);
-      t.expectObservable(prepare(claiming("p2", "d", "c"))).toBe("------(o|)", OK);
+      t.expectObservable(prepare(claiming("p1", "c", "d"))).toBe(expectedFirst, OK);
+      t.expectObservable(prepare(claiming("p2", "d", "c"))).toBe(expectedSecond, OK);
     }),
   );
 
   it(
     "keeps the note of a pod that stops waiting, so that its claims are unprepared",
     marbles((t) => {
+      const unsub = "             --!";
+      const expectedCancelled = " --";
+      const expectedUnprepared = "9ms (o|)";
+
       const { prepare, unprepare, log } = made(t, { calls: { a: "----x|" } });
-      t.expectObservable(prepare(claiming("p1", "c")), "--!").toBe("--");
-      t.at(3, () => t.expectObservable(unprepare("p1")).toBe("9ms (o|)", OK));
+      t.expectObservable(prepare(claiming("p1", "c")), unsub).toBe(expectedCancelled);
+      t.at(3, () => t.expectObservable(unprepare("p1")).toBe(expectedUnprepared, OK));
       t.flush();
       expect(log).toEqual(["0 write c:p1", "1 prepare a c", "3 unprepare a c", "8 write "]);
     }),
@@ -234,9 +256,12 @@ describe("unpreparing claims", () => {
   it(
     "asks the driver when the last pod has ended",
     marbles((t) => {
+      const expectedFirst = "10ms (o|)";
+      const expectedLast = " 23ms (o|)";
+
       const { unprepare, log, resources } = both(t);
-      t.at(10, () => t.expectObservable(unprepare("p1")).toBe("10ms (o|)", OK));
-      t.at(20, () => t.expectObservable(unprepare("p2")).toBe("23ms (o|)", OK));
+      t.at(10, () => t.expectObservable(unprepare("p1")).toBe(expectedFirst, OK));
+      t.at(20, () => t.expectObservable(unprepare("p2")).toBe(expectedLast, OK));
       t.flush();
       expect(log.slice(-3)).toEqual(["10 write c:p2", "20 unprepare a c", "23 write "]);
       expect(resources.mayHold(podUid("p2"), undefined)).toBe(false);
@@ -246,19 +271,22 @@ describe("unpreparing claims", () => {
   it(
     "keeps a claim whose driver is away, until it is back",
     marbles((t) => {
+      const expectedAway = "20ms (f|)";
+      const expectedBack = "33ms (o|)";
+
       const { unprepare, drivers, resources } = both(t);
       const known = drivers.value;
       t.at(10, () => unprepare("p1").subscribe({}));
       t.at(20, () => {
         drivers.set(new Map());
-        t.expectObservable(unprepare("p2")).toBe("20ms (f|)", {
+        t.expectObservable(unprepare("p2")).toBe(expectedAway, {
           f: "unprepare dynamic resources: DRA driver a is not registered",
         });
       });
       t.at(30, () => {
         expect(resources.mayHold(podUid("p2"), undefined)).toBe(true);
         drivers.set(known);
-        t.expectObservable(unprepare("p2")).toBe("33ms (o|)", OK);
+        t.expectObservable(unprepare("p2")).toBe(expectedBack, OK);
       });
       t.flush();
       expect(resources.mayHold(podUid("p2"), undefined)).toBe(false);
@@ -268,10 +296,13 @@ describe("unpreparing claims", () => {
   it(
     "does not let a new pod have a claim that is just given back",
     marbles((t) => {
+      const expectedUnprepared = "13ms (o|)";
+      const expectedPrepared = "  16ms (o|)";
+
       const { prepare, unprepare, log } = made(t, { write: "|" });
       prepare(claiming("p1", "c")).subscribe({});
-      t.at(10, () => t.expectObservable(unprepare("p1")).toBe("13ms (o|)", OK));
-      t.at(11, () => t.expectObservable(prepare(claiming("p2", "c"))).toBe("16ms (o|)", OK));
+      t.at(10, () => t.expectObservable(unprepare("p1")).toBe(expectedUnprepared, OK));
+      t.at(11, () => t.expectObservable(prepare(claiming("p2", "c"))).toBe(expectedPrepared, OK));
       t.flush();
       expect(log.slice(-5)).toEqual([
         "10 unprepare a c",
@@ -286,8 +317,10 @@ describe("unpreparing claims", () => {
   it(
     "costs nothing for a pod without claims",
     marbles((t) => {
+      const expected = "(o|)";
+
       const { unprepare, log, telemetry } = made(t);
-      t.expectObservable(unprepare("p1")).toBe("(o|)", OK);
+      t.expectObservable(unprepare("p1")).toBe(expected, OK);
       t.flush();
       expect([log, telemetry.observations.size]).toEqual([[], 0]);
     }),
@@ -314,13 +347,15 @@ describe("the claims of an earlier kubelet", () => {
   it(
     "give containers their devices, and are prepared once more before a new sandbox",
     marbles((t) => {
+      const expected = "----(o|)";
+
       const { resources, prepare, log } = made(t, { file: earlier });
       const pod = claiming("p1", "c");
       resources.load().subscribe({});
       expect(resources.isKnown(pod)).toBe(true);
       const container = containerOf({ resources: { claims: [{ name: "c" }] } });
       expect(resources.devicesOf(pod, container)).toEqual({ ok: true, value: ["v/c=1"] });
-      t.expectObservable(prepare(pod)).toBe("----(o|)", OK);
+      t.expectObservable(prepare(pod)).toBe(expected, OK);
       t.flush();
       expect(log).toEqual(["0 prepare a c", "3 write c:p1"]);
     }),
@@ -329,11 +364,13 @@ describe("the claims of an earlier kubelet", () => {
   it(
     "are read from the API server if the file is damaged",
     marbles((t) => {
+      const expected = "----(o|)";
+
       const { resources, unprepare, log, telemetry } = made(t, { file: earlier.slice(1) });
       const pod = claiming("p1", "c");
       resources.load().subscribe({});
       expect([resources.isKnown(pod), resources.mayHold(podUid("p1"), pod)]).toEqual([false, true]);
-      t.expectObservable(unprepare("p1", pod)).toBe("----(o|)", OK);
+      t.expectObservable(unprepare("p1", pod)).toBe(expected, OK);
       t.flush();
       expect(log).toEqual(["0 unprepare a c", "3 write "]);
       expect(telemetry.lines.map(({ message }) => message)).toEqual([

@@ -12,8 +12,6 @@ const EXCEPTIONS: readonly string[] = [
   "test/marbles/pipelines/dra/deviceHealth.test.ts",
   "test/marbles/pipelines/eviction/pressureWakes.test.ts",
   "test/marbles/pipelines/node/hardwareState.test.ts",
-  "test/marbles/pipelines/resourceWaits.test.ts",
-  "test/marbles/sources/memoryEvents.test.ts",
 ];
 
 const nameOf = (callee: ts.Expression): string =>

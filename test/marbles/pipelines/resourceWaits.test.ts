@@ -153,9 +153,12 @@ describe("resourceWaits", () => {
   it(
     "of critical pods for an orphan, which only the runtime knows, end with the event as well",
     marbles((test) => {
+      const unsub = "   200s !";
+      const expected = "(kq) 9996ms (Ec)";
+
       const orphaned = registryNode().runs(old).send(restored(old), { kind: "resync" });
       const { output$ } = run(test, "c", INPUTS, orphaned);
-      test.expectObservable(output$, "200s !").toBe("(kq) 9996ms (Ec)", SAID);
+      test.expectObservable(output$, unsub).toBe(expected, SAID);
     }),
   );
 });

@@ -83,15 +83,19 @@ describe("memory events", () => {
   it(
     "come from a cgroup that is made a moment after the kubelet has started, without a warning",
     marbles(({ clock, cold, expectObservable, flush }) => {
+      const renewed = " 500ms x";
+      const unsub = "   64s !";
+      const expected = "3500ms l 59999ms l";
+
       makeV2();
       const telemetry = recordingTelemetry();
       const watchFile: WatchFile = (path) => {
         if (path.endsWith("pressure")) return NEVER;
-        if (clock.monotonicMs() >= 2_500) return cold("500ms x");
+        if (clock.monotonicMs() >= 2_500) return cold(renewed);
         return throwError(() => kubeletError("NotFound", "no such file"));
       };
       const events = createMemoryEvents({ clock, log: telemetry.log, prefix: folder(), watchFile });
-      expectObservable(events("/kubepods"), "64s !").toBe("3500ms l 59999ms l", { l: "limit" });
+      expectObservable(events("/kubepods"), unsub).toBe(expected, { l: "limit" });
       flush();
       expect(telemetry.lines).toEqual([]);
     }),

@@ -50,86 +50,55 @@ export function hasAnyRegularContainerStarted(spec: PodSpec, statuses: readonly 
 const startsAgain = (spec: Container, pod: Pod, ended: { readonly exitCode: number; readonly reason?: string }) =>
   ended.reason === RESTARTING_ALL || restartsAfterExit(spec, pod.spec, ended.exitCode);
 
-interface InitCounts {
-  pending: number;
-  /** Sidecars that have not started. */
-  pendingSidecars: number;
-  /** Failed and not to be restarted. */
-  dead: number;
-  running: number;
-  waiting: number;
-  unknown: number;
-}
+/** State of an init container or sidecar as far as the phase depends on it; undefined: it does not. */
+type InitState = "pending" | "startingSidecar" | "dead" | "waiting" | "running" | undefined;
 
-function countInit(spec: Container, pod: Pod, status: ApiContainerStatus | undefined, counts: InitCounts): void {
+function initState(spec: Container, pod: Pod, status: ApiContainerStatus | undefined): InitState {
   const { running, terminated, waiting } = status?.state ?? {};
   const ended = terminated ?? (waiting === undefined ? undefined : status?.lastState?.terminated);
-  if (running === undefined && ended !== undefined) {
-    const isDead = ended.exitCode !== 0 && !startsAgain(spec, pod, ended);
-    if (isDead) counts.dead += 1;
-  } else counts.pending += 1;
+  if (running !== undefined || ended === undefined) return "pending";
+  return ended.exitCode !== 0 && !startsAgain(spec, pod, ended) ? "dead" : undefined;
 }
 
 // A terminated sidecar does not affect the phase; a sidecar that never ran keeps the pod Pending.
-function countSidecar(status: ApiContainerStatus | undefined, counts: InitCounts): void {
+function sidecarState(status: ApiContainerStatus | undefined): InitState {
   const { running, terminated, waiting } = status?.state ?? {};
-  if (status === undefined) counts.unknown += 1;
-  else if (running !== undefined) {
-    counts.running += 1;
-    if (status.started !== true) counts.pendingSidecars += 1;
-  } else if (terminated !== undefined || (waiting !== undefined && status.lastState?.terminated !== undefined)) return;
-  else {
-    counts.pendingSidecars += 1;
-    if (waiting === undefined) counts.unknown += 1;
-    else counts.waiting += 1;
-  }
-}
-
-interface RegularCounts {
-  running: number;
-  waiting: number;
-  stopped: number;
-  succeeded: number;
-  unknown: number;
-  /** Stopped, but to be restarted. */
-  restarting: number;
-}
-
-function countRegular(spec: Container, pod: Pod, status: ApiContainerStatus | undefined, counts: RegularCounts): void {
-  const { running, terminated, waiting } = status?.state ?? {};
+  if (running !== undefined) return status?.started === true ? "running" : "startingSidecar";
   const ended = terminated ?? (waiting === undefined ? undefined : status?.lastState?.terminated);
-  if (running !== undefined) counts.running += 1;
-  else if (ended !== undefined) {
-    counts.stopped += 1;
-    if (terminated?.exitCode === 0) counts.succeeded += 1;
-    if (startsAgain(spec, pod, ended)) counts.restarting += 1;
-  } else if (waiting !== undefined) counts.waiting += 1;
-  else counts.unknown += 1;
+  return ended === undefined ? "waiting" : undefined;
+}
+
+/** State of a regular container. One without status waits. */
+type RegularState =
+  | { readonly kind: "running" | "waiting" }
+  | { readonly kind: "stopped"; readonly succeeded: boolean; readonly restarts: boolean };
+
+function regularState(spec: Container, pod: Pod, status: ApiContainerStatus | undefined): RegularState {
+  const { running, terminated, waiting } = status?.state ?? {};
+  if (running !== undefined) return { kind: "running" };
+  const ended = terminated ?? (waiting === undefined ? undefined : status?.lastState?.terminated);
+  if (ended === undefined) return { kind: "waiting" };
+  return { kind: "stopped", succeeded: terminated?.exitCode === 0, restarts: startsAgain(spec, pod, ended) };
 }
 
 /** Returns the phase that the statuses imply. The caller keeps a terminal phase. */
 export function podPhase({ pod, initStatuses, regularStatuses, terminal, initialized }: PhaseInput): PodPhase {
-  const init: InitCounts = { pending: 0, pendingSidecars: 0, dead: 0, running: 0, waiting: 0, unknown: 0 };
-  for (const spec of pod.spec.initContainers ?? []) {
-    const status = findNamed(initStatuses, spec.name);
-    if (isSidecar(spec)) countSidecar(status, init);
-    else countInit(spec, pod, status, init);
-  }
-  const regular: RegularCounts = { running: 0, waiting: 0, stopped: 0, succeeded: 0, unknown: 0, restarting: 0 };
-  for (const spec of pod.spec.containers) {
-    const status = findNamed(regularStatuses, spec.name);
-    countRegular(spec, pod, status, regular);
-  }
-  const unknown = init.unknown + regular.unknown;
-  const running = init.running + regular.running;
-  if (init.dead > 0) return "Failed";
+  const init = new Set(
+    (pod.spec.initContainers ?? []).map((spec) => {
+      const status = findNamed(initStatuses, spec.name);
+      return isSidecar(spec) ? sidecarState(status) : initState(spec, pod, status);
+    }),
+  );
+  const regular = pod.spec.containers.map((spec) => regularState(spec, pod, findNamed(regularStatuses, spec.name)));
+  const isAny = (kind: "running" | "waiting"): boolean => init.has(kind) || regular.some((each) => each.kind === kind);
+  const restarts = regular.some((each) => each.kind === "stopped" && each.restarts);
+  if (init.has("dead")) return "Failed";
   // When all regular containers are done, missing init containers do not matter: they are not rerun.
-  const isDone = regular.stopped === pod.spec.containers.length && regular.restarting === 0;
-  if (!isDone && (init.pending > 0 || (init.pendingSidecars > 0 && !initialized))) return "Pending";
-  if (!isDone && (init.waiting + regular.waiting > 0 || unknown > 0)) return "Pending";
-  if (running > 0) return "Running";
-  if (regular.stopped === 0) return "Pending";
-  const ended = regular.stopped === regular.succeeded ? "Succeeded" : "Failed";
+  const isDone = regular.every(({ kind }) => kind === "stopped") && !restarts;
+  const isStarting = init.has("pending") || (init.has("startingSidecar") && !initialized) || isAny("waiting");
+  if (!isDone && isStarting) return "Pending";
+  if (isAny("running") || init.has("startingSidecar")) return "Running";
+  const ended = regular.every((each) => each.kind === "stopped" && each.succeeded) ? "Succeeded" : "Failed";
   if (terminal && !isStaticPod(pod)) return ended;
-  return regular.restarting > 0 ? "Running" : ended;
+  return restarts ? "Running" : ended;
 }

@@ -207,6 +207,72 @@ describe("podPhase", () => {
       "Running",
     ],
     [
+      "a sidecar without status holds a pod that runs in Pending, also beside the containers of its sandbox",
+      { pod: withSidecar, regular: [status("web", RUNNING)], initialized: true },
+      "Pending",
+    ],
+    [
+      "a sidecar that waits for its first start does too",
+      { pod: withSidecar, init: [status("s", WAITING)], regular: [status("web", RUNNING)], initialized: true },
+      "Pending",
+    ],
+    [
+      "a sidecar in no state that ended before does too",
+      { pod: withSidecar, init: [status("s", {}, { lastState: ended(1) })], regular: [status("web", RUNNING)] },
+      "Pending",
+    ],
+    [
+      "a regular container in no state that ended before holds a pod in Pending",
+      { pod: always(), regular: [status("a", RUNNING), status("b", {}, { lastState: ended(1) })] },
+      "Pending",
+    ],
+    [
+      "an init container in no state that failed before has not failed for good",
+      {
+        pod: pod({ restartPolicy: "Never", initContainers: [container("i")] }),
+        init: [status("i", {}, { lastState: ended(1) })],
+        regular: [status("web", WAITING)],
+      },
+      "Pending",
+    ],
+    [
+      "an init container that succeeded before and waits now has not failed",
+      {
+        pod: pod({ restartPolicy: "Never", initContainers: [container("i")] }),
+        init: [inLoop("i", 0)],
+        regular: [status("web", RUNNING)],
+      },
+      "Running",
+    ],
+    [
+      "a sidecar that has started is no reason to wait",
+      { pod: withSidecar, init: [status("s", RUNNING, { started: true })], regular: [status("web", RUNNING)] },
+      "Running",
+    ],
+    [
+      "a starting sidecar beside containers that are done is Running",
+      {
+        pod: pod({ restartPolicy: "Never", initContainers: [sidecar("s")] }),
+        init: [status("s", RUNNING, { started: false })],
+        regular: [status("web", ended(0))],
+      },
+      "Running",
+    ],
+    [
+      "init containers that wait do not matter to containers that are done",
+      {
+        pod: pod({ restartPolicy: "Never", initContainers: [container("i")] }),
+        init: [status("i", WAITING)],
+        regular: [status("web", ended(1))],
+      },
+      "Failed",
+    ],
+    [
+      "Never: a crash loop of code 0 counts as failed",
+      { pod: never, regular: [status("a", ended(0)), inLoop("b", 0)] },
+      "Failed",
+    ],
+    [
       "a running sidecar keeps a pod of ended containers Running",
       {
         pod: pod({ restartPolicy: "Never", initContainers: [sidecar("s")] }),

@@ -31,6 +31,44 @@ describe("decodeObject", () => {
       },
     });
   });
+  it.each<[string, unknown, unknown]>([
+    ["Secret", { data: { a: null } }, { data: { a: "" } }],
+    ["Pod", { spec: { overhead: { cpu: null } } }, { spec: { overhead: { cpu: "0" } } }],
+    [
+      "Pod",
+      { spec: { securityContext: { supplementalGroups: [1, null] }, containers: [null] } },
+      { spec: { securityContext: { supplementalGroups: [1, 0] }, containers: [{}] } },
+    ],
+    [
+      "Pod",
+      {
+        spec: {
+          containers: [{ restartPolicyRules: [{ exitCodes: { values: [null, 3] } }] }],
+        },
+      },
+      { spec: { containers: [{ restartPolicyRules: [{ exitCodes: { values: [0, 3] } }] }] } },
+    ],
+  ])("puts the empty value of its type in place of null: %s %j", (type, input, value) => {
+    expect(decodeObject(type, input)).toEqual({ value, problems: [] });
+  });
+  it("shows at most 60 characters of a string, and the types of other values", () => {
+    const reasons = ["x".repeat(100), { a: 1 }, [1], false].map(
+      (stdin) =>
+        decodeObject("Pod", { spec: { containers: [{ stdin: typeof stdin === "boolean" ? 7 : stdin }] } }).problems[0]
+          ?.reason,
+    );
+    expect(reasons).toEqual([
+      `must be true or false, not the string "${"x".repeat(60)}"`,
+      "must be true or false, not a map",
+      "must be true or false, not a list",
+      "must be true or false, not the number 7",
+    ]);
+  });
+  it("requires a map where the API has a map of texts", () => {
+    expect(decode({ metadata: { labels: ["a"] } }).problems).toEqual([
+      "error metadata.labels: must be a map, not a list",
+    ]);
+  });
   it("treats null as absent, and as the empty value inside lists and maps", () => {
     const input = {
       metadata: { creationTimestamp: null, labels: null, annotations: { a: null } },

@@ -192,6 +192,85 @@ describe("problems of a manifest", () => {
     const [twice] = readText(`${"k".repeat(5_000)}: 1\n${"k".repeat(5_000)}: 1\n`).problems;
     expect(twice?.reason.length).toBeLessThan(120);
   });
+  const pod = (name: string) => podYaml(name).trimEnd().replaceAll("\n", "\n  ");
+  const list = (kind: string, ...items: readonly string[]) =>
+    `apiVersion: v1\nkind: ${kind}\nitems:\n${items.map((item) => `- ${item}\n`).join("")}`;
+  const config = "apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: c}";
+  const runtimeClass = "metadata: {name: r}\n  handler: runc";
+  it.each<[string, string, readonly string[], readonly string[]]>([
+    ["a List of several kinds", list("List", pod("a"), config), ["a-node-1", "c"], []],
+    ["items of a PodList with kind and version", list("PodList", pod("a")), ["a-node-1"], []],
+    [
+      "items of a PodList with a kind only",
+      list("PodList", pod("a").replace("apiVersion: v1\n  ", "")),
+      ["a-node-1"],
+      [],
+    ],
+    ["another kind in a PodList", list("PodList", config), [], ["items[0].kind"]],
+    ["another version in a PodList", list("PodList", pod("a").replace("v1", "v2")), [], ["items[0].apiVersion"]],
+    ["a List without a kind in its item", list("List", "metadata: {name: a}"), [], ["items[0].kind"]],
+    ["an item that is no map", list("List", pod("a"), "text"), ["a-node-1"], ["items[1]"]],
+    ["items that are no list", "apiVersion: v1\nkind: List\nitems: 7\n", [], ["items"]],
+    ["a list of another version", list("List", pod("a")).replace("v1", "v2"), [], ["apiVersion"]],
+    [
+      "RuntimeClasses, whose version is another group's",
+      list("RuntimeClassList", runtimeClass).replace("v1", "node.k8s.io/v1"),
+      ["r"],
+      [],
+    ],
+    ["RuntimeClasses of the core group", list("RuntimeClassList", runtimeClass), [], ["apiVersion"]],
+    [
+      "a RuntimeClass in a List, with its own version",
+      list("List", `kind: RuntimeClass\n  ${runtimeClass}`),
+      ["r"],
+      [],
+    ],
+  ])("reads of %s what it can", (_, text, names, fields) => {
+    const { pods, objects, problems } = readText(text);
+    expect([...pods, ...objects].map(({ metadata }) => metadata?.name)).toEqual(names);
+    expect(problems.map(({ field }) => field)).toEqual(fields);
+  });
+  it("knows with an API server only pods", () => {
+    const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n---\n${list("PodList", pod("a"))}`;
+    const reading = readText(text, { standalone: false });
+    expect([reading.objects, reading.pods.length, problemLines(reading)]).toEqual([
+      [],
+      1,
+      ['2 kind: Unsupported value: "ConfigMap": supported values: "Pod", "List"'],
+    ]);
+  });
+  it.each([
+    ["a ConfigMap without namespace", "kind: ConfigMap\nmetadata: {name: c}\ndata: 7\n", "ConfigMap default/c"],
+    ["a Secret with namespace", "kind: Secret\nmetadata: {name: s, namespace: prod}\ndata: 7\n", "Secret prod/s"],
+    ["a ConfigMap without name", "kind: ConfigMap\nmetadata: {}\ndata: 7\n", undefined],
+    ["a ConfigMap whose name is no text", "kind: ConfigMap\nmetadata: {name: 7}\n", undefined],
+    ["a ConfigMap whose metadata is no map", "kind: ConfigMap\nmetadata: []\n", undefined],
+  ])("names %s that cannot be read", (_, text, key) => {
+    const { failed, hasNamelessFailure } = readText(`apiVersion: v1\n${text}`);
+    expect([[...failed], hasNamelessFailure]).toEqual([key === undefined ? [] : [key], key === undefined]);
+  });
+  it("does not use an object whose version is wrong", () => {
+    const { objects, failed } = readText("apiVersion: v2\nkind: ConfigMap\nmetadata: {name: c}\n");
+    expect([objects, [...failed]]).toEqual([[], ["ConfigMap default/c"]]);
+  });
+  it("gives no UID to a pod that cannot be decoded", () => {
+    const [problem] = readText(podYaml("a", "7")).problems;
+    expect([problem?.field, problem?.pod?.name, problem?.pod?.uid]).toEqual([
+      "spec.containers[0].image",
+      "a-node-1",
+      "",
+    ]);
+  });
+  it.each([
+    ["kind: Pod\nmetadata: {name: a}\n", ["apiVersion"]],
+    ["kind: ''\nmetadata: {name: a}\n", ["kind", "apiVersion"]],
+    ["kind: null\napiVersion: ''\nmetadata: {name: a}\n", ["kind", "apiVersion"]],
+    ["apiVersion: v1\nmetadata: {name: a}\n", ["kind"]],
+  ])("asks for what is missing in %j", (text, fields) => {
+    const { problems } = readText(text);
+    expect(problems.map(({ field }) => field)).toEqual(expect.arrayContaining(fields));
+    expect(problems.filter(({ field }) => field === "kind" || field === "apiVersion")).toHaveLength(fields.length);
+  });
   it("names the pods that failed, and reports when a name is unknown", () => {
     const named = readText(`${podYaml("a")}---\n${podYaml("b", '""')}`);
     expect([[...named.failed], named.hasNamelessFailure, named.pods.length]).toEqual([["b-node-1_default"], false, 1]);
@@ -209,16 +288,42 @@ describe("problems of a manifest", () => {
       pod: { name: "a-node-1", namespace: "default", uid: expect.stringMatching(/^\d{32}$/) as unknown },
     });
   });
-  it("reads at most 1000 pods of one list", () => {
-    const items = Array.from({ length: 1100 }, (_, index) => ({
+  it.each([
+    [1000, [], false],
+    [1001, ["more than 1000 objects in one manifest; the rest is not read"], true],
+    [1100, ["more than 1000 objects in one manifest; the rest is not read"], true],
+  ])("reads at most 1000 pods of a list of %i", (length, problems, hasNamelessFailure) => {
+    const items = Array.from({ length }, (_, index) => ({
       metadata: { name: `p${index}` },
       spec: { containers: [{ name: "m", image: "i" }] },
     }));
     const reading = readText(JSON.stringify({ apiVersion: "v1", kind: "PodList", items }));
-    expect([reading.pods.length, problemLines(reading)]).toEqual([
-      1000,
-      ["more than 1000 objects in one manifest; the rest is not read"],
-    ]);
+    expect([reading.pods.length, problemLines(reading)]).toEqual([1000, problems]);
+    expect(reading.hasNamelessFailure).toBe(hasNamelessFailure);
+  });
+  it.each([
+    [99, 99, ""],
+    [100, 100, ""],
+    [101, 100, " (and 1 more problems in this manifest)"],
+    [250, 100, " (and 150 more problems in this manifest)"],
+  ])("reports of %i problems %i", (count, reported, more) => {
+    const texts = Array.from({ length: count }, (_, index) => `kind: Odd${index}\napiVersion: v1\n`);
+    const { problems } = readText(texts.join("---\n"));
+    const kinds = '"Pod", "ConfigMap", "Secret", "RuntimeClass", "List"';
+    expect(problems.map(({ reason }) => reason)).toEqual(
+      Array.from({ length: reported }, (_, index) => {
+        const last = index === reported - 1 ? more : "";
+        return `Unsupported value: "Odd${index}": supported values: ${kinds}${last}`;
+      }),
+    );
+  });
+  it.each([
+    [300, 300],
+    [301, 303],
+  ])("shows %i characters of a field as %i", (length, shown) => {
+    const field = "spec.containers[0].env[0].";
+    const text = `${podYaml("a")}    env: [{name: A, ${"k".repeat(length - field.length)}: 1}]\n`;
+    expect(readText(text).problems[0]?.field).toHaveLength(shown);
   });
   it("derives another UID from changed content, and the same from a changed comment", () => {
     const uidOf = (text: string) => readText(text).pods[0]?.metadata.uid;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { problemText } from "../../../../../src/core/pod/manifest/problemText.ts";
-import { takeOver } from "../../../../../src/core/pod/manifest/takeOver.ts";
+import { isDoubtful, takeOver } from "../../../../../src/core/pod/manifest/takeOver.ts";
 import { podYaml, readText } from "../../../../support/manifests.ts";
 
 const ORIGIN = "/manifests/pod.yaml";
@@ -47,5 +47,40 @@ describe("problems of a manifest that changed", () => {
   });
   it("belong to no pod when there are two candidates", () => {
     expect(problemsAfter(`${podYaml("a")}---\n${podYaml("b")}`, "{")[0]?.pod).toBeUndefined();
+  });
+});
+
+describe("isDoubtful", () => {
+  const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
+  it.each<[string, string, string, boolean]>([
+    ["the same pods", podYaml("a"), podYaml("a", "app:2"), false],
+    ["one pod more", podYaml("a"), `${podYaml("a")}---\n${podYaml("b")}`, false],
+    ["one pod less", `${podYaml("a")}---\n${podYaml("b")}`, podYaml("a"), true],
+    ["one object less", `${podYaml("a")}---\n${configMap("c")}`, podYaml("a"), true],
+    ["the same object", configMap("c"), configMap("c"), false],
+    ["a pod that fails by name", "", podYaml("a", '""'), true],
+    ["a failure without name", "", "{", true],
+    ["an empty file", "", " ", true],
+    ["a new object with a warning", "", `${configMap("c")}odd: 1\n`, false],
+    ["a new pod with a warning", "", `${podYaml("a")}    portz: []\n`, false],
+    ["comments only, which are no problem", "", "# nothing\n", false],
+  ])("a manifest with %s", (_, before, after, expected) => {
+    expect(isDoubtful(readText(before), readText(after))).toBe(expected);
+  });
+});
+
+describe("pods of a manifest that changed", () => {
+  it("keeps a failed pod's last version by name and namespace", () => {
+    const ofNamespace = (namespace: string, image: string) =>
+      podYaml("a", image).replace("name: a", `name: a\n  namespace: ${namespace}`);
+    const texts = [
+      `${ofNamespace("one", "app:1")}---\n${ofNamespace("two", "app:1")}`,
+      `${ofNamespace("one", '""')}---\n${ofNamespace("two", "app:2")}`,
+    ];
+    const known = takeOver({ pods: [], objects: [] }, readText(texts[0] ?? ""), ORIGIN);
+    const { pods, problems } = takeOver(known, readText(texts[1] ?? ""), ORIGIN);
+    const images = pods.map(({ metadata, spec }) => `${metadata.namespace} ${spec.containers[0]?.image}`);
+    expect(images.sort()).toEqual(["one app:1", "two app:2"]);
+    expect(problems[0]?.kept).toEqual(["one/a-node-1"]);
   });
 });

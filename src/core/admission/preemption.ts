@@ -65,12 +65,11 @@ function choose(requirements: Requirements, pods: readonly Pod[]): readonly Pod[
   return chosen;
 }
 
-const priorityOf = (pod: Pod): number => pod.spec.priority ?? 0;
-
 /** Returns whether a pod may be preempted: only by a more important one. */
-const mayPreempt = (preemptor: Pod, pod: Pod): boolean =>
-  (isCriticalPod(preemptor) && !isCriticalPod(pod)) ||
-  (preemptor.spec.priority !== undefined && pod.spec.priority !== undefined && priorityOf(preemptor) > priorityOf(pod));
+function mayPreempt(preemptor: Pod, pod: Pod): boolean {
+  const [own, other] = [preemptor.spec.priority, pod.spec.priority];
+  return (isCriticalPod(preemptor) && !isCriticalPod(pod)) || (own !== undefined && other !== undefined && own > other);
+}
 
 /** The pods to preempt, or the amounts that are missing even without them. */
 export type Preemption =

@@ -96,7 +96,6 @@ function isEvictable({ state, createdAt }: Container, { minAgeMs }: ContainerGcP
  */
 function cutEach(units: Map<string, Container[]>, most: number): readonly Container[] {
   return [...units].flatMap(([unit, containers]) => {
-    if (containers.length <= most) return [];
     const sorted = containers.toSorted((a, b) => newestFirst(orderOf(a), orderOf(b)));
     const unstarted = most > 0 && sorted[0]?.state === ContainerState.CONTAINER_CREATED ? 1 : 0;
     units.set(unit, sorted.slice(0, most + unstarted));
@@ -106,8 +105,7 @@ function cutEach(units: Map<string, Container[]>, most: number): readonly Contai
 
 const orderOf = ({ createdAt, metadata }: Container | PodSandbox) => ({ createdAt, attempt: metadata?.attempt ?? 0 });
 
-const oldestFirst = (a: Container, b: Container): number =>
-  a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0;
+const oldestFirst = (a: Container, b: Container): number => Number(a.createdAt - b.createdAt);
 
 /**
  * Returns the sandboxes to remove, oldest first: those that are not ready and have no containers, except the newest of

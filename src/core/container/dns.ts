@@ -108,13 +108,10 @@ function fitServers(servers: readonly string[]): { kept: readonly string[]; warn
 
 function fitSearches(searches: readonly string[]): { kept: readonly string[]; warnings: readonly DnsWarning[] } {
   const short = searches.slice(0, MAX_SEARCH_PATHS).filter((domain) => domain.length <= MAX_DOMAIN_LENGTH);
-  let count = short.length;
-  let length = short.join(" ").length;
-  while (count > 0 && length > MAX_SEARCH_LIST_LENGTH) {
-    count -= 1;
-    length -= (short[count]?.length ?? 0) + 1;
-  }
-  const kept = short.slice(0, count);
+  // The first domain has no space before it.
+  let length = -1;
+  const surplus = short.findIndex((domain) => (length += domain.length + 1) > MAX_SEARCH_LIST_LENGTH);
+  const kept = surplus === -1 ? short : short.slice(0, surplus);
   if (kept.length === searches.length) return { kept, warnings: [] };
   const message =
     "Search Line limits were exceeded, some search paths have been omitted, " +

@@ -35,8 +35,9 @@ export function expand(
       if (closing === -1) break;
       const value = valueOf(text.slice(at + 2, closing));
       if (value !== undefined) put(at, closing + 1, value);
-      at = closing + 1;
-    } else at += 1;
+      at = closing;
+      // The character after the sign is no sign either.
+    } else at += 2;
   }
   if (chars + text.length - copied > maxChars) return undefined;
   return [...parts, text.slice(copied)].join("");

@@ -110,6 +110,22 @@ describe("containersToRemove", () => {
     expect(removed(containers, policy)).toBe(expected);
   });
 
+  it("counts what the limit per container leaves, with one that never started, against the limit of the node", () => {
+    const containers = [
+      containerOf("a/web#2", 70, "created"),
+      containerOf("a/web#1", 80),
+      containerOf("a/web#0", 90),
+      containerOf("b/web#0", 75),
+    ];
+    expect(removed(containers, { maxPerContainer: 1, maxTotal: 3 })).toBe("a/web#0");
+    expect(removed(containers, { maxPerContainer: 1, maxTotal: 2 })).toBe("a/web#0 a/web#1");
+  });
+
+  it("orders containers of the same moment as the runtime lists them", () => {
+    const names = ["x", "y", "z"].map((name) => containerOf(`gone/${name}#0`, 10));
+    expect(removed(names)).toBe("gone/x#0 gone/y#0 gone/z#0");
+  });
+
   const twoPods = [
     ...[0, 1, 2, 3, 4, 5].map((attempt) => containerOf(`a/web#${attempt}`, 100 - attempt)),
     ...[0, 1].map((attempt) => containerOf(`b/web#${attempt}`, 200 - attempt)),

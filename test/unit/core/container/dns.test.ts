@@ -67,6 +67,27 @@ describe("podDns", () => {
       { servers: ["127.0.0.1", "::1"], searches: ["."], options: [] },
     ],
     [
+      "Default without settings and without addresses of the node: lookups go nowhere",
+      { dnsPolicy: "Default" },
+      { resolvConf: undefined, nodeIps: [] },
+      { servers: ["127.0.0.1"], searches: ["."], options: [] },
+    ],
+    [
+      "options of the node stay whole beside the pod's, also with several colons",
+      { dnsPolicy: "Default", dnsConfig: { options: [{ name: "rotate", value: "" }] } },
+      { resolvConf: { ...host, options: ["sortlist:10.0.0.0:8", "rotate"] } },
+      { servers: ["192.0.2.53"], searches: host.searches, options: ["sortlist:10.0.0.0:8", "rotate"] },
+    ],
+    [
+      "as many servers and as long a domain as fit",
+      {
+        dnsPolicy: "None",
+        dnsConfig: { nameservers: ["192.0.2.1", "192.0.2.2", "192.0.2.3"], searches: ["x".repeat(253)] },
+      },
+      {},
+      { servers: ["192.0.2.1", "192.0.2.2", "192.0.2.3"], searches: ["x".repeat(253)], options: [] },
+    ],
+    [
       "None: only what the pod says",
       { dnsPolicy: "None", dnsConfig: { nameservers: ["192.0.2.99"], options: [{ name: "debug" }] } },
       { resolvConf: host },

@@ -12,6 +12,11 @@ describe("envFileValue", () => {
     ["the first of two", "K='1'\nK='2'", "1"],
     ["what follows is not looked at", "K='1'\n???", "1"],
     ["a blank after the sign leaves it empty", "K= 'v'", ""],
+    ["the first of two, which is empty", "K= 'v'\nK='2'", ""],
+    ["the first of two, before one that is empty", "K='1'\nK= '2'", "1"],
+    ["a value followed by a blank and a comment", "K='v' \t#'\n", "v"],
+    ["a value on the last line of several", "A='a'\nK='one\ntwo'", "one\ntwo"],
+    ["a comment that starts like a variable", "#K='no'\nK='v'", "v"],
     ["a key that is not there", "KK='v'\nA='K='", ""],
     ["nothing", "", ""],
   ])("reads %s", (_title, text, expected) => {
@@ -25,6 +30,8 @@ describe("envFileValue", () => {
     ["A=secret", "line 1: value must be enclosed in single quotes"],
     ["A='secret\n\n", "line 1: unclosed single quote"],
     ["A='", "line 1: unclosed single quote"],
+    ["A='a'x", "line 1: unexpected content after closing quote"],
+    ["A='a''", "line 1: unexpected content after closing quote"],
     ["A='a'\nB='b\n'\n\nC='secret", "line 5: unclosed single quote"],
     ["A='x\ny' secret", "line 2: unexpected content after closing quote"],
   ])("rejects %j without quoting it", (text, why) => {

@@ -28,6 +28,7 @@ describe("podHostname", () => {
       `${"a".repeat(62)}-b`,
       { hostname: "a".repeat(62), domain: "" },
     ],
+    ["is not cut at 63 characters", {}, `${"a".repeat(62)}-`, { hostname: `${"a".repeat(62)}-`, domain: "" }],
     [
       "an override may have dots and has no domain",
       { hostnameOverride: "a.b", subdomain: "s" },
@@ -40,6 +41,10 @@ describe("podHostname", () => {
 
   it.each<[Partial<PodSpec>, string]>([
     [{ hostname: "No.Label" }, `pod Hostname "No.Label" is not a valid DNS label: ${dnsLabel("No.Label").join(";")}`],
+    [
+      { hostname: `-${"X".repeat(63)}` },
+      `pod Hostname "-${"X".repeat(63)}" is not a valid DNS label: ${dnsLabel(`-${"X".repeat(63)}`).join(";")}`,
+    ],
     [{ subdomain: "-x" }, `pod Subdomain "-x" is not a valid DNS label: ${dnsLabel("-x").join(";")}`],
     [
       { hostnameOverride: "a..b" },
@@ -67,6 +72,7 @@ describe("kernelHostname", () => {
 
   it("is rejected beyond the kernel's 64 characters", () => {
     const fqdn = `web.${"d".repeat(61)}`;
+    expect(kernelHostname(asFqdn, { hostname: "web", domain: "d".repeat(60) })).toEqual(ok(`web.${"d".repeat(60)}`));
     expect(kernelHostname(asFqdn, { hostname: "web", domain: "d".repeat(61) })).toEqual(
       refused(
         `failed to construct FQDN from pod hostname and cluster domain, FQDN ${fqdn} is too long ` +

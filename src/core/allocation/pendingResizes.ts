@@ -80,13 +80,13 @@ function asksForMore({ desired, allocated }: WantedResize): boolean {
 
 /** Returns `waiting` in evaluation order; among equals, earlier requests come first. */
 export function inResizeOrder(waiting: readonly WantedResize[]): readonly WantedResize[] {
-  const rank = (each: WantedResize): readonly number[] => [
-    asksForMore(each) ? 1 : 0,
-    -(each.desired.spec.priority ?? 0),
-    QOS_ORDER.indexOf(podQosClass(each.desired)),
-  ];
-  const ranked = waiting.map((each) => ({ each, rank: rank(each) }));
-  ranked.sort((a, b) => a.rank.map((own, index) => own - (b.rank[index] ?? 0)).find((d) => d !== 0) ?? 0);
+  const ranked = waiting.map((each) => ({
+    each,
+    more: Number(asksForMore(each)),
+    priority: each.desired.spec.priority ?? 0,
+    qos: QOS_ORDER.indexOf(podQosClass(each.desired)),
+  }));
+  ranked.sort((a, b) => a.more - b.more || b.priority - a.priority || a.qos - b.qos);
   return ranked.map(({ each }) => each);
 }
 

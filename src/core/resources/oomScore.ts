@@ -22,7 +22,7 @@ function unassignedPerContainer(pod: Pod): bigint {
   const total = resourceValue(podLevelRequests(pod), "memory");
   if (total === 0n) return 0n;
   const count = pod.spec.containers.length + (pod.spec.initContainers?.length ?? 0);
-  return count === 0 ? 0n : (total - resourceValue(aggregateContainerRequests(pod), "memory")) / BigInt(count);
+  return (total - resourceValue(aggregateContainerRequests(pod), "memory")) / BigInt(count);
 }
 
 /** Returns the score from -997 (killed last) to 1000 (killed first); `memoryBytes` is the node's. */

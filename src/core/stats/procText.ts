@@ -23,8 +23,8 @@ export function pressureFigures(text: string, who: "some" | "full"): PressureFig
   const line = text.split("\n").find((each) => each.startsWith(`${who} `));
   const found = / avg10=([\d.]+) avg60=([\d.]+) avg300=([\d.]+) total=(\d+)$/.exec(line ?? "");
   if (found === null) return undefined;
-  const [avg10 = 0, avg60 = 0, avg300 = 0, total = 0] = found.slice(1).map(Number);
-  return { total, avg10, avg60, avg300 };
+  const figure = (index: number): number => Number(found[index]);
+  return { total: figure(4), avg10: figure(1), avg60: figure(2), avg300: figure(3) };
 }
 
 const NO_PRESSURE: PressureFigures = { total: 0, avg10: 0, avg60: 0, avg300: 0 };
@@ -57,23 +57,34 @@ export interface InterfaceCounters {
 /** Loopback interfaces and those of containers. Upstream: isIgnoredDevice of cadvisor. */
 const NOT_OF_THE_NODE = /^(lo|veth|docker|nerdctl)/;
 const DIGITS = /^\d+$/;
-/** Columns per direction. */
-const COLUMNS = 8;
+/** Eight columns per direction. */
+const COLUMNS = 16;
 
 /** Parses /proc/net/dev. Returns the interfaces of the node, or of the pod. */
 export function parseInterfaces(text: string): readonly InterfaceCounters[] {
   return text.split("\n").flatMap((line) => {
     const colon = line.indexOf(":");
-    const name = line.slice(0, Math.max(0, colon)).trim();
+    if (colon === -1) return [];
+    const name = line.slice(0, colon).trim();
     const columns = line
       .slice(colon + 1)
       .trim()
       .split(/\s+/);
-    const isInterface = name !== "" && columns.length === 2 * COLUMNS && columns.every((column) => DIGITS.test(column));
+    const isInterface = name !== "" && columns.length === COLUMNS && columns.every((column) => DIGITS.test(column));
     if (!isInterface || NOT_OF_THE_NODE.test(name)) return [];
-    const counters = columns.map(Number);
-    const [rxBytes = 0, rxPackets = 0, rxErrors = 0, rxDropped = 0] = counters;
-    const [txBytes = 0, txPackets = 0, txErrors = 0, txDropped = 0] = counters.slice(COLUMNS);
-    return [{ name, rxBytes, rxPackets, rxErrors, rxDropped, txBytes, txPackets, txErrors, txDropped }];
+    const counter = (column: number): number => Number(columns[column]);
+    return [
+      {
+        name,
+        rxBytes: counter(0),
+        rxPackets: counter(1),
+        rxErrors: counter(2),
+        rxDropped: counter(3),
+        txBytes: counter(8),
+        txPackets: counter(9),
+        txErrors: counter(10),
+        txDropped: counter(11),
+      },
+    ];
   });
 }

@@ -51,6 +51,30 @@ describe("the order of resizes", () => {
   });
 });
 
+describe("what counts as more", () => {
+  const amounts = (cpu: string, memory: string): Pod =>
+    podOf({ spec: { containers: [containerOf({ resources: { requests: { cpu, memory } } })] } });
+  it.each([
+    ["more cpu", "2", "1Gi", true],
+    ["more memory", "1", "2Gi", true],
+    ["more memory and less cpu", "500m", "2Gi", true],
+    ["the same", "1", "1Gi", false],
+    ["less of both", "500m", "1Mi", false],
+  ])("is %s", (_, cpu, memory, isMore) => {
+    const plain = wanted("plain", "1", "1", { priority: -1 });
+    const resize = {
+      uid: podUid("resize"),
+      desired: amounts(cpu, memory),
+      allocated: amounts("1", "1Gi"),
+      refused: undefined,
+    };
+    // One that asks for no more goes first, by priority.
+    expect(inResizeOrder([resize, plain]).map(({ uid }) => uid)).toEqual(
+      isMore ? ["plain", "resize"] : ["resize", "plain"],
+    );
+  });
+});
+
 describe("evaluating resizes", () => {
   const cpus = (pods: readonly Pod[]) => pods.reduce((sum, pod) => sum + resourceMilli(podRequests(pod), "cpu"), 0n);
   /** A node of 4 CPUs that never takes more than 3 for one pod. */

@@ -15,6 +15,10 @@ describe("withReportedSize", () => {
     ["the same, though rounded on the way", SAME, { limits, requests }],
     ["nothing", undefined, { limits, requests }],
     ["no limits", NONE, { limits, requests }],
+    ["no CPU limit", { ...SAME, cpuQuotaUs: 0n }, { limits, requests }],
+    ["an unlimited CPU", { ...SAME, cpuQuotaUs: -1n }, { limits, requests }],
+    ["a CPU limit without period", { ...SAME, cpuQuotaUs: 5n, cpuPeriodUs: 0n }, { limits, requests }],
+    ["a whole CPU's weight", { ...SAME, cpuShares: 1024n }, { limits, requests: { ...requests, cpu: "1" } }],
     ["another CPU limit", { ...SAME, cpuQuotaUs: 150_000n }, { limits: { ...limits, cpu: "1500m" }, requests }],
     ["another CPU weight", { ...SAME, cpuShares: 204n }, { limits, requests: { ...requests, cpu: "200m" } }],
     [
@@ -45,6 +49,11 @@ describe("withReportedSize", () => {
     ],
   ])("reports %s", (_title, resources, reported, expected) => {
     expect(withReportedSize(container("web", { resources }), reported).resources).toEqual(expected);
+  });
+
+  it("leaves amounts as they are written while they mean what the runtime reports", () => {
+    const resources = { limits: { cpu: "1000m", memory: "1024Mi" }, requests: { cpu: "0.1", memory: "0.5Gi" } };
+    expect(withReportedSize(container("web", { resources }), SAME).resources).toEqual(resources);
   });
 
   it("leaves a container without resources unchanged", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ApiContainerStatus, PodStatus } from "../../../../src/core/api.ts";
 import { terminatedPodStatus } from "../../../../src/core/pod/terminatedStatus.ts";
-import { container, pod } from "../samples.ts";
+import { container, pod, sidecar } from "../samples.ts";
 
 const status = (name: string, state: ApiContainerStatus["state"]): ApiContainerStatus => ({
   name,
@@ -54,5 +54,38 @@ describe("terminatedPodStatus", () => {
     const annotations = { "kubernetes.io/config.source": "file" };
     const before: PodStatus = { phase: "Running", containerStatuses: [status("web", done)] };
     expect(terminatedPodStatus(pod({}, { metadata: { ...metadata, annotations } }), before)).toEqual(before);
+  });
+
+  const beforeSidecar = pod({ initContainers: [container("i1"), sidecar("s")] });
+  const started = { ...status("s", { running: {} }), started: true };
+  it.each<[string, ReturnType<typeof pod>, readonly ApiContainerStatus[], boolean]>([
+    ["the last init container succeeded", inits, [status("i3", done)], true],
+    ["the last init container failed", inits, [status("i3", { terminated: { exitCode: 1 } })], false],
+    ["the last init container has no status", inits, [status("i1", done), status("i2", done)], false],
+    ["the last sidecar has started", beforeSidecar, [status("i1", done), started], true],
+    ["the last sidecar has not started", beforeSidecar, [status("i1", done), status("s", { running: {} })], false],
+    ["the last sidecar has ended before it started", beforeSidecar, [status("i1", done), status("s", done)], false],
+  ])("terminates containers that wait if the pod was initialized: %s", (_, subject, init, isInitialized) => {
+    const { containerStatuses } = terminatedPodStatus(subject, {
+      initContainerStatuses: init,
+      containerStatuses: [status("web", waiting)],
+    });
+    expect(containerStatuses).toEqual([status("web", isInitialized ? (lost as never) : waiting)]);
+  });
+
+  it.each<[string, ApiContainerStatus, boolean]>([
+    ["runs", status("web", { running: {} }), true],
+    ["has ended", status("web", done), true],
+    ["ended before", { ...status("web", waiting), lastState: done }, true],
+    ["never ran", status("web", waiting), false],
+  ])("counts a pod as initialized once one of its containers %s", (_, web, isInitialized) => {
+    const { containerStatuses } = terminatedPodStatus(inits, { containerStatuses: [web, status("b", waiting)] });
+    expect(containerStatuses?.[1]).toEqual(status("b", isInitialized ? (lost as never) : waiting));
+  });
+
+  it("terminates init containers up to the last that ran, before it too", () => {
+    const init = [status("i1", waiting), { ...status("i2", waiting), lastState: done }, status("i3", waiting)];
+    const { initContainerStatuses } = terminatedPodStatus(inits, { initContainerStatuses: init });
+    expect(initContainerStatuses?.map(({ state }) => state)).toEqual([lost, lost, waiting]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { epochMs } from "../../../../src/core/ids.ts";
-import { nodeMetrics, podMetrics } from "../../../../src/core/stats/metricsApi.ts";
+import { metricsResourceList, nodeMetrics, podMetrics } from "../../../../src/core/stats/metricsApi.ts";
 import type { ContainerStats, Summary } from "../../../../src/core/stats/summary.ts";
 import { podOf } from "../../../support/pods.ts";
 
@@ -86,5 +86,18 @@ describe("usage of pods", () => {
     ["with a new container", { ...measured, after: summary(AFTER, { late: AFTER }) }, RUNNING],
   ])("leaves out a pod %s", (_, both, pod) => {
     expect(podMetrics(both, [pod])).toEqual([]);
+  });
+});
+
+it("lists the resources of the group as metrics-server does", () => {
+  const verbs = ["get", "list"];
+  expect(metricsResourceList()).toEqual({
+    kind: "APIResourceList",
+    apiVersion: "v1",
+    groupVersion: "metrics.k8s.io/v1beta1",
+    resources: [
+      { name: "nodes", singularName: "", namespaced: false, kind: "NodeMetrics", verbs },
+      { name: "pods", singularName: "", namespaced: true, kind: "PodMetrics", verbs },
+    ],
   });
 });

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { parseFlatKeyed, parseInterfaces, parseMeminfo, parseThreads } from "../../../../src/core/stats/procText.ts";
+import {
+  parseFlatKeyed,
+  parseInterfaces,
+  parseMeminfo,
+  parsePressure,
+  parseThreads,
+  pressureFigures,
+} from "../../../../src/core/stats/procText.ts";
 
 describe("the texts of /proc and cgroups", () => {
   it("meminfo: kibibytes, and no lines without a unit", () => {
@@ -23,6 +30,39 @@ describe("the texts of /proc and cgroups", () => {
     ["1 2 3", undefined],
   ])("threads of %j are %s", (text, threads) => {
     expect(parseThreads(text)).toBe(threads);
+  });
+
+  it("pressure of all and of some tasks; none where a line is absent or unreadable", () => {
+    const some = "some avg10=1.50 avg60=2.25 avg300=3.00 total=400";
+    const full = "full avg10=0.10 avg60=0.20 avg300=0.30 total=40";
+    const [ofSome, ofFull] = [
+      { avg10: 1.5, avg60: 2.25, avg300: 3, total: 400 },
+      { avg10: 0.1, avg60: 0.2, avg300: 0.3, total: 40 },
+    ];
+    const none = { avg10: 0, avg60: 0, avg300: 0, total: 0 };
+    expect(parsePressure(`${some}\n${full}\n`)).toEqual({ some: ofSome, full: ofFull });
+    expect(parsePressure(`${some}\n`)).toEqual({ some: ofSome, full: none });
+    expect(parsePressure(full)).toEqual({ some: none, full: ofFull });
+    expect(pressureFigures("some avg10=x total=1", "some")).toBeUndefined();
+    expect(pressureFigures("", "full")).toBeUndefined();
+  });
+
+  it("sixteen counters in eight columns per direction, for any interface of the node", () => {
+    const sixteen = Array.from({ length: 16 }, (_, column) => column + 1);
+    const row = (name: string, columns: readonly unknown[]) => `${name}:${columns.join(" ")}\n`;
+    const counters = { rxBytes: 1, rxPackets: 2, rxErrors: 3, rxDropped: 4, txBytes: 9, txPackets: 10, txErrors: 11 };
+    expect(parseInterfaces(row(" eth0", sixteen))).toEqual([{ name: "eth0", ...counters, txDropped: 12 }]);
+    expect(
+      [
+        row("", sixteen),
+        row("a", sixteen.slice(1)),
+        row("a", [...sixteen, 17]),
+        row("a", [...sixteen.slice(1), "x"]),
+        sixteen.join(" "),
+        row("docker0", sixteen),
+        row("nerdctl0", sixteen),
+      ].flatMap(parseInterfaces),
+    ).toEqual([]);
   });
 
   it("interfaces of the node, not those of containers and not the loopback", () => {

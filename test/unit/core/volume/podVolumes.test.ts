@@ -1,6 +1,16 @@
 import { expect, it } from "vitest";
 import { kubeletError } from "../../../../src/core/errors.ts";
-import { type PodVolumes, podVolumesOf, type VolumeWish, waitMessage } from "../../../../src/core/volume/podVolumes.ts";
+import {
+  isAllUnmounted,
+  mountedLayouts,
+  type PodVolumes,
+  podVolumesOf,
+  setUpMessage,
+  unmountedVolumes,
+  type VolumeWish,
+  volumeStage,
+  waitMessage,
+} from "../../../../src/core/volume/podVolumes.ts";
 import { type VolumeLayout, volumeKey } from "../../../../src/core/volume/volumeLayout.ts";
 import { absentVolume } from "../../../../src/core/volume/volumePlan.ts";
 
@@ -43,4 +53,34 @@ it.each<readonly [string, PodVolumes, string | undefined]>([
 ])("a pod waits with upstream's message when %s", (_, known, expected) => {
   const message = waitMessage([...known.wishes.keys()], known);
   expect(message).toBe(expected && `Unable to attach or mount volumes: ${expected}`);
+});
+
+/** Volumes that are on the node and no longer desired. */
+const leftover = podVolumesOf({ wishes: new Map(), actual: volumes({ a: resolved("a") }, ["a"]).actual });
+
+it.each<[string, PodVolumes, ReturnType<typeof volumeStage>, boolean]>([
+  ["no volumes", volumes({}), "unmounted", true],
+  ["a volume that is not mounted", volumes({ a: resolved("a") }), "mounting", false],
+  ["a volume of two", volumes({ a: resolved("a"), b: resolved("b") }, ["a"]), "mounting", false],
+  ["all volumes", volumes({ a: resolved("a") }, ["a"]), "mounted", false],
+  ["a volume that is refused", volumes({ a: refused("no") }), "mounting", false],
+  ["a volume that is left over", leftover, "unmounting", false],
+])("the stage of a pod with %s", (_, known, stage, isGone) => {
+  expect([volumeStage(known), isAllUnmounted(known)]).toEqual([stage, isGone]);
+});
+
+it("counts and names what containers cannot use yet", () => {
+  const wishes = { c: resolved("c"), a: refused("no"), b: resolved("b"), d: { kind: "pending" } as const };
+  const known = volumes(wishes, ["b"]);
+  expect([known.unmounted, known.refused]).toEqual([3, 1]);
+  expect(unmountedVolumes(["d", "c", "b", "unknown"], known)).toEqual(["c", "d", "unknown"]);
+  expect(mountedLayouts(known)).toEqual(new Map([["b", layout("b")]]));
+});
+
+it.each([
+  [undefined, 'MountVolume.SetUp failed for volume "v" : why'],
+  ["MountDevice", 'MountVolume.MountDevice failed for volume "v" : why'],
+] as const)("a failure at step %s has upstream's message", (step, expected) => {
+  const error = { ...kubeletError("Unavailable", "why"), ...(step && { step }) };
+  expect(setUpMessage("v", error as never)).toBe(expected);
 });

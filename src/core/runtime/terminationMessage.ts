@@ -25,12 +25,15 @@ export function logTailMessage(tail: string): string {
   return lastBytes(text, MAX_LOG_MESSAGE_BYTES);
 }
 
+/** Whether a byte continues a character. The first byte of a text never does. */
+const isContinuation = (byte: number | undefined): boolean => (Number(byte) & 0xc0) === 0x80;
+
 /** Returns the start of a text, at most `maxBytes` of UTF-8, without a partial character. */
 export function firstBytes(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= maxBytes) return text;
   let end = maxBytes;
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  while (isContinuation(bytes[end])) end -= 1;
   return new TextDecoder().decode(bytes.subarray(0, end));
 }
 
@@ -42,6 +45,6 @@ export const joinedMessage = (ofRuntime: string, ofContainer: string): string =>
 function lastBytes(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);
   let start = Math.max(0, bytes.length - maxBytes);
-  while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  while (isContinuation(bytes[start])) start += 1;
   return new TextDecoder().decode(bytes.subarray(start));
 }

@@ -37,8 +37,8 @@ export function peerGroup(address: string | undefined): string {
   if (!address.includes(":")) return address;
   const [head = "", tail] = (address.split("%")[0] ?? "").split("::");
   const first = head === "" ? [] : head.split(":");
-  const last = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? 0 : Math.max(0, 2 * PREFIX_HEXTETS - first.length - last.length);
-  const hextets = [...first, ...Array.from({ length: zeros }, () => "0"), ...last];
-  return hextets.slice(0, PREFIX_HEXTETS).join(":");
+  if (tail === undefined) return first.slice(0, PREFIX_HEXTETS).join(":");
+  const last = tail === "" ? [] : tail.split(":");
+  const zeros = Array.from({ length: 8 - first.length - last.length }, () => "0");
+  return [...first, ...zeros, ...last].slice(0, PREFIX_HEXTETS).join(":");
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { apiError } from "../../../../src/core/api/apiStatus.ts";
+import { apiError, isTooLargeResourceVersion } from "../../../../src/core/api/apiStatus.ts";
+import { kubeletError } from "../../../../src/core/errors.ts";
 
 describe("apiError", () => {
   it.each([
@@ -31,5 +32,26 @@ describe("apiError", () => {
       "the API server answered 418",
       "the API server answered without a code",
     ]);
+  });
+});
+
+describe("isTooLargeResourceVersion", () => {
+  it.each<[string, object, boolean]>([
+    [
+      "a cause of that reason",
+      { details: { causes: [{ reason: "Other" }, { reason: "ResourceVersionTooLarge" }] } },
+      true,
+    ],
+    ["a message that begins so", { message: "Too large resource version: 7, current: 5" }, true],
+    ["another cause and message", { details: { causes: [{ reason: "Other" }] }, message: "timeout" }, false],
+    ["causes that are no list", { details: { causes: "ResourceVersionTooLarge" } }, false],
+    ["a message that is no text", { message: 7 }, false],
+    ["nothing", {}, false],
+  ])("recognizes %s", (_, status, expected) => {
+    expect(isTooLargeResourceVersion(apiError({ code: 504, ...status }))).toBe(expected);
+  });
+
+  it("is false for an error without Status", () => {
+    expect(isTooLargeResourceVersion(kubeletError("Unavailable", "down"))).toBe(false);
   });
 });

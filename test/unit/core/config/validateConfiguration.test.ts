@@ -445,3 +445,59 @@ describe("values at the bounds that are valid", () => {
     expect([faults(fields, [], [gate]), faults(fields).length]).toEqual([[], 1]);
   });
 });
+
+describe("bounds between fields", () => {
+  const taken = (fields: object, off: readonly string[] = [], on: readonly string[] = []) =>
+    faults(fields, off, on).map((fault) => fault.slice(0, fault.indexOf(":")));
+  const byPriority = [{ priority: 1, shutdownGracePeriodSeconds: 1 }];
+  it.each<[object, readonly string[], readonly string[]]>([
+    [{ shutdownGracePeriod: "0s", shutdownGracePeriodCriticalPods: "0s" }, ["GracefulNodeShutdown"], []],
+    [{ shutdownGracePeriod: "1s" }, ["GracefulNodeShutdown"], ["shutdownGracePeriod"]],
+    [
+      { shutdownGracePeriod: "2s", shutdownGracePeriodCriticalPods: "1s" },
+      ["GracefulNodeShutdown"],
+      ["shutdownGracePeriod", "shutdownGracePeriodCriticalPods"],
+    ],
+    [{ shutdownGracePeriod: "2s", shutdownGracePeriodCriticalPods: "2s" }, [], []],
+    [{ shutdownGracePeriod: "2s", shutdownGracePeriodCriticalPods: "3s" }, [], ["shutdownGracePeriodCriticalPods"]],
+    [{ shutdownGracePeriodByPodPriority: byPriority }, [], []],
+    [
+      { shutdownGracePeriodByPodPriority: byPriority, shutdownGracePeriod: "2s" },
+      [],
+      ["shutdownGracePeriodByPodPriority"],
+    ],
+    [
+      { shutdownGracePeriodByPodPriority: byPriority },
+      ["GracefulNodeShutdownBasedOnPodPriority"],
+      ["shutdownGracePeriodByPodPriority"],
+    ],
+    [{ serializeImagePulls: true, maxParallelImagePulls: 1 }, [], []],
+    [{ serializeImagePulls: true, maxParallelImagePulls: 2 }, [], ["maxParallelImagePulls"]],
+    [{ serializeImagePulls: false, maxParallelImagePulls: 2 }, [], []],
+    [{ imageMinimumGCAge: "2m", imageMaximumGCAge: "2m" }, [], ["imageMaximumGCAge"]],
+    [{ imageMinimumGCAge: "2m", imageMaximumGCAge: "2m1s" }, [], []],
+    [{ imageMinimumGCAge: "2m", imageMaximumGCAge: "0s" }, [], []],
+    [{ imageGCLowThresholdPercent: 80, imageGCHighThresholdPercent: 80 }, [], ["imageGCLowThresholdPercent"]],
+    [{ imageGCLowThresholdPercent: 79, imageGCHighThresholdPercent: 80 }, [], []],
+    [{ podLogsDir: "/var/./log" }, [], ["podLogsDir"]],
+    [{ podLogsDir: "/var/../log" }, [], ["podLogsDir"]],
+    [{ podLogsDir: "/var/log/" }, [], ["podLogsDir"]],
+    [{ podLogsDir: "/var/.log" }, [], []],
+    [{ systemCgroups: "/system", cgroupRoot: "/" }, [], []],
+    [{ systemCgroups: "/", cgroupRoot: "/" }, [], ["systemCgroups"]],
+    [{ systemCgroups: "/system" }, [], ["systemCgroups"]],
+  ])("of %j without %j refuse %j", (fields, off, expected) => {
+    expect(taken(fields, off)).toEqual(expected);
+  });
+
+  it.each<[object, readonly string[]]>([
+    [{ memory: "100%" }, []],
+    [{ memory: "0%" }, []],
+    [{ memory: "101%" }, ["qosReserved.memory"]],
+    [{ memory: "50" }, ["qosReserved.memory"]],
+    [{ cpu: "50%" }, ["qosReserved.cpu"]],
+  ])("of qosReserved %j refuse %j", (qosReserved, expected) => {
+    expect(taken({ qosReserved }, [], ["QOSReserved"])).toEqual(expected);
+    expect(taken({ qosReserved })).toEqual(["qosReserved"]);
+  });
+});

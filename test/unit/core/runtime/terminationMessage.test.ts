@@ -35,6 +35,27 @@ describe("logTailMessage", () => {
   });
 });
 
+it.each([
+  ["é", 1500, 1023],
+  ["€", 1000, 682],
+  ["😀", 1000, 511],
+])("logTailMessage begins with a whole character: %s", (character, count, kept) => {
+  expect(logTailMessage(log(line(character.repeat(count))))).toBe(`${character.repeat(kept)}\n`);
+});
+
+it.each([
+  ["é", 4, 2],
+  ["é", 5, 2],
+  ["€", 8, 2],
+  ["€", 9, 3],
+  ["😀", 7, 1],
+  ["😀", 8, 2],
+  ["€", 2, 0],
+  ["€", 0, 0],
+])("firstBytes of many %s in %i bytes has %i", (character, bytes, kept) => {
+  expect(firstBytes(character.repeat(5), bytes)).toBe(character.repeat(kept));
+});
+
 it("firstBytes truncates to bytes of UTF-8, never within a character", () => {
   expect([firstBytes("abc", 3), firstBytes("abcd", 3), firstBytes("aé", 2), firstBytes("é", 1)]).toEqual([
     "abc",

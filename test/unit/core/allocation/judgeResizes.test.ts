@@ -68,7 +68,7 @@ describe("what counts as more", () => {
       allocated: amounts("1", "1Gi"),
       refused: undefined,
     };
-    // One that asks for no more goes first, by priority.
+    // A resize that asks for no more goes first, by priority.
     expect(inResizeOrder([resize, plain]).map(({ uid }) => uid)).toEqual(
       isMore ? ["plain", "resize"] : ["resize", "plain"],
     );

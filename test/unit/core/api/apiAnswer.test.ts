@@ -72,3 +72,26 @@ describe("answerError", () => {
     expect(answerError({ status: 500, retryAfter: undefined, body: "" }, "GET h/p").retryAfterMs).toBeUndefined();
   });
 });
+
+it.each([
+  [400, "BadRequest"],
+  [401, "Unauthorized"],
+  [403, "Forbidden"],
+  [404, "NotFound"],
+  [405, "MethodNotAllowed"],
+  [406, "NotAcceptable"],
+  [409, "Conflict"],
+  [410, "Gone"],
+  [413, "RequestEntityTooLarge"],
+  [415, "UnsupportedMediaType"],
+  [422, "Invalid"],
+  [429, "TooManyRequests"],
+  [500, "InternalError"],
+  [503, "ServiceUnavailable"],
+  [504, "Timeout"],
+  [418, "Unknown"],
+])("a refusal %i without a Status has the reason %s", (status, reason) => {
+  const { cause, ...error } = answerError({ status, body: "", retryAfter: undefined }, "GET h/p");
+  expect([error.reason, error.message]).toEqual([reason, `GET h/p: the server answered ${status}`]);
+  expect(cause).toMatchObject({ kind: "Status", apiVersion: "v1", status: "Failure", code: status });
+});

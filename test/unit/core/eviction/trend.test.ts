@@ -17,3 +17,11 @@ it.each([
   }
   expect(found).toEqual(expected);
 });
+
+it("begins anew every 30 s, and has no change within the first second", () => {
+  const sample = (ms: number) => ({ at: monotonicMs(ms), available: 0 });
+  const first = nextTrend(undefined, sample(0));
+  expect(nextTrend(first, sample(29_999))).toBe(first);
+  expect(nextTrend(first, sample(30_000))).toEqual({ older: sample(0), newer: sample(30_000) });
+  expect([changePerMinute(first, sample(999)), changePerMinute(first, sample(1_000))]).toEqual([undefined, 0]);
+});

@@ -157,6 +157,18 @@ describe("apiReferences", () => {
       },
       ["clustertrustbundles spec.volumes[0].projected.sources[1].clusterTrustBundle"],
     ],
+    ...(
+      [
+        ["configMap", "configmaps (via projected volumes)"],
+        ["secret", "secrets (via projected volumes)"],
+        ["serviceAccountToken", "serviceaccounts (via projected volumes)"],
+        ["podCertificate", "podcertificates"],
+      ] as const
+    ).map(([key, resource]): [string, object, readonly string[]] => [
+      `a projected ${key}`,
+      { volumes: [{ name: "v", projected: { sources: [{ [key]: { path: "p", name: "n" } }] } }] },
+      [`${resource} spec.volumes[0].projected.sources[0].${key}`],
+    ]),
     [
       "a volume claim",
       { volumes: [{ name: "v", persistentVolumeClaim: { claimName: "c" } }] },

@@ -305,6 +305,15 @@ describe("container statuses", () => {
     const before = running("web", { state: terminatedState("web", 0, "Completed"), ready: false, started: false });
     expect(webOf({ pod: pod({ restartPolicy: "Never" }), previous: { containerStatuses: [before] } })).toEqual(before);
   });
+  it("a reported termination stays unless all containers were restarting", () => {
+    const before = running("web", { state: terminatedState("web", 0, "Completed"), ready: false, started: false });
+    const conditions = [
+      { type: "Ready", status: "True" },
+      { type: "AllContainersRestarting", status: "False" },
+    ];
+    const input = { pod: pod({ restartPolicy: "Never" }), previous: { containerStatuses: [before], conditions } };
+    expect(webOf(input)).toEqual(before);
+  });
   it("a waiting container keeps its count and last state", () => {
     const before = waiting("web", "ImagePullBackOff", {
       restartCount: 2,

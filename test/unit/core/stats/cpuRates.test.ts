@@ -66,3 +66,10 @@ describe("CPU in use", () => {
     expect(withCpuRates(samples, { ...summaryOf(at(1, 1)), pods: [] }).samples.size).toBe(1);
   });
 });
+
+it("is what the runtime reports, if it reports a rate", () => {
+  const reported = summaryOf({ ...at(1_000, 5_000), usageNanoCores: 7 });
+  expect(rates(summaryOf(at(0, 0)), reported)[1]).toEqual(three(7));
+  expect(withCpuRates(new Map(), reported).samples.size).toBe(0);
+  expect(withCpuRates(new Map(), summaryOf({ time: epochMs(0) })).samples.size).toBe(0);
+});

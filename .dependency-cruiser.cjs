@@ -11,6 +11,7 @@ const PIPELINE_DIRECTORIES = {
   certificates: [],
   cluster: [],
   projections: [],
+  devices: ["plugins"],
   plugins: [],
   runtime: [],
   stats: [],
@@ -20,7 +21,7 @@ const PIPELINE_DIRECTORIES = {
   volumes: ["projections"],
   dra: [],
   probes: [],
-  podWorker: ["images", "node", "probes", "volumes"],
+  podWorker: ["devices", "images", "node", "probes", "volumes"],
 };
 const pipelineDirectory = ([directory, others]) =>
   only(`pipelines-${directory}`, `^src/pipelines/${directory}/`, [

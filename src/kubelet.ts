@@ -16,10 +16,11 @@
  *     evictionManager --> [evictions] --> podLifecycle
  *
  *     Parts beside the flow: runtimeClasses and services (objects of the cluster), garbageCollection, logRotation, gauges,
- *     oomWatcher, hostAddresses, podCidr, nodeCgroups, nodeProcesses, containerCpus, pluginManager, clusterNode (registration, lease, node status).
+ *     oomWatcher, hostAddresses, podCidr, nodeCgroups, nodeProcesses, containerCpus, pluginManager, devices, clusterNode (registration, lease, node status).
  */
 import { concat, map, merge, type Observable, Subject, switchMap, takeUntil, tap } from "rxjs";
 import type { Node } from "./core/api.ts";
+import { NO_ALLOCATIONS, withKeptDevices } from "./core/device/deviceAllocations.ts";
 import type { KubeletConfig } from "./core/kubeletConfig.ts";
 import type { RegistryInput } from "./core/pod/podRegistry.ts";
 import { deviceHealth } from "./pipelines/dra/deviceHealth.ts";
@@ -34,6 +35,7 @@ import type { EvictionTools } from "./pipelines/eviction/evictionContext.ts";
 import { evictionManager } from "./pipelines/eviction/evictionManager.ts";
 import { pressureWakes } from "./pipelines/eviction/pressureWakes.ts";
 import { createGarbageCollection } from "./pipelines/garbageCollection.ts";
+import { followDevices, devicePluginHandler } from "./pipelines/devices/followDevices.ts";
 import { housekeeping } from "./pipelines/housekeeping.ts";
 import { logRotation } from "./pipelines/logRotation.ts";
 import { hostAddresses } from "./pipelines/node/watchHostAddresses.ts";
@@ -61,7 +63,7 @@ import type { KubeletQueries } from "./ports/kubeletQueries.ts";
 import type { NodeStats } from "./ports/nodeStats.ts";
 import type { ReadonlyCell } from "./state/cell.ts";
 import { areSourcesSeen, podsChanged, registrySettled, runtimeKnown } from "./state/milestones.ts";
-import { createNodeState, type NodeState } from "./state/nodeState.ts";
+import { createNodeState, type NodeState, type NodeView } from "./state/nodeState.ts";
 import { createParts, type Part, type Parts } from "./state/parts.ts";
 
 /** A kubelet that runs while `run$` is subscribed. */
@@ -90,14 +92,17 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   const draining$ = new Subject<void>();
   const allSourcesSeen = (): boolean => areSourcesSeen(config, state);
   const { list: parts, owner, run } = createParts(state, queues);
-  const pods = createPodServices(ports, config, state, owner("podServices", "idRanges", "volumes", "claims"));
+  const pods = createPodServices(
+    ports,
+    config,
+    state,
+    owner("podServices", "idRanges", "volumes", "claims", "deviceAllocations"),
+  );
   const garbage = createGarbageCollection(ports, config, state);
   const imagesChanged$ = merge(pods.images.pulled$, garbage.imagesRemoved$);
   const stats = createNodeStats(ports, config, state);
 
-  run("recorder", { reads: ["events"] }, ({ events }) => ports.recordEvents(events.values$));
-  run("runtimeClasses", { reads: ["configObjects"], writes: ["runtimeClasses"] }, (use) => runtimeClasses(ports, use));
-  run("services", { writes: ["services"] }, (use) => services(ports, use));
+  runFirst(run, ports);
   run("runtimeState", { reads: ["runtimeLooks"], writes: ["runtimeState"] }, (use) =>
     runtimeState({ lookAgain$: use.runtimeLooks.values$ }, ports, config, use.runtimeState),
   );
@@ -108,7 +113,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     }).pipe(tap((output) => routePlegOutput(output, use, allSourcesSeen))),
   );
   run("podLifecycle", POD_PLACES, (use) => {
-    const registry$ = concat(restoredAllocations(ports, config), use.registryInputs.values$);
+    const registry$ = concat(restoredAllocations(ports, config, use), use.registryInputs.values$);
     const lifecycle$ = merge(podLifecycle({ registry$ }, pods, use), use.evictions.values$, pods.prune());
     const work$ = concat(pods.load(), lifecycle$);
     const outputs$ = runtimeKnown(use).pipe(switchMap(() => work$));
@@ -180,15 +185,25 @@ function runDrivers(run: Run, ports: KubeletPorts, config: KubeletConfig, claims
   );
 }
 
+/** Parts whose cells pods need from the start. */
+function runFirst(run: Run, ports: KubeletPorts): void {
+  run("recorder", { reads: ["events"] }, ({ events }) => ports.recordEvents(events.values$));
+  run("runtimeClasses", { reads: ["configObjects"], writes: ["runtimeClasses"] }, (use) => runtimeClasses(ports, use));
+  run("services", { writes: ["services"] }, (use) => services(ports, use));
+  run("pluginManager", { writes: ["plugins"] }, (use) =>
+    pluginManager(ports, { DevicePlugin: devicePluginHandler, DRAPlugin: draPluginHandler }, use.plugins),
+  );
+  run("devices", DEVICE_PLACES, (use) =>
+    followDevices(ports, use).pipe(tap(() => use.registryInputs.push({ kind: "devices" }))),
+  );
+}
+
 function runMachineWatches(run: Run, ports: KubeletPorts, config: KubeletConfig): void {
   run("hostAddresses", { writes: ["addresses"] }, (use) => hostAddresses(ports, config, use.addresses));
   run("podCidr", { reads: ["node"] }, (use) => podCidr(ports, config, use.node));
   run("nodeCgroups", NODE_PLACES, (use) => nodeCgroups(ports, config, use).pipe(into(use.events)));
   run("nodeProcesses", {}, () => nodeProcesses(ports, config));
   run("containerCpus", { reads: ["registry", "runtimeStatuses"] }, (use) => containerCpus(ports, config, use));
-  run("pluginManager", { writes: ["plugins"] }, (use) =>
-    pluginManager(ports, { DRAPlugin: draPluginHandler }, use.plugins),
-  );
   run("oomWatcher", { writes: ["events"] }, (use) => oomWatcher(ports, config).pipe(into(use.events)));
 }
 
@@ -196,8 +211,15 @@ function runMachineWatches(run: Run, ports: KubeletPorts, config: KubeletConfig)
 const into = <T>(queue: { push(value: T): void }) => tap<T>((value) => queue.push(value));
 
 /** The registry knows the allocations of earlier kubelets before it admits a pod. */
-const restoredAllocations = (ports: KubeletPorts, config: KubeletConfig): Observable<RegistryInput> =>
-  restoreAllocations(ports, config).pipe(map((allocations) => ({ kind: "restored", allocations })));
+const restoredAllocations = (
+  ports: KubeletPorts,
+  config: KubeletConfig,
+  { deviceAllocations }: Pick<NodeView, "deviceAllocations">,
+): Observable<RegistryInput> =>
+  restoreAllocations(ports, config).pipe(
+    map((found) => withKeptDevices(found, deviceAllocations.value ?? NO_ALLOCATIONS)),
+    map((allocations) => ({ kind: "restored", allocations })),
+  );
 
 const SOURCE_PLACES = {
   writes: ["sourcesSeen", "problems", "configObjects", "apiPodObjects", "registryInputs", "events"],
@@ -206,8 +228,22 @@ const PLEG_PLACES = {
   reads: ["registry", "sequence", "inspections"],
   writes: ["listing", "relistedAt", "runtimeStatuses", "runtimeLooks", "inspections", "registryInputs"],
 } as const;
+const DEVICE_PLACES = {
+  reads: ["plugins", "deviceAllocations"],
+  writes: ["devices", "devicePluginProblem", "registryInputs"],
+} as const;
 const POD_PLACES = {
-  reads: ["listing", "runtimeState", "node", "pressures", "sourcesSeen", "registryInputs", "evictions"],
+  reads: [
+    "listing",
+    "runtimeState",
+    "node",
+    "pressures",
+    "sourcesSeen",
+    "registryInputs",
+    "evictions",
+    "devices",
+    "deviceAllocations",
+  ],
   writes: ["registry", "timelines", "podStatuses", "registryInputs", "inspections", "events"],
 } as const;
 const EVICTION_PLACES = { reads: ["registry"], writes: ["pressures", "eviction", "signalLooks", "evictions"] } as const;
@@ -223,6 +259,7 @@ const CLUSTER_PLACES = {
     "relistedAt",
     "pressures",
     "addresses",
+    "devices",
   ],
   writes: ["node", "images", "events"],
 } as const;

@@ -12,7 +12,7 @@ import type { PodSource } from "../core/pod/sourceSnapshot.ts";
 import { parseQuantity, quantityValue } from "../core/quantity.ts";
 import { DEFAULT_IDS_PER_POD, idPoolOf } from "../core/userns/idRanges.ts";
 import type { Machine } from "../ports/host.ts";
-import { nodeHardwareOf } from "./nodeHardwareOf.ts";
+import { nodeHardwareOf, nodeTopologyOf } from "./nodeHardwareOf.ts";
 import { nodeAmountsOf } from "./nodeAmountsOf.ts";
 import { nodeSettingsOf } from "./nodeSettingsOf.ts";
 
@@ -72,6 +72,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     cpuManagerPolicy: config.cpuManagerPolicy,
     memoryManagerPolicy: config.memoryManagerPolicy,
     hardware: nodeHardwareOf(options, machine),
+    topology: nodeTopologyOf(options, machine),
     cpuCfsQuota: config.cpuCFSQuota,
     cpuCfsPeriodUs: config.cpuCFSQuotaPeriod * 1_000,
     singleProcessOomKill: config.singleProcessOOMKill ?? false,

@@ -7,7 +7,7 @@ import { cpuTopology } from "../core/cpu/cpuTopology.ts";
 import { kubeletError } from "../core/errors.ts";
 import { addResources, parseResourceList, resourceMilli } from "../core/resources/resourceList.ts";
 import type { TopologyPolicy } from "../core/topology/assignHardware.ts";
-import { nodeHardware, type NodeHardware } from "../core/topology/nodeHardware.ts";
+import { nodeHardware, type NodeHardware, type NodeTopology } from "../core/topology/nodeHardware.ts";
 import { MAX_NUMA_NODES } from "../core/topology/numaMask.ts";
 import type { CpuLayout, Machine } from "../ports/host.ts";
 
@@ -31,6 +31,17 @@ export function nodeHardwareOf(
     liftsCpuQuota: featureGates.get("DisableCPUQuotaWithExclusiveCPUs") === true,
     reconcilePeriodMs: config.cpuManagerReconcilePeriod,
   });
+}
+
+/** Returns where devices are placed. Throws a KubeletError if the policy of the topology manager does not suit the machine. */
+export function nodeTopologyOf({ config }: KubeletOptions, { cpuLayout }: Machine): NodeTopology | undefined {
+  const isPlacing = config.topologyManagerPolicy !== "none";
+  if (cpuLayout === undefined) {
+    return isPlacing ? refuse("topologyManagerPolicy: the kernel does not say where the CPUs are") : undefined;
+  }
+  // Without a policy nothing is placed, however many nodes there are.
+  if (!isPlacing && cpuLayout.nodeIds.length > MAX_NUMA_NODES) return undefined;
+  return { nodeIds: cpuLayout.nodeIds, policy: topologyPolicyOf(config, cpuLayout) };
 }
 
 type Config = KubeletOptions["config"];

@@ -3,13 +3,14 @@ import { type Observable, of } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { CountedEvent } from "../core/apiEvent.ts";
 import { objectTtlMs } from "../core/node/objectTtl.ts";
-import { mountToolsLockPath, pluginRegistryDir } from "../core/paths.ts";
+import { devicePluginsDir, mountToolsLockPath, pluginRegistryDir } from "../core/paths.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { storeEvents } from "../sinks/apiEvents.ts";
 import { createCredentialPlugins } from "../sinks/credentialPlugins.ts";
 import { createDraDrivers } from "../sinks/draDrivers.ts";
 import { recordEvents } from "../sinks/events.ts";
+import { createDevicePlugins } from "../sinks/devicePlugins.ts";
 import { createFiles } from "../sinks/files.ts";
 import { createLogFiles } from "../sinks/logFiles.ts";
 import { mayMount } from "../sinks/mounts/mayMount.ts";
@@ -65,6 +66,7 @@ export function realPorts(
       registration: createPluginRegistration(clock),
     },
     draDrivers: api && createDraDrivers({ clock, telemetry }),
+    devicePlugins: createDevicePlugins(devicePluginsDir(kubeletConfig.directories), clock),
     probers: createProbers(client.runtime, clock),
     files: createFiles(trees),
     volumeFiles: createVolumeFiles({ clock, trees }),

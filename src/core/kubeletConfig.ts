@@ -18,7 +18,7 @@ import type { ReservedCgroup } from "./resources/reservedCgroups.ts";
 import type { CgroupLimits } from "./resources/podCgroup.ts";
 import type { PodSource } from "./pod/sourceSnapshot.ts";
 import type { Result } from "./result.ts";
-import type { NodeHardware } from "./topology/nodeHardware.ts";
+import type { NodeHardware, NodeTopology } from "./topology/nodeHardware.ts";
 import type { IdPool } from "./userns/idRanges.ts";
 
 /** Directories of the kubelet; all paths are absolute. */
@@ -140,6 +140,8 @@ export interface KubeletConfig {
   readonly cpuManagerPolicy: string;
   /** undefined: no container gets hardware for itself. */
   readonly hardware: NodeHardware | undefined;
+  /** Where devices are placed; undefined: the machine does not say where its CPUs are. */
+  readonly topology?: NodeTopology | undefined;
   /** `None` or `Static`. */
   readonly memoryManagerPolicy: string;
   readonly cpuCfsQuota: boolean;

@@ -60,6 +60,13 @@ export const pluginRegistryDir = ({ rootDir }: RootDir): string => `${rootDir}/p
 /** The socket of the pod resources API. */
 export const podResourcesSocket = ({ rootDir }: RootDir): string => `${rootDir}/pod-resources/kubelet.sock`;
 
+/** Directory of kubelet.sock, of the sockets of device plugins, and of the checkpoint of devices. */
+export const devicePluginsDir = ({ rootDir }: RootDir): string => `${rootDir}/device-plugins`;
+
+/** Checkpoint of the devices that containers have. */
+export const deviceCheckpointPath = (roots: RootDir): string =>
+  `${devicePluginsDir(roots)}/kubelet_internal_checkpoint`;
+
 /** Directory for the per-pod state of plugins. */
 export const podPluginsDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/plugins`;
 /** Directory of the termination message files of one container of a pod. */

@@ -13,7 +13,7 @@ import { createNodeFacts } from "./cluster/collectNodeFacts.ts";
 
 type Cells = Pick<
   NodeView,
-  "registry" | "timelines" | "node" | "addresses" | "runtimeState" | "relistedAt" | "images" | "pressures"
+  "registry" | "timelines" | "node" | "addresses" | "runtimeState" | "relistedAt" | "images" | "pressures" | "devices"
 >;
 
 /** The queries; `pods` is the one they are derived from. */

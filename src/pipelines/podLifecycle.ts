@@ -27,7 +27,7 @@ import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { Cell } from "../state/cell.ts";
 import { areSourcesSeen } from "../state/milestones.ts";
 import type { NodeView } from "../state/nodeState.ts";
-import { countedAssignment } from "./node/countHardware.ts";
+import { assignmentOf, countedAssignment } from "./node/countHardware.ts";
 import { nodeAdmission } from "./node/createNodeContext.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { countRequestedResizes, resizeEvents } from "./resizeOutputs.ts";
@@ -40,7 +40,7 @@ const REGISTRY = { kind: "registry", text: "pod registry" } as const;
 /** A worker takes milliseconds to start: many pods at once must not delay the probes of others. */
 const SLICE_MS = 10;
 
-type State = Pick<NodeView, "listing" | "runtimeState" | "node" | "pressures" | "sourcesSeen"> & {
+type State = Pick<NodeView, "listing" | "runtimeState" | "node" | "pressures" | "sourcesSeen" | "devices"> & {
   /** The cell that this pipeline owns. */
   readonly registry: Cell<Registry>;
 };
@@ -58,13 +58,13 @@ export function podLifecycle(
   const { registry } = state;
   const admission = nodeAdmission(config, ports.machine, state);
   const { clock, telemetry } = ports;
-  const assignHardware = config.hardware && countedAssignment(config.hardware.assign, telemetry.metrics, clock);
+  const assignments = assignmentOf(config);
   const advance = (input: RegistryInput): RegistryStep => {
     countRequestedResizes(input, registry.value, admission.parts, ports.telemetry.metrics);
     const runtimePods = [...(state.listing.value?.pods.values() ?? [])];
     const step = advanceRegistry(registry.value, input, {
       ...admission,
-      assignHardware,
+      assignHardware: countedAssignment(assignments(state.devices.value), telemetry.metrics, clock),
       sourcesReady: areSourcesSeen(config, state),
       runtimePods,
       now: ports.clock.monotonicMs(),

@@ -1,12 +1,13 @@
 /**
  * The services that all pod workers share, created once: the node, images, volumes, objects, tokens and credentials.
  */
-import { concat, type Observable } from "rxjs";
+import { concat, merge, type Observable } from "rxjs";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState, NodeView } from "../state/nodeState.ts";
 import { createDynamicResources, type DynamicResources } from "./dra/dynamicResources.ts";
+import { createPodDevices, type PodDevices } from "./devices/podDevices.ts";
 import { createCredentialPlugins } from "./images/credentialPlugins.ts";
 import { createImagePulls, type ImagePulls } from "./images/imagePull.ts";
 import { createPullRecords } from "./images/pullRecords.ts";
@@ -39,6 +40,7 @@ export interface PodServices {
   readonly images: ImagePulls;
   readonly starts: PodStarts;
   readonly userNamespaces: UserNamespaces;
+  readonly devices: PodDevices;
   readonly volumes: Volumes;
   readonly dynamicResources: DynamicResources;
   readonly objects: PodObjects;
@@ -51,18 +53,18 @@ export interface PodServices {
 export interface SharedPodServices extends PodServices {
   /** Reads the state of earlier kubelets from disk. Completes before any worker starts. */
   load(): Observable<never>;
-  /** Runs beside the workers and drops records of images that are gone. */
+  /** Runs beside the workers: drops records of images that are gone, and keeps the checkpoint of devices. */
   prune(): Observable<never>;
 }
 
-type State = PodServicesState & Pick<NodeView, "node" | "addresses" | "configObjects" | "registry">;
+type State = PodServicesState & Pick<NodeView, "node" | "addresses" | "configObjects" | "registry" | "devices">;
 
 /** Creates the services. `cells` are the cells that they own. */
 export function createPodServices(
   ports: KubeletPorts,
   config: KubeletConfig,
   state: State,
-  cells: Pick<NodeState, "idRanges" | "volumes" | "claims">,
+  cells: Pick<NodeState, "idRanges" | "volumes" | "claims" | "deviceAllocations">,
 ): SharedPodServices {
   const { api, telemetry } = ports;
   const pullRecords = createPullRecords(ports, config);
@@ -80,10 +82,12 @@ export function createPodServices(
     csiDrivers$: ports.cluster?.csiDrivers$,
   });
   const dynamicResources = createDynamicResources(ports, config, state.draDrivers, cells.claims);
+  const devices = createPodDevices(ports, config, state.devices, cells.deviceAllocations);
   const node = nodeContext(config, ports.machine, state, ports.cluster === undefined);
   return {
-    load: () => concat(userNamespaces.load(), pullRecords.load(), volumes.load(), dynamicResources.load()),
-    prune: () => pullRecords.prune(),
+    load: () =>
+      concat(userNamespaces.load(), pullRecords.load(), volumes.load(), dynamicResources.load(), devices.load()),
+    prune: () => merge(pullRecords.prune(), devices.keep()),
     config,
     ports,
     state,
@@ -92,6 +96,7 @@ export function createPodServices(
     images: createImagePulls(ports, config.imagePull, pullRecords),
     starts: createPodStarts(ports),
     userNamespaces,
+    devices,
     objects,
     tokens,
     volumes,

@@ -86,6 +86,7 @@ function basicQueries(
     { name: "ping", problem: undefined },
     { name: "log", problem: undefined },
     { name: "syncloop", problem: syncLoop() },
+    { name: "device-plugin", problem: state.devicePluginProblem.value },
   ];
   const manifestProblems = (): readonly ManifestProblem[] => [...state.problems.value.values()].flat();
   return { pods, health, manifestProblems, runtimePods: () => state.runtimeStatuses.values() };

@@ -15,6 +15,7 @@ import type { Clock } from "./clock.ts";
 import type { ImageService, RuntimeService } from "./cri.ts";
 import type { CredentialPlugins } from "./credentials.ts";
 import type { DraDrivers } from "./draDrivers.ts";
+import type { DevicePlugins } from "./devicePlugins.ts";
 import type { Files } from "./files.ts";
 import type { LogFiles } from "./logFiles.ts";
 import type { MemoryEvents } from "./memoryEvents.ts";
@@ -73,6 +74,8 @@ export interface KubeletPorts {
   readonly credentialPlugins: CredentialPlugins | undefined;
   /** undefined: no plugin can register. */
   readonly plugins?: Plugins | undefined;
+  /** undefined: the node has no devices of plugins. */
+  readonly devicePlugins?: DevicePlugins | undefined;
   readonly probers: Probers;
   readonly files: Files;
   readonly logFiles: LogFiles;

@@ -48,6 +48,6 @@ export interface KubeletQueries {
   podResourcesOf(namespace: string, name: string): PodResources | undefined;
   /** Hardware that containers can have for themselves, in use or not. */
   allocatableResources(): AllocatableResourcesResponse;
-  /** Checks in upstream's order: ping, log, syncloop. */
+  /** Checks in upstream's order: ping, log, syncloop, device-plugin. */
   health(): readonly HealthCheck[];
 }

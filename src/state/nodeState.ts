@@ -8,6 +8,8 @@ import { type ConfigObjects, NO_CONFIG_OBJECTS } from "../core/configObjects.ts"
 import type { ServiceForEnv } from "../core/container/serviceEnv.ts";
 import { type ClaimInfos, NO_CLAIMS } from "../core/dra/claimInfo.ts";
 import type { DeviceHealths } from "../core/dra/deviceHealth.ts";
+import { type DeviceState, NO_DEVICES } from "../core/device/deviceState.ts";
+import type { DeviceAllocations } from "../core/device/deviceAllocations.ts";
 import { type EvictionView, NO_EVICTION_VIEW } from "../core/eviction/evictionView.ts";
 import type { SignalLooks } from "../core/eviction/pressureView.ts";
 import type { MonotonicMs, PodUid } from "../core/ids.ts";
@@ -62,6 +64,12 @@ export interface NodeState {
   readonly sourcesSeen: Cell<ReadonlySet<PodSource>>;
   readonly problems: Cell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>;
   readonly plugins: Cell<RegisteredPlugins>;
+  /** Devices of the node by resource. */
+  readonly devices: Cell<DeviceState>;
+  /** Why device plugins cannot register; undefined: they can, or the node takes none. */
+  readonly devicePluginProblem: Cell<string | undefined>;
+  /** Devices that plugins have prepared for containers; undefined until the checkpoint was read. */
+  readonly deviceAllocations: Cell<DeviceAllocations | undefined>;
   readonly configObjects: Cell<ConfigObjects>;
   readonly apiPodObjects: Cell<ApiPodObjects>;
   /** Orders inspections and effects. */
@@ -102,6 +110,9 @@ export function createNodeState(): NodeState {
     sourcesSeen: createCell<ReadonlySet<PodSource>>(new Set()),
     problems: createCell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>(new Map()),
     plugins: createCell<RegisteredPlugins>(new Map()),
+    devices: createCell(NO_DEVICES),
+    devicePluginProblem: createCell<string | undefined>(undefined),
+    deviceAllocations: createCell<DeviceAllocations | undefined>(undefined),
     configObjects: createCell(NO_CONFIG_OBJECTS),
     apiPodObjects: createCell(NO_API_POD_OBJECTS),
     sequence: createSequence(),

@@ -22,11 +22,12 @@ export interface Leaving {
   readonly overdueFor: OverdueFor | undefined;
 }
 
-/** A terminating pod that another pod waits for. */
+/** A terminating pod, or a device plugin that is away, that another pod waits for. */
 export interface AwaitedPod {
   readonly uid: PodUid;
-  /** `namespace/name`. */
+  /** `namespace/name`, or the resource of the plugin. */
   readonly name: string;
+  readonly isPlugin?: true;
   /** The waiting pod's deadline. */
   readonly until: MonotonicMs;
 }

@@ -10,8 +10,12 @@ import { emptyRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { formatInstant } from "../time/civilTime.ts";
 import { type AwaitedPod, namesText, WAITING_FOR_RESOURCES } from "./leavingPods.ts";
 
-/** Returns the message with the pods waited for; `until` is the last of their deadlines in wall-clock time. */
+/** Returns the message with the pods, or the plugin, waited for; `until` is the last of their deadlines in wall-clock time. */
 export function resourceWaitMessage(pod: Pod, behind: readonly AwaitedPod[], until: EpochMs): string {
+  const [first] = behind;
+  if (first?.isPlugin === true) {
+    return `Waiting for the device plugin of ${first.name}; rejected at ${formatInstant(until)} at the latest`;
+  }
   const outcome = isCriticalPod(pod) ? "started beside them" : "rejected";
   const names = namesText(behind.map(({ name }) => name));
   return `Waiting for pods to terminate: ${names}; ${outcome} at ${formatInstant(until)} at the latest`;

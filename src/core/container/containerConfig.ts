@@ -3,6 +3,7 @@ import type { Container, Pod } from "../api.ts";
 import type { ConfigObjects } from "../configObjects.ts";
 import { ContainerConfig, type UserNamespace } from "../../gen/cri.ts";
 import { containerLogName } from "../paths.ts";
+import type { DeviceSettings } from "../device/deviceSettings.ts";
 import { type Result, ok } from "../result.ts";
 import type { VolumeLayout } from "../volume/volumeLayout.ts";
 import { containerConfigError } from "./configError.ts";
@@ -47,6 +48,8 @@ export interface ContainerConfigInput {
   readonly cpus?: string;
   /** Names of CDI devices; default: none. */
   readonly cdiDevices?: readonly string[];
+  /** Settings of the container's devices; default: it has none. */
+  readonly devices?: DeviceSettings | undefined;
   /** The container may use all the time of its CPUs, whatever its limit. */
   readonly hasNoCpuQuota?: boolean;
   /** Container whose processes an ephemeral container joins. */
@@ -103,12 +106,27 @@ export function buildContainerConfig(input: ContainerConfigInput): Result<Contai
       command: [...command.value],
       args: [...args.value],
       workingDir: container.workingDir ?? "",
-      envs: env.value.map(({ name, value, bytes }) => ({ key: name, value: bytes ?? utf8.encode(value) })),
+      // The pod's own variables follow those of its devices, so they win.
+      envs: [
+        ...[...(input.devices?.envs ?? [])].map(([key, value]) => ({ key, value: utf8.encode(value) })),
+        ...env.value.map(({ name, value, bytes }) => ({ key: name, value: bytes ?? utf8.encode(value) })),
+      ],
       // ID-mapped mounts: files on disk keep the IDs that the pod uses inside its user namespace.
-      mounts: mounts.value.map((mount) => ({ ...mount, uidMappings: [...uids], gidMappings: [...gids] })),
-      CDIDevices: (input.cdiDevices ?? []).map((name) => ({ name })),
+      mounts: [
+        ...(input.devices?.mounts ?? []).map(({ containerPath, hostPath, readOnly }) => ({
+          ...{ containerPath, hostPath, readonly: readOnly },
+        })),
+        ...mounts.value.map((mount) => ({ ...mount, uidMappings: [...uids], gidMappings: [...gids] })),
+      ],
+      devices: input.devices?.devices ?? [],
+      CDIDevices: [...new Set([...(input.cdiDevices ?? []), ...(input.devices?.cdiDevices ?? [])])].map((name) => ({
+        name,
+      })),
       labels: containerLabels(pod, container),
-      annotations: containerAnnotations(pod, container, restartCount),
+      annotations: {
+        ...Object.fromEntries(input.devices?.annotations ?? []),
+        ...containerAnnotations(pod, container, restartCount),
+      },
       logPath: containerLogName(container.name, restartCount),
       stdin: container.stdin ?? false,
       stdinOnce: container.stdinOnce ?? false,

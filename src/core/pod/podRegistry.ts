@@ -35,7 +35,8 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
   // Usually a resync finds no change: return early and wake no worker.
   const isKnown = context.runtimePods.every(({ podUid: uid }) => registry.records.has(uid));
   const isAnyWaiting = registry.resizing.length > 0 || [...registry.records.values()].some(waitsForResources);
-  if (input.kind === "resync" && isKnown && !isAnyWaiting) return unchangedStep(registry);
+  if ((input.kind === "devices" || (input.kind === "resync" && isKnown)) && !isAnyWaiting)
+    return unchangedStep(registry);
   const draft = new RegistryDraft(registry, context);
   switch (input.kind) {
     case "restored":
@@ -45,6 +46,7 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
       applyUpdate(draft, input.update);
       break;
     case "resized":
+    case "devices":
       break;
     case "kept":
       draft.kept(input.uid, input.pod);

@@ -108,6 +108,8 @@ export type RegistryInput =
   | { readonly kind: "deadlineExceeded"; readonly uid: PodUid }
   /** The pod must stop. */
   | ({ readonly kind: "evicted" } & Eviction)
+  /** Devices of plugins came, went, or changed their health. */
+  | { readonly kind: "devices" }
   /** The allocated size of the pod is in force. */
   | { readonly kind: "resized"; readonly uid: PodUid }
   /** The checkpoint of this granted size is on disk. */

@@ -1,12 +1,12 @@
 /** Hardware of pods in the registry: whether a pod gets it now, or once a terminating pod has given it back. */
 import type { AwaitedPod } from "../admission/leavingPods.ts";
 import type { Pod } from "../api.ts";
-import type { PodUid } from "../ids.ts";
+import { type PodUid, podUid } from "../ids.ts";
 import type { AssignHardware, HardwareRefusal, PodHardware } from "../topology/hardware.ts";
 import type { PodRecord } from "./podRegistryTypes.ts";
 import type { RestoredPods } from "./registryResources.ts";
 
-/** Whether a pod has its hardware; `wait`: once these pods have stopped. */
+/** Whether a pod has its hardware; `wait`: once these pods have stopped, or this plugin has come back. */
 export type HardwareOutcome =
   /** undefined: no container of this node gets hardware for itself. */
   | { readonly kind: "assigned"; readonly hardware: PodHardware | undefined }
@@ -32,9 +32,19 @@ export function decideHardware(
   const assigned = decide(others);
   if ("hardware" in assigned) return { kind: "assigned", hardware: assigned.hardware };
   const leaving = others.flatMap(awaitedFor);
+  const { awaits } = assigned.refusal;
+  if (awaits !== undefined) return { kind: "wait", behind: [awaitedPlugin(awaits.plugin, awaits.until)] };
   const fitsLater = leaving.length > 0 && "hardware" in decide(others.filter((it) => awaitedFor(it).length === 0));
   return fitsLater ? { kind: "wait", behind: leaving } : { kind: "refused", refusal: assigned.refusal };
 }
+
+/** A device plugin in place of a pod: it has no UID, so its name is one that no pod has. */
+const awaitedPlugin = (name: string, until: AwaitedPod["until"]): AwaitedPod => ({
+  uid: podUid(`device plugin ${name}`),
+  name,
+  until,
+  isPlugin: true,
+});
 
 /** Returns a terminating pod that gives back hardware as another one waits for it; else nothing. */
 function awaitedFor({ identity, hardware, leaving }: PodRecord): readonly AwaitedPod[] {

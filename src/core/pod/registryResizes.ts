@@ -27,6 +27,7 @@ export function resizeTrigger(input: RegistryInput): ResizeTrigger | undefined {
     case "resync":
       return "periodic_retry";
     case "restored":
+    case "devices":
     case "finished":
     case "deadlineExceeded":
     case "evicted":

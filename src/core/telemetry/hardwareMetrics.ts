@@ -1,11 +1,22 @@
-/** Metrics of the plugin, CPU and topology managers and of the pod resources API, with upstream's names. */
-import type { MetricRow } from "./metricRow.ts";
+/** Metrics of the plugin, device, CPU and topology managers and of the pod resources API, with upstream's names. */
+import { DEFAULT_BUCKETS, type MetricRow } from "./metricRow.ts";
 
 export const hardwareMetrics = {
   plugin_manager_total_plugins: {
     type: "gauge",
     help: "Sockets of plugins: those that exist (desired) and those whose plugin is registered (actual).",
     labels: ["socket_path", "state"],
+  },
+  kubelet_device_plugin_registration_total: {
+    type: "counter",
+    help: "Registrations of device plugins.",
+    labels: ["resource_name"],
+  },
+  kubelet_device_plugin_alloc_duration_seconds: {
+    type: "histogram",
+    help: "Time that device plugins take to prepare the devices of a container.",
+    labels: ["resource_name"],
+    buckets: DEFAULT_BUCKETS,
   },
   kubelet_cpu_manager_pinning_requests_total: {
     type: "counter",

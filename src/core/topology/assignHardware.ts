@@ -47,7 +47,7 @@ export const hardwareOf =
   (policy: TopologyPolicy, managers: readonly ResourceManager[]): AssignHardware =>
   (pod, others, kept) => {
     const same = kept && keepHardware(pod, others, kept, managers);
-    return same === undefined ? assign(pod, others, policy, managers) : { hardware: same };
+    return same === undefined ? assign(pod, { others, own: new Map(), kept }, policy, managers) : { hardware: same };
   };
 
 /** Returns the hardware that an earlier kubelet process gave the pod; undefined if it cannot keep all of it. */
@@ -69,12 +69,12 @@ function keepHardware(
 
 function assign(
   pod: Pod,
-  others: readonly PodHardware[],
+  before: Holdings,
   policy: TopologyPolicy,
   managers: readonly ResourceManager[],
 ): ReturnType<AssignHardware> {
   const own = new Map<string, ContainerHardware>();
-  const holdings: Holdings = { others, own };
+  const holdings: Holdings = { ...before, own };
   const podPlace =
     policy.scope === "pod"
       ? placeFor(policy, () => managers.flatMap((manager) => manager.podHints(pod, holdings)))

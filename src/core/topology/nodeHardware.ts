@@ -5,13 +5,23 @@ import { type CpuSet, cpuSet, cpuSetText, NO_CPUS } from "../cpu/cpuSet.ts";
 import type { PodUid } from "../ids.ts";
 import type { Registry } from "../pod/podRegistryTypes.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
-import { hardwareOf, type TopologyPolicy } from "./assignHardware.ts";
+import { hardwareOf, type ResourceManager, type TopologyPolicy } from "./assignHardware.ts";
 import type { AssignHardware, PodHardware } from "./hardware.ts";
+
+/** The NUMA nodes of the machine, and the policy by which hardware is placed on them. */
+export interface NodeTopology {
+  /** Ids of the nodes, ascending. */
+  readonly nodeIds: readonly number[];
+  readonly policy: TopologyPolicy;
+}
 
 /** Present on a node with the static CPU policy. */
 export interface NodeHardware {
   readonly cpus: CpuPolicy;
+  /** Gives out CPUs alone. */
   readonly assign: AssignHardware;
+  /** Gives out CPUs and what other managers have. */
+  readonly assignWith: (managers: readonly ResourceManager[]) => AssignHardware;
   /** The gate DisableCPUQuotaWithExclusiveCPUs: a container with CPUs of its own, and its pod, have no CPU quota. */
   readonly liftsCpuQuota: boolean;
   /** How often the CPUs of running containers are compared with what they should be. */
@@ -24,7 +34,11 @@ export const nodeHardware = (
   nodeIds: readonly number[],
   topologyPolicy: TopologyPolicy,
   settings: Pick<NodeHardware, "liftsCpuQuota" | "reconcilePeriodMs">,
-): NodeHardware => ({ cpus, assign: hardwareOf(topologyPolicy, [cpuManager(cpus, nodeIds)]), ...settings });
+): NodeHardware => {
+  const own = cpuManager(cpus, nodeIds);
+  const assignWith = (managers: readonly ResourceManager[]) => hardwareOf(topologyPolicy, [own, ...managers]);
+  return { cpus, assign: assignWith([]), assignWith, ...settings };
+};
 
 type Held = Pick<Registry, "records" | "restored">;
 

@@ -1,4 +1,5 @@
 /** Facts for the node status, read from the cells when needed. */
+import { deviceAmounts, type DeviceState } from "../../core/device/deviceState.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { MachineAddresses, NodeFacts } from "../../core/node/nodeFacts.ts";
 import { nodeProblems } from "../../core/node/nodeProblems.ts";
@@ -13,29 +14,43 @@ import type { NodeView } from "../../state/nodeState.ts";
  * starts now.
  */
 export function createNodeFacts(
-  state: Pick<NodeView, "runtimeState" | "relistedAt" | "images" | "pressures" | "addresses">,
+  state: Pick<NodeView, "runtimeState" | "relistedAt" | "images" | "pressures" | "addresses" | "devices">,
   { clock, machine }: Pick<KubeletPorts, "clock" | "machine">,
   config: KubeletConfig,
 ): () => NodeFacts {
   const startedAt = clock.monotonicMs();
   const { nodeName, node: settings, capacity, allocatable, resyncPeriodMs } = config;
-  const fixed = { name: nodeName, settings, capacity, allocatable };
+  const fixed = { name: nodeName, settings };
+  const amounts = perObject((devices: DeviceState) => ({
+    capacity: { ...capacity, ...deviceAmounts(devices).capacity },
+    allocatable: { ...allocatable, ...deviceAmounts(devices).allocatable },
+  }));
   const machineNow = perObject((addresses: MachineAddresses) => ({ ...machine, ...addresses }));
   let reported: NodeFacts | undefined;
   return () => {
     const { runtimeState, relistedAt, images, pressures, addresses } = state;
+    const resources = amounts(state.devices.value);
     const facts = addresses.value === undefined ? machine : machineNow(addresses.value);
     const times = { relistedAt: relistedAt.value, resyncPeriodMs, startedAt, now: clock.monotonicMs() };
     const problems = nodeProblems({ runtime: runtimeState.value, ...times });
     const runtime = runtimeFacts(runtimeState.value);
     const isReported =
       reported?.runtime === runtime &&
+      reported.capacity === resources.capacity &&
       reported.machine === facts &&
       reported.images === images.value &&
       reported.pressures === pressures.value &&
       sameValue(reported.problems, problems);
     if (!isReported || reported === undefined) {
-      reported = { ...fixed, machine: facts, runtime, problems, images: images.value, pressures: pressures.value };
+      reported = {
+        ...fixed,
+        ...resources,
+        machine: facts,
+        runtime,
+        problems,
+        images: images.value,
+        pressures: pressures.value,
+      };
     }
     return reported;
   };

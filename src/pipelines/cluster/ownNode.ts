@@ -17,7 +17,7 @@ import { createNodeStartup } from "./nodeStartup.ts";
 import { nodeStatus } from "./reportNodeStatus.ts";
 
 /** The cells that this pipeline reads, and those that it owns. */
-export type OwnNodeState = Pick<NodeView, "runtimeState" | "relistedAt" | "pressures" | "addresses"> &
+export type OwnNodeState = Pick<NodeView, "runtimeState" | "relistedAt" | "pressures" | "addresses" | "devices"> &
   Pick<NodeState, "node" | "images">;
 
 const MS_PER_SECOND = 1_000;

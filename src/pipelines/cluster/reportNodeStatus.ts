@@ -51,7 +51,7 @@ interface Written {
 /** Reports while subscribed; emits the events of each written status. Never errors, never completes. */
 export function nodeStatus(
   writer: NodeWriter,
-  state: Pick<NodeView, "node" | "runtimeState" | "images" | "pressures" | "addresses">,
+  state: Pick<NodeView, "node" | "runtimeState" | "images" | "pressures" | "addresses" | "devices">,
 ): Observable<KubeletEvent> {
   const { clock, rng } = writer;
   return defer(() => {
@@ -68,6 +68,7 @@ export function nodeStatus(
         state.images.changes$,
         state.pressures.changes$,
         state.addresses.changes$,
+        state.devices.changes$,
         found$,
         writer.returns$,
       ).pipe(auditTime(SETTLE_MS, clock.scheduler)),

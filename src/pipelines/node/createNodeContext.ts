@@ -5,6 +5,7 @@ import type { Node } from "../../core/api.ts";
 import { infeasibleResize } from "../../core/allocation/infeasibleResize.ts";
 import type { ResizeRules } from "../../core/allocation/pendingResizes.ts";
 import type { NodeContext } from "../../core/container/nodeContext.ts";
+import { admissibleDevices } from "../../core/device/deviceState.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { hostIpUnknown, nodeHostIps, ownIps } from "../../core/node/hostIps.ts";
 import type { MachineAddresses } from "../../core/node/nodeFacts.ts";
@@ -78,7 +79,7 @@ export function volumeNode(
 export function nodeAdmission(
   config: KubeletConfig,
   machine: Machine,
-  state: Pick<NodeView, "runtimeState" | "node" | "pressures">,
+  state: Pick<NodeView, "runtimeState" | "node" | "pressures" | "devices">,
 ): ResizeRules {
   const { operatingSystem: os, kernelVersion, appArmorEnabled } = machine;
   const sysctls = sysctlAllowlist([...safeSysctls(os, kernelVersion), ...config.allowedUnsafeSysctls]);
@@ -99,7 +100,7 @@ export function nodeAdmission(
         podLevelResources: config.allowsPodLevelResources,
         appArmor: os === "linux" ? appArmorEnabled : undefined,
       },
-      allocatable: admissibleResources(config.allocatable, state.node.value),
+      allocatable: admissibleDevices(admissibleResources(config.allocatable, state.node.value), state.devices.value),
       maxPods,
     });
   const parts = config.resizableParts;

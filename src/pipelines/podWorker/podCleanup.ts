@@ -70,6 +70,7 @@ export function reclaimPod(
         return concat(
           attempt(() => destroyPodCgroup(context, pod)),
           attempt(() => context.userNamespaces.release(context.identity.uid)),
+          attempt(() => context.devices.release(context.identity.uid)),
         ).pipe(
           andThen((errors) => {
             if (errors.length === 0) return of<PodOutput>({ kind: "reclaimed", uid: context.identity.uid });
@@ -108,6 +109,7 @@ function removeFromDisk(context: PodContext, pod: Pod | undefined): Observable<R
     attempt(() => removeLogLinks(context)),
     attempt(() => ports.files.remove(podLogDir(config.directories, identity))),
     attempt(() => context.userNamespaces.release(identity.uid)),
+    attempt(() => context.devices.release(identity.uid)),
     attempt(() => removeUnmounted(ports, podDir(config.directories, identity.uid))),
   );
 }

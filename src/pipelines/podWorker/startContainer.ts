@@ -23,6 +23,7 @@ import { buildContainerConfig } from "../../core/container/containerConfig.ts";
 import { restartCountByLogs } from "../../core/container/restartCount.ts";
 import type { EnvFiles } from "../../core/container/envFile.ts";
 import { imageUserOf } from "../../core/container/securityContext.ts";
+import type { DeviceSettings } from "../../core/device/deviceSettings.ts";
 import { type KubeletError, kubeletError, toKubeletError, withReason } from "../../core/errors.ts";
 import { wordsOfServer } from "../../core/grpcStatus.ts";
 import { containerId as toContainerId, type MonotonicMs } from "../../core/ids.ts";
@@ -31,7 +32,7 @@ import { containerReferences } from "../../core/pod/podReferences.ts";
 import type { ContainerStart } from "../../core/pod/podActionsTypes.ts";
 import { isStaticPod } from "../../core/pod/criticalPod.ts";
 import { createdEvent, failedEvent, podEventObject, startedEvent } from "../../core/pod/podEvents.ts";
-import { err } from "../../core/result.ts";
+import { err, ok, type Result } from "../../core/result.ts";
 import { hasRecursiveReadOnlyMounts } from "../../core/runtime/runtimeHandler.ts";
 import { ownCpusText } from "../../core/topology/nodeHardware.ts";
 import type { ContainerConfig, Image } from "../../gen/cri.ts";
@@ -63,6 +64,7 @@ export interface StartTask {
 
 /** Failures whose event has the error message; those of images have their reason. */
 const REPORTED_IN_WORDS: ReadonlySet<string> = new Set([
+  "AllocateDevicesError",
   "CreateContainerConfigError",
   "CreateContainerError",
   "RunContainerError",
@@ -122,12 +124,17 @@ function createAndStart(
   const { context, pod, container, sandbox, start } = task;
   const { ports, config } = context;
   const objects$ = context.objects.read(pod, containerReferences(container));
-  return combineLatest([restartCountOf(task), readEnvFiles(ports.files, volumesOf(context), container), objects$]).pipe(
-    switchMap(([restartCount, envFiles, objects]) => {
+  const devices$ = devicesOf(task);
+  const envFiles$ = readEnvFiles(ports.files, volumesOf(context), container);
+  return combineLatest([restartCountOf(task), envFiles$, objects$, devices$]).pipe(
+    switchMap(([restartCount, envFiles, objects, devices]) => {
+      if (!devices.ok) return fail(task, devices.error);
       const logId = ports.rng.uuid().slice(0, 8);
       const terminationLog = terminationLogPath(config.directories, pod.metadata.uid, container.name, logId);
       const counted = { ...task, start: { ...start, restartCount } };
-      const built = configOf(counted, image, terminationLog, { envFiles, objects, volumeImages });
+      const built = configOf(counted, image, terminationLog, {
+        ...{ envFiles, objects, volumeImages, devices: devices.value },
+      });
       if (!built.ok) return fail(task, withReason(built.error, "CreateContainerConfigError"));
       const environment = new Map(built.value.envs.map(({ key, value }) => [key, utf8.decode(value)]));
       const files = { pod, container, podIps: sandbox.podIps, terminationLog, environment };
@@ -161,6 +168,19 @@ interface ConfigSources {
   readonly objects: ConfigObjects;
   /** References of the images mounted as volumes, by the name of the volume. */
   readonly volumeImages: ReadonlyMap<string, string>;
+  readonly devices: DeviceSettings | undefined;
+}
+
+/**
+ * Has the plugins prepare the devices of the container. Differs from upstream: a plugin that fails delays the start of the
+ * container, and the pod is not rejected.
+ */
+function devicesOf({ context, container }: StartTask): Observable<Result<DeviceSettings | undefined>> {
+  const wanted = context.memory.allocation.hardware?.get(container.name)?.devices;
+  return context.devices.provide(context.identity.uid, container.name, wanted).pipe(
+    map((settings) => ok(settings)),
+    catchError((thrown: unknown) => of(err(withReason(toKubeletError(thrown), "AllocateDevicesError")))),
+  );
 }
 
 function configOf(task: StartTask, image: Image, terminationLogPath: string, sources: ConfigSources) {

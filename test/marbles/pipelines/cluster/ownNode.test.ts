@@ -1,5 +1,6 @@
 /** Registration, status and lease of a node: which requests are made when, as the server answers well or badly. */
 import { type Observable, Subject } from "rxjs";
+import { NO_DEVICES } from "../../../../src/core/device/deviceState.ts";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../../../src/core/api.ts";
 import { kubeletError } from "../../../../src/core/errors.ts";
@@ -51,6 +52,7 @@ function world() {
   const startup = { attempted() {}, registered() {}, ready() {} };
   const request = { api: api.node("n1"), clock, rng: fixedRng(0), telemetry, deadlineMs: 10_000 };
   const state = {
+    devices: createCell(NO_DEVICES),
     node,
     runtimeState: createCell<RuntimeState>(unknownRuntimeState),
     images: createCell<readonly NodeImage[] | undefined>(undefined),

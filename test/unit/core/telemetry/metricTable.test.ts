@@ -16,6 +16,8 @@ authentication_token_cache_active_fetch_count gauge status
 authentication_token_cache_fetch_total counter status
 authentication_token_cache_request_duration_seconds histogram status
 authentication_token_cache_request_total counter status
+kubelet_device_plugin_alloc_duration_seconds histogram resource_name
+kubelet_device_plugin_registration_total counter resource_name
 plugin_manager_total_plugins gauge socket_path,state
 kubelet_cpu_manager_allocation_per_numa gauge numa_node
 kubelet_cpu_manager_exclusive_cpu_allocation_count gauge
@@ -181,6 +183,7 @@ const BOUNDS: readonly (readonly [bounds: string, names: readonly string[]])[] =
       "authentication_token_cache_request_duration_seconds",
       "kubelet_cgroup_manager_duration_seconds",
       "kubelet_credential_provider_plugin_duration",
+      "kubelet_device_plugin_alloc_duration_seconds",
       "kubelet_evented_pleg_connection_latency_seconds",
       "kubelet_eviction_stats_age_seconds",
       "kubelet_http_requests_duration_seconds",

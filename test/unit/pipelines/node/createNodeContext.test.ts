@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { NO_DEVICES } from "../../../../src/core/device/deviceState.ts";
 import type { Node, Pod } from "../../../../src/core/api.ts";
 import { NO_PRESSURE } from "../../../../src/core/node/nodeFacts.ts";
 import { unknownRuntimeState } from "../../../../src/core/runtime/runtimeState.ts";
@@ -22,6 +23,7 @@ function rejection(pod: Pod, { machine = {}, node, supplementalGroupsPolicy, mem
   const host = simMachine(machine);
   const config = simKubeletConfig(host, { nodeLabels: { from: "config" } });
   const state = {
+    devices: createCell(NO_DEVICES),
     runtimeState: createCell({ ...unknownRuntimeState, supplementalGroupsPolicy }),
     node: createCell(node as Node | undefined),
     pressures: createCell({ ...NO_PRESSURE, memory: memoryPressure }),

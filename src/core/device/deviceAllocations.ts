@@ -1,0 +1,122 @@
+/** Devices that plugins have prepared for containers, and the settings that plugins answered. */
+import type { AllocationRecord } from "../allocation/allocationFile.ts";
+import type { ContainerAllocateResponse } from "../../gen/devicePlugin.ts";
+import type { PodUid } from "../ids.ts";
+import type { ContainerDevices, ContainerHardware } from "../topology/hardware.ts";
+import type { DeviceResource } from "./deviceState.ts";
+
+/** The devices of one resource of one container. */
+export interface DeviceAllocation {
+  /** Ids by NUMA node; NO_NODE for devices without a place. */
+  readonly ids: ReadonlyMap<number, readonly string[]>;
+  readonly response: ContainerAllocateResponse;
+  /** The machine started again since: the plugin has to prepare the devices once more. */
+  readonly isStale: boolean;
+}
+
+/** Upstream's id of the place of a device without one. */
+export const NO_NODE = -1;
+
+/** By container, then by resource. */
+export type PodDeviceAllocations = ReadonlyMap<string, ReadonlyMap<string, DeviceAllocation>>;
+
+export interface DeviceAllocations {
+  readonly pods: ReadonlyMap<PodUid, PodDeviceAllocations>;
+  /** Resources that an earlier kubelet process knew. */
+  readonly restored: readonly string[];
+}
+
+export const NO_ALLOCATIONS: DeviceAllocations = { pods: new Map(), restored: [] };
+
+/** Returns all ids of an allocation, each once. */
+export const idsOf = ({ ids }: Pick<DeviceAllocation, "ids">): readonly string[] => [
+  ...new Set([...ids.values()].flat()),
+];
+
+/** Returns ids by the NUMA nodes of their devices. */
+export function idsByNode(ids: readonly string[], resource: DeviceResource | undefined): DeviceAllocation["ids"] {
+  const byNode = new Map<number, string[]>();
+  for (const id of ids) {
+    const { nodes = [] } = resource?.devices.get(id) ?? {};
+    for (const node of nodes.length === 0 ? [NO_NODE] : nodes) {
+      const known = byNode.get(node);
+      if (known === undefined) byNode.set(node, [id]);
+      else known.push(id);
+    }
+  }
+  return byNode;
+}
+
+/** Returns the allocations with one more. */
+export function withDeviceAllocation(
+  { pods, restored }: DeviceAllocations,
+  uid: PodUid,
+  [container, resource]: readonly [container: string, resource: string],
+  allocation: DeviceAllocation,
+): DeviceAllocations {
+  const containers = new Map(pods.get(uid));
+  containers.set(container, new Map(containers.get(container)).set(resource, allocation));
+  return { pods: new Map(pods).set(uid, containers), restored };
+}
+
+/**
+ * Returns the allocations without these devices of other pods. Their containers have stopped: a file that still named them
+ * would take the devices from the new pod after a restart.
+ */
+export function takenFromOthers(
+  allocations: DeviceAllocations,
+  uid: PodUid,
+  resource: string,
+  ids: readonly string[],
+): DeviceAllocations {
+  const taken = new Set(ids);
+  const isTaken = (allocation: DeviceAllocation | undefined): boolean =>
+    allocation !== undefined && idsOf(allocation).some((id) => taken.has(id));
+  const former = [...allocations.pods].filter(
+    ([other, containers]) => other !== uid && [...containers.values()].some((own) => isTaken(own.get(resource))),
+  );
+  if (former.length === 0) return allocations;
+  const pods = new Map(allocations.pods);
+  for (const [other, containers] of former) {
+    const left = [...containers].map(([name, own]) => {
+      const kept = [...own].filter(([of, allocation]) => of !== resource || !isTaken(allocation));
+      return [name, new Map(kept)] as const;
+    });
+    pods.set(other, new Map(left));
+  }
+  return { ...allocations, pods };
+}
+
+/** Returns the allocations without those of a pod; the same object if it has none. */
+export function withoutPodDevices(allocations: DeviceAllocations, uid: PodUid): DeviceAllocations {
+  if (!allocations.pods.has(uid)) return allocations;
+  const pods = new Map(allocations.pods);
+  pods.delete(uid);
+  return { ...allocations, pods };
+}
+
+/** Returns whether the plugin has prepared exactly these devices. */
+export function isPrepared(allocation: DeviceAllocation | undefined, ids: readonly string[]): boolean {
+  if (allocation === undefined || allocation.isStale) return false;
+  const known = new Set(idsOf(allocation));
+  return known.size === ids.length && ids.every((id) => known.has(id));
+}
+
+/** Adds the devices of the checkpoint to the hardware that the pods keep. A pod without an allocation gets an empty one. */
+export function withKeptDevices(
+  records: ReadonlyMap<PodUid, AllocationRecord>,
+  { pods }: DeviceAllocations,
+): ReadonlyMap<PodUid, AllocationRecord> {
+  if (pods.size === 0) return records;
+  const all = new Map(records);
+  for (const [uid, containers] of pods) {
+    const record = all.get(uid) ?? { allocation: { containers: {} }, resizing: false };
+    const hardware = new Map<string, ContainerHardware>(record.hardware);
+    for (const [name, resources] of containers) {
+      const devices: ContainerDevices = new Map([...resources].map(([resource, it]) => [resource, idsOf(it)]));
+      hardware.set(name, { ...hardware.get(name), devices });
+    }
+    all.set(uid, { ...record, hardware });
+  }
+  return all;
+}

@@ -1,0 +1,149 @@
+/** Devices that plugins prepare for containers: once, on disk before the container starts, and again after a reboot. */
+import { type Observable, of } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { type DeviceAllocations, idsOf } from "../../../../src/core/device/deviceAllocations.ts";
+import { changedDevices, type DeviceState, NO_DEVICES } from "../../../../src/core/device/deviceState.ts";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import { podUid } from "../../../../src/core/ids.ts";
+import { AllocateResponse } from "../../../../src/gen/devicePlugin.ts";
+import { createPodDevices } from "../../../../src/pipelines/devices/podDevices.ts";
+import { createCell } from "../../../../src/state/cell.ts";
+import { marbles, type Marbles } from "../../../support/marbles.ts";
+import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
+
+const GPU = "example.com/gpu";
+const uid = podUid("u");
+const wants = (...ids: readonly string[]) => new Map([[GPU, ids]]);
+const answer = AllocateResponse.fromPartial({ containerResponses: [{ envs: { GPU: "1" } }] });
+
+/** A node with a plugin; `calls` has what plugin and disk are asked, with the times. */
+function world(m: Marbles, allocate: () => Observable<AllocateResponse> = () => m.cold("--(a|)", { a: answer })) {
+  const { clock } = m;
+  const calls: string[] = [];
+  const note = (call: string): unknown => calls.push(`${clock.monotonicMs()} ${call}`);
+  let file = "";
+  let bootId = "boot 1";
+  const devices = createCell<DeviceState>(
+    changedDevices(NO_DEVICES, {
+      ...{ kind: "listed", resource: GPU },
+      endpoint: { socket: "/gpu.sock", preStartRequired: true, prefersDevices: false },
+      devices: [{ id: "a", isHealthy: true, nodes: [] }],
+    }),
+  );
+  const files = {
+    replaceFile: (_: string, content: string) => {
+      note("write");
+      file = content;
+      return m.cold<void>("---|");
+    },
+    readTail: () => (file === "" ? m.cold("#", {}, kubeletError("NotFound", "none")) : of(file)),
+  };
+  const devicePlugins = {
+    allocate: (_: string, ids: readonly string[]) => {
+      note(`allocate ${ids.join()}`);
+      return allocate();
+    },
+    preStart: (_: string, ids: readonly string[]) => {
+      note(`preStart ${ids.join()}`);
+      return m.cold("-(x|)");
+    },
+  };
+  const cells: { allocations: ReturnType<typeof createCell<DeviceAllocations | undefined>> }[] = [];
+  const start = () => {
+    const allocations = createCell<DeviceAllocations | undefined>(undefined);
+    cells.push({ allocations });
+    const ports = { clock, telemetry: recordingTelemetry(), files, machine: { bootId }, devicePlugins };
+    const service = createPodDevices(ports as never, { directories: { rootDir: "/r" } as never }, devices, allocations);
+    return { service, allocations };
+  };
+  return { ...start(), start, calls, devices, reboot: () => (bootId = "boot 2"), read: () => file };
+}
+
+const shown = { s: { envs: new Map([["GPU", "1"]]), annotations: new Map(), mounts: [], devices: [], cdiDevices: [] } };
+
+describe("podDevices", () => {
+  it(
+    "has devices prepared and written before the container starts, and prepared no second time for its restart",
+    marbles((m) => {
+      const { service, calls } = world(m);
+      const first = "       ------(s|)";
+      const second = "      -(s|)";
+      m.expectObservable(service.provide(uid, "main", wants("a"))).toBe(first, shown);
+      m.at(20, () => m.expectObservable(service.provide(uid, "main", wants("a"))).toBe(`20ms ${second}`, shown));
+      m.flush();
+      expect(calls).toEqual(["0 allocate a", "2 write", "5 preStart a", "20 preStart a"]);
+    }),
+  );
+
+  it(
+    "emits nothing to set for a container without devices",
+    marbles((m) => {
+      const { service, calls } = world(m);
+      m.expectObservable(service.provide(uid, "main", undefined)).toBe("(n|)", { n: undefined });
+      m.flush();
+      expect(calls).toEqual([]);
+    }),
+  );
+
+  it(
+    "fails with the error of the plugin, while it is away, and with an answer that cannot be used",
+    marbles((m) => {
+      const failures: unknown[] = [];
+      const fails = (allocate: () => Observable<AllocateResponse>, isAway = false): void => {
+        const { service, devices } = world(m, allocate);
+        if (isAway) {
+          devices.set(changedDevices(devices.value, { kind: "away", resource: GPU, at: m.clock.monotonicMs() }));
+        }
+        service.provide(uid, "main", wants("a")).subscribe({
+          error: (thrown: unknown) => failures.push((thrown as Error).message),
+        });
+      };
+      fails(() => m.cold<AllocateResponse>("#", {}, kubeletError("Unknown", "device busy")));
+      fails(() => m.cold("(a|)", { a: AllocateResponse.fromPartial({}) }));
+      fails(() => m.cold("(a|)", { a: answer }), true);
+      m.flush();
+      expect(failures.toSorted()).toEqual([
+        "device busy",
+        "the device plugin of example.com/gpu is away",
+        "the device plugin sent no containers in an allocation response",
+      ]);
+    }),
+  );
+
+  it(
+    "keeps the settings over a restart of the kubelet, and has the devices prepared again after one of the machine",
+    marbles((m) => {
+      const { service, start, calls, reboot } = world(m);
+      m.expectObservable(service.provide(uid, "main", wants("a"))).toBe("------(s|)", shown);
+      const later = (): void => {
+        const { service: next, allocations } = start();
+        next.load().subscribe();
+        const kept = [...(allocations.value?.pods.get(uid)?.values() ?? [])].flatMap((own) => [...own.values()]);
+        expect(kept.flatMap(idsOf)).toEqual(["a"]);
+        next.provide(uid, "main", wants("a")).subscribe();
+      };
+      m.at(20, later);
+      m.at(40, () => {
+        reboot();
+        later();
+      });
+      m.flush();
+      expect(calls.filter((call) => call.includes("allocate"))).toEqual(["0 allocate a", "40 allocate a"]);
+    }),
+  );
+
+  it(
+    "forgets a pod that has stopped, on disk too, and takes devices from a pod that has stopped before it is forgotten",
+    marbles((m) => {
+      const { service, allocations, read } = world(m);
+      m.at(0, () => service.provide(uid, "main", wants("a")).subscribe());
+      m.at(10, () => service.provide(podUid("v"), "main", wants("a")).subscribe());
+      m.at(20, () => expect([...(allocations.value?.pods.get(uid)?.get("main") ?? [])]).toEqual([]));
+      m.at(20, () => service.release(uid).subscribe());
+      m.at(30, () => service.release(podUid("v")).subscribe());
+      m.flush();
+      expect(allocations.value?.pods.size).toBe(0);
+      expect(read()).toContain('"PodDeviceEntries":null');
+    }),
+  );
+});

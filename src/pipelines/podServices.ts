@@ -25,7 +25,7 @@ import { createVolumes, type Volumes } from "./volumes/volumes.ts";
 export type PodServicesState = Pick<
   NodeView,
   | ("listing" | "runtimeStatuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence" | "volumes")
-  | ("claims" | "draDrivers" | "deviceHealths")
+  | ("claims" | "draDrivers" | "deviceHealths" | "devices")
 >;
 
 /** Everything a pod worker uses besides its own memory. */
@@ -57,7 +57,7 @@ export interface SharedPodServices extends PodServices {
   prune(): Observable<never>;
 }
 
-type State = PodServicesState & Pick<NodeView, "node" | "addresses" | "configObjects" | "registry" | "devices">;
+type State = PodServicesState & Pick<NodeView, "node" | "addresses" | "configObjects" | "registry">;
 
 /** Creates the services. `cells` are the cells that they own. */
 export function createPodServices(

@@ -62,6 +62,12 @@ describeOnContainerd("a device plugin on containerd", (installation) => {
     await put("second", 1);
     await node.untilOutput(await runs("second"), "main", "devices c library of example.com");
     expect(plugin.calls).toEqual(["Allocate a", "PreStart a", "Allocate c", "PreStart c"]);
+    const isHealth = (health: string) => (pod: Pod) =>
+      pod.status?.containerStatuses?.[0]?.allocatedResourcesStatus?.[0]?.resources?.[0]?.health === health;
+    await node.daemon.until("second", isHealth("Healthy"), "healthy");
+    plugin.list({ a: true, b: false, c: false });
+    await node.daemon.until("second", isHealth("Unhealthy"), "unhealthy");
+    plugin.list({ a: true, b: false, c: true });
     await put("third", 1);
     const third = await node.daemon.until("third", ({ status }) => status?.phase === "Failed", "Failed");
     // A static pod is critical, so the node looks for pods to preempt before it refuses.

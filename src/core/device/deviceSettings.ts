@@ -4,7 +4,7 @@
  */
 import type { ContainerAllocateResponse, DeviceSpec, Mount } from "../../gen/devicePlugin.ts";
 
-/** What the config of a container gets in addition. */
+/** Additions to the config of a container. */
 export interface DeviceSettings {
   readonly envs: ReadonlyMap<string, string>;
   readonly annotations: ReadonlyMap<string, string>;

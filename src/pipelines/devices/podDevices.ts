@@ -35,7 +35,7 @@ import { createCheckpointWriter, readCheckpoint } from "./checkpointFile.ts";
 
 type Ports = Pick<KubeletPorts, "clock" | "telemetry" | "files" | "machine" | "devicePlugins">;
 
-/** What pod workers need of devices. */
+/** Devices as pod workers use them. */
 export interface PodDevices {
   /** Reads the checkpoint of an earlier kubelet. Never errors. */
   load(): Observable<never>;

@@ -17,7 +17,7 @@ export const assignmentOf = ({ hardware, topology = NOWHERE_NEAR }: Pick<Kubelet
     return hardware?.assignWith(managers) ?? hardwareOf(topology.policy, managers);
   });
 
-/** Nothing is known about the machine. */
+/** The topology of a machine that does not say where its CPUs are. */
 const NOWHERE_NEAR: NodeTopology = {
   nodeIds: [],
   policy: { name: "none", scope: "container", topology: { nodes: 1, distances: undefined } },

@@ -6,6 +6,7 @@
 import { EMPTY, merge, type Observable, switchMap } from "rxjs";
 import { atActualSize } from "../../core/allocation/actualSizes.ts";
 import type { Pod, PodStatus } from "../../core/api.ts";
+import { withDeviceHealth } from "../../core/device/deviceHealth.ts";
 import { withClaimedResources } from "../../core/dra/claimedResources.ts";
 import { hasClaims } from "../../core/dra/podClaims.ts";
 import type { PodCommand, PodIdentity } from "../../core/pod/podRegistry.ts";
@@ -45,6 +46,7 @@ export function podStatusStream(
         rounds.restarting.changes$,
         allocation.resizing.changes$,
         context.readdressed$,
+        ...(reportsHealth(context) ? [context.state.devices.changes$] : []),
       );
       const outputs$ = changes$.pipe(eachOf(() => statusOutputs(context, command)));
       const overdue$ = activeDeadline(context, command, inspected$);
@@ -69,6 +71,10 @@ function withDevices({ config, state }: PodContext, pod: Pod, status: PodStatus)
   };
   return { ...status, containerStatuses: withClaimedResources(pod, status.containerStatuses ?? [], claimed) };
 }
+
+/** Only a node with device plugins follows the health of devices. */
+const reportsHealth = ({ config, ports }: PodContext): boolean =>
+  config.draGates.health && ports.devicePlugins !== undefined;
 
 /** Differs from upstream: there such a pod stays Pending for good. */
 const SANDBOX_LOST: StatusOverride = {
@@ -126,7 +132,10 @@ function statusOutputs(context: PodContext, command: PodCommand): readonly PodOu
   });
   // In the status of a terminated pod every container has terminated, even one that the runtime has lost.
   const ended = command.phase === "terminated" ? terminatedPodStatus(command.pod, generated) : generated;
-  const status = withDevices(context, command.pod, ended);
+  const claimed = withDevices(context, command.pod, ended);
+  const status = reportsHealth(context)
+    ? withDeviceHealth(claimed, memory.allocation.hardware, context.state.devices.value)
+    : claimed;
   if (command.phase === "sync" && isTerminalPhase(status.phase) && !isEnd(context, command.pod)) return [];
   const outputs: PodOutput[] = [];
   if (memory.reported.status === undefined || !sameValue(memory.reported.status, status)) {

@@ -92,12 +92,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   const draining$ = new Subject<void>();
   const allSourcesSeen = (): boolean => areSourcesSeen(config, state);
   const { list: parts, owner, run } = createParts(state, queues);
-  const pods = createPodServices(
-    ports,
-    config,
-    state,
-    owner("podServices", "idRanges", "volumes", "claims", "deviceAllocations"),
-  );
+  const pods = createPodServices(ports, config, state, owner("podServices", ...SERVICE_CELLS));
   const garbage = createGarbageCollection(ports, config, state);
   const imagesChanged$ = merge(pods.images.pulled$, garbage.imagesRemoved$);
   const stats = createNodeStats(ports, config, state);
@@ -221,6 +216,7 @@ const restoredAllocations = (
     map((allocations) => ({ kind: "restored", allocations })),
   );
 
+const SERVICE_CELLS = ["idRanges", "volumes", "claims", "deviceAllocations"] as const;
 const SOURCE_PLACES = {
   writes: ["sourcesSeen", "problems", "configObjects", "apiPodObjects", "registryInputs", "events"],
 } as const;

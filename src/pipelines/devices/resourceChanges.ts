@@ -12,7 +12,7 @@ import {
   PLUGIN_GRACE_MS,
   pluginDue,
 } from "../../core/device/deviceState.ts";
-import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
+import { kubeletError, toKubeletError } from "../../core/errors.ts";
 import { valueOf } from "../../core/result.ts";
 import { type BackoffCurve, backoffDelay } from "../../operators/backoffDelay.ts";
 import { longTimer } from "../../operators/longTimer.ts";
@@ -37,15 +37,15 @@ const FIRST_LIST_MS = 10_000;
 const MAX_LISTS = 100;
 const LISTS_WINDOW_MS = 10_000;
 
-/** A list, or the end of the stream of lists. */
-type Signal = DeviceChange | { readonly kind: "down"; readonly error: KubeletError };
+/** A list, or that there is none (any more). */
+type Signal = DeviceChange | { readonly kind: "down" };
 
 /**
  * Emits the changes of a resource. A plugin whose stream ends is away, and is called again with a growing delay. Once it has
  * been away for the grace period, the resource is gone.
  *
  *     lists      --a--b--#       --a
- *     changes    --l--l--w---------l     l listed, w away
+ *     changes    w-l--l--w---------l     l listed, w away
  *     no plugin  w---------------(5 min)---g
  *
  * Never errors.
@@ -79,10 +79,13 @@ export function resourceChanges(
         failures = clock.monotonicMs() - startedAt >= STEADY_MS ? 1 : failures + 1;
         const error = toKubeletError(thrown);
         telemetry.log.warn("A device plugin does not list its devices", { resource, socket, error });
-        return of({ kind: "down", error });
+        return of({ kind: "down" });
       }),
     );
-    return attempt$.pipe(repeat({ delay: () => longTimer(clock, backoffDelay(BACKOFF, failures, rng)) }));
+    const attempts$ = attempt$.pipe(repeat({ delay: () => longTimer(clock, backoffDelay(BACKOFF, failures, rng)) }));
+    // Pods that ask for a new resource wait for its first list, instead of starting without devices.
+    const isNew = (devices.value.get(resource)?.presence.kind ?? "gone") === "gone";
+    return isNew ? concat(of<Signal>({ kind: "down" }), attempts$) : attempts$;
   }).pipe(
     distinctUntilChanged((before, now) => before.kind === "down" && now.kind === "down"),
     switchMap((signal) => (signal.kind === "down" ? away$ : of(signal))),

@@ -76,7 +76,7 @@ describe("followDevices", () => {
     marbles((m) => {
       const { run, seen, devices } = world(m, "sg", { "/gpu.sock": [() => m.cold("-a-a-b-c", lists)] });
       run(100);
-      expect(seen).toEqual(["2 2/2", "6 1/2", "8 1/1"]);
+      expect(seen).toEqual(["1 0/0 away", "2 2/2", "6 1/2", "8 1/1"]);
       expect(devices.value.get(GPU)?.endpoint).toEqual({
         ...{ socket: "/gpu.sock", preStartRequired: true, prefersDevices: false },
       });
@@ -89,7 +89,7 @@ describe("followDevices", () => {
       const refused = () => m.cold<ListAndWatchResponse>("#", {}, kubeletError("Unavailable", "refused"));
       const { run, seen, calls } = world(m, "sg", { "/gpu.sock": [() => m.cold("a---|", lists), refused] });
       run(400_000);
-      expect(seen).toEqual(["1 2/2", "5 0/2 away", "300005 0/0"]);
+      expect(seen).toEqual(["1 0/0 away", "1 2/2", "5 0/2 away", "300005 0/0"]);
       expect(calls.slice(0, 5).map((call) => Number(call.split(" ")[0]))).toEqual([1, 1005, 3005, 7005, 15005]);
     }),
   );
@@ -100,7 +100,7 @@ describe("followDevices", () => {
       const failing = () => m.cold("a---#", lists, kubeletError("Unavailable", "gone"));
       const { run, seen } = world(m, "sg 9ms g", { "/gpu.sock": [failing, () => m.cold("b", lists)] });
       run(100_000);
-      expect(seen).toEqual(["1 2/2", "5 0/2 away", "11 1/2"]);
+      expect(seen).toEqual(["1 0/0 away", "1 2/2", "5 0/2 away", "11 1/2"]);
     }),
   );
 
@@ -138,7 +138,7 @@ describe("followDevices", () => {
       m.at(201, () => expect(devicePluginProblem.value).toBe("error"));
       m.at(205, () => expect(devicePluginProblem.value).toBeUndefined());
       run(206);
-      expect(seen).toEqual(["2 2/2"]);
+      expect(seen).toEqual(["2 0/0 away", "2 2/2"]);
     }),
   );
 
@@ -156,7 +156,7 @@ describe("followDevices", () => {
       );
       m.at(20, () => plugins.set(new Map()));
       run(100);
-      expect(seen).toEqual(["5 2/2", "20 0/2 away"]);
+      expect(seen).toEqual(["5 0/0 away", "5 2/2", "20 0/2 away"]);
       expect(telemetry.samples.get(`kubelet_device_plugin_registration_total{resource_name="${GPU}"}`)).toBe(1);
     }),
   );

@@ -9,7 +9,6 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const EXCEPTIONS: readonly string[] = [
   "test/marbles/pipelines/devices/followDevices.test.ts",
   "test/marbles/pipelines/devices/podDevices.test.ts",
-  "test/marbles/pipelines/dra/deviceHealth.test.ts",
   "test/marbles/pipelines/eviction/pressureWakes.test.ts",
   "test/marbles/pipelines/node/hardwareState.test.ts",
 ];

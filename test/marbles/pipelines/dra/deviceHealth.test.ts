@@ -15,16 +15,20 @@ const report = (health: 1 | 2) =>
 const REPORTS = { h: report(1), u: report(2) };
 
 function followed(t: Marbles, streams: readonly string[], error = kubeletError("Unavailable", "gone"), isOn = true) {
+  const prepare = "  #";
+  const unprepare = "#";
+  const silence = "  -";
+
   const opened = streams.map((stream) => t.cold(stream, REPORTS, error));
   let next = 0;
   const driver: DraDriver = {
     name: "d",
     isConnected: true,
-    prepare: () => t.cold("#"),
-    unprepare: () => t.cold("#"),
+    prepare: () => t.cold(prepare),
+    unprepare: () => t.cold(unprepare),
     get health$() {
       next += 1;
-      return opened[next - 1] ?? t.cold("-");
+      return opened[next - 1] ?? t.cold(silence);
     },
   };
   const drivers = createCell<DraDriverMap>(new Map([["d", driver]]));
@@ -40,27 +44,39 @@ describe("the health of devices", () => {
   it(
     "follows the driver, at most every 200 ms",
     marbles((t) => {
+      const unsub = "       2s !";
+      const expectedRun = " -";
+      const expectedSaid = "n 199ms U 1000ms H";
+
       const { run$, said$ } = followed(t, ["h 9ms u 990ms h"]);
-      t.expectObservable(run$, "2s !").toBe("-");
-      t.expectObservable(said$, "2s !").toBe("n 199ms U 1000ms H", { n: "-", U: "U", H: "H" });
+      t.expectObservable(run$, unsub).toBe(expectedRun);
+      t.expectObservable(said$, unsub).toBe(expectedSaid, { n: "-", U: "U", H: "H" });
     }),
   );
 
   it(
     "is unknown after 30 s without news",
     marbles((t) => {
+      const unsub = "       60s !";
+      const expectedRun = " -";
+      const expectedSaid = "n 199ms H 29999ms n";
+
       const { run$, said$ } = followed(t, ["h"]);
-      t.expectObservable(run$, "60s !").toBe("-");
-      t.expectObservable(said$, "60s !").toBe("n 199ms H 29999ms n", { n: "-", H: "H" });
+      t.expectObservable(run$, unsub).toBe(expectedRun);
+      t.expectObservable(said$, unsub).toBe(expectedSaid, { n: "-", H: "H" });
     }),
   );
 
   it(
     "is unknown once the stream broke, which is opened again after 5 s",
     marbles((t) => {
+      const unsub = "       10s !";
+      const expectedRun = " -";
+      const expectedSaid = "n 199ms H 799ms n 5199ms U";
+
       const { run$, said$, telemetry, opened } = followed(t, ["h 999ms #", "u"]);
-      t.expectObservable(run$, "10s !").toBe("-");
-      t.expectObservable(said$, "10s !").toBe("n 199ms H 799ms n 5199ms U", { n: "-", H: "H", U: "U" });
+      t.expectObservable(run$, unsub).toBe(expectedRun);
+      t.expectObservable(said$, unsub).toBe(expectedSaid, { n: "-", H: "H", U: "U" });
       t.flush();
       expect([telemetry.lines.length, opened()]).toEqual([1, 2]);
     }),
@@ -69,10 +85,14 @@ describe("the health of devices", () => {
   it(
     "is unknown once the driver is gone",
     marbles((t) => {
+      const unsub = "       2s !";
+      const expectedRun = " -";
+      const expectedSaid = "n 199ms H 799ms n";
+
       const { run$, said$, drivers, driver } = followed(t, ["h"]);
       t.at(1_000, () => drivers.set(new Map([["d", { ...driver, isConnected: false }]])));
-      t.expectObservable(run$, "2s !").toBe("-");
-      t.expectObservable(said$, "2s !").toBe("n 199ms H 799ms n", { n: "-", H: "H" });
+      t.expectObservable(run$, unsub).toBe(expectedRun);
+      t.expectObservable(said$, unsub).toBe(expectedSaid, { n: "-", H: "H" });
     }),
   );
 
@@ -81,8 +101,12 @@ describe("the health of devices", () => {
     ["the gate is off", kubeletError("Unavailable", "gone"), false, 0],
   ])("is not asked for again if %s", (_, error, isOn, streams) =>
     marbles((t) => {
+      const unsub = "              60s !";
+      const expected = "           -";
+      const expectedSwitchedOff = "|";
+
       const { run$, telemetry, opened } = followed(t, ["#"], error, isOn);
-      t.expectObservable(run$, "60s !").toBe(isOn ? "-" : "|");
+      t.expectObservable(run$, unsub).toBe(isOn ? expected : expectedSwitchedOff);
       t.flush();
       expect([opened(), telemetry.lines]).toEqual([streams, []]);
     })(),

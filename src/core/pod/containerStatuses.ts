@@ -35,6 +35,8 @@ export interface ContainerStatusesInput {
   readonly restartingAll: boolean;
   /** Instances stopped in order to restart their containers, until the restart is observed. */
   readonly startingAgain: ReadonlySet<ContainerId>;
+  /** Whether the containers are stopped for good. */
+  readonly terminal: boolean;
 }
 
 const LOST_MESSAGE = "The container could not be located when the pod was deleted.  The container used to be Running";
@@ -110,6 +112,9 @@ function statusFromInstances(
 ): ApiContainerStatus {
   const newest = newestContainer(input.runtime, spec.name);
   if (newest === undefined) return statusWithoutInstance(input, spec, before);
+  // The last instance of a stopped pod was removed before an earlier one: how the container ended does not change.
+  const isEarlier = before?.state?.terminated !== undefined && newest.restartCount < before.restartCount;
+  if (input.terminal && isEarlier) return before;
   const sized = newest.state === "running" ? findContainer(input.actual.spec, spec.name) : undefined;
   const actual = sized && withReportedSize(sized, newest.resources);
   const present = presentStatus(spec, newest, before, input.context, actual);

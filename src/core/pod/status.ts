@@ -79,7 +79,7 @@ function statusesOf(
     ({ type, status }) => type === "AllContainersRestarting" && status === "True",
   );
   const actual = input.actual ?? pod;
-  const { startingAgain = NONE } = input;
+  const { startingAgain = NONE, terminal = false } = input;
   const shared: ContainerStatusesInput = {
     pod,
     actual,
@@ -89,6 +89,7 @@ function statusesOf(
     context,
     restartingAll,
     startingAgain,
+    terminal,
   };
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
   // An ephemeral container has all fields of a container that are used here.

@@ -54,7 +54,12 @@ export const SCARCE_KUBELET_SEEDS: FoundBySeed = [
   [72018, "a critical pod started beside an orphan that was slow to stop, without the event ExceededGracePeriod"],
 ];
 
-/** Bugs of checkers; runs of 12 pods for 30 min, with those faults. */
+/** Runs of 12 pods for 30 min, with those faults. */
+export const SMALL_SCARCE_KUBELET_SEEDS: FoundBySeed = [
+  [801116, "an evicted pod that had succeeded failed when its last container was removed before an earlier one"],
+];
+
+/** Bugs of checkers; runs like `SMALL_SCARCE_KUBELET_SEEDS`. */
 export const SMALL_SCARCE_CHECKER_SEEDS: FoundBySeed = [
   ["e1a4675b", "noStartAfterEnd took an evicted pod whose sidecar still ran for stopped and known to the API server"],
   ["9e37732a", "reclaimBeforeEviction counted the age of an image from its pull although no collection had listed it"],

@@ -40,6 +40,7 @@ const entriesOf = (
     context: { runtimeName: "containerd", recursiveReadOnly: false },
     restartingAll: false,
     startingAgain: new Set(startingAgain.map(containerId)),
+    terminal: false,
   };
   return containerStatuses(input, [container("web")], "regular", known);
 };
@@ -96,6 +97,7 @@ describe("the last state of a container whose earlier instance was removed", () 
       context: { runtimeName: "containerd", recursiveReadOnly: false },
       restartingAll: false,
       startingAgain: new Set<ContainerId>(),
+      terminal: false,
     };
     const [status] = containerStatuses(input, [container("web")], "regular", [{ ...before, ...reported }]);
     return status?.lastState;
@@ -141,6 +143,7 @@ describe("init containers that the runtime no longer has", () => {
       context: { runtimeName: "containerd", recursiveReadOnly: false },
       restartingAll: false,
       startingAgain: new Set<ContainerId>(),
+      terminal: false,
     };
     const [status] = containerStatuses({ ...input, restartingAll }, [spec], "init", known);
     const { terminated, waiting } = status?.state ?? {};

@@ -753,6 +753,22 @@ describe("phase, reason and message", () => {
     const stopped = { runtime: runtime([exited("web", code)]), terminal: true, previous: evicted, override: evicted };
     expect(said(statusOf({ ...stopped, ...more }))).toEqual(expected);
   });
+  it.each<[string, boolean, number, object]>([
+    ["stays when the pod has stopped", true, 1, { phase: "Succeeded", exitCode: 0, restartCount: 1 }],
+    ["is that of an instance as late", true, 0, { phase: "Failed", exitCode: 7, restartCount: 0 }],
+    ["is that of the earlier one while it may restart", false, 1, { phase: "Running", exitCode: 7, restartCount: 1 }],
+  ])("the end of an instance that was removed before an earlier one %s", (_, terminal, restartCount, expected) => {
+    const ended = statusOf({ runtime: runtime([exited("web", 0, { restartCount })]), terminal });
+    const { phase, containerStatuses } = statusOf({
+      runtime: runtime([exited("web", 7)]),
+      terminal,
+      previous: ended,
+      override: terminal ? evicted : undefined,
+    });
+    const [status] = containerStatuses ?? [];
+    const exitCode = status?.state?.terminated?.exitCode;
+    expect({ phase, exitCode, restartCount: status?.restartCount }).toEqual(expected);
+  });
   it("a decision without a phase only explains", () => {
     const override = { reason: "Waiting", message: "for volumes" };
     expect(said(statusOf({ runtime: runtime([]), override }))).toEqual({ phase: "Pending", ...override });

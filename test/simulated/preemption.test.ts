@@ -1,6 +1,19 @@
 /** A critical pod on a node that is full. */
 import { expect, it } from "vitest";
-import { at, between, by, container, fromApi, inOrder, pod, simulate, stopsIn } from "../../src/sim/index.ts";
+import {
+  at,
+  between,
+  by,
+  container,
+  exits,
+  fromApi,
+  inOrder,
+  never,
+  pod,
+  runs,
+  simulate,
+  stopsIn,
+} from "../../src/sim/index.ts";
 
 const guest = fromApi(pod("guest", { containers: [container("app")] }));
 const critical = pod("critical", { containers: [container("app")] });
@@ -43,4 +56,21 @@ it("starts beside a pod whose stop is stuck, after half as much again as that po
   });
   expect(result.report()).toBe("");
   expect(result.story("critical", /sandbox created/)).toEqual(["55s sandbox created"]);
+});
+
+it("ends a pod whose container was starting again: the exit before does not decide its phase", () => {
+  const result = simulate({
+    pods: [guest],
+    config: { maxPods: 1 },
+    programs: { "guest/app": [exits(0, "5s"), runs] },
+    script: [at("5s").delayCalls("CreateContainer", { of: "guest", for: "5s", by: "8s" }), at("8s").put(critical)],
+    until: "1m",
+    expect: [
+      by("9s").event("guest", "Preempting"),
+      inOrder("guest/app CreateContainer", "guest Preempting", "guest/app created", "critical sandbox created"),
+      never.pod("guest").is("Succeeded"),
+      by("1m").pod("guest").hasReason("Preempting"),
+    ],
+  });
+  expect(result.report()).toBe("");
 });

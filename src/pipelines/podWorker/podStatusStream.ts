@@ -15,6 +15,7 @@ import { hasLostItsSandbox } from "../../core/pod/newSandboxActions.ts";
 import { generatePodStatus, type StatusOverride } from "../../core/pod/status.ts";
 import { terminatedPodStatus } from "../../core/pod/terminatedStatus.ts";
 import { sameValue } from "../../core/sameValue.ts";
+import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import { hasRecursiveReadOnlyMounts, runtimeHandlerOf } from "../../core/runtime/runtimeHandler.ts";
 import { hasRunningContainer } from "../../core/runtime/isRunning.ts";
 import { withHooksRunning } from "../../core/probe/probeVerdict.ts";
@@ -95,6 +96,15 @@ function isEnd(context: PodContext, { status: reported }: Pod): boolean {
   return isKnown || !isStartingAgain(context);
 }
 
+/**
+ * Whether no container runs (`quiet`), and the sync that the end of the pod has abandoned starts none any more (`stopped`).
+ * How the pod ended is known only then.
+ */
+function endOf(context: PodContext, runtime: PodRuntimeStatus): "running" | "quiet" | "stopped" {
+  if (hasRunningContainer(runtime)) return "running";
+  return seesOwnEffects(context) && context.memory.effects.lasting.value === 0 ? "stopped" : "quiet";
+}
+
 function statusOutputs(context: PodContext, command: PodCommand): readonly PodOutput[] {
   const { memory, ports, identity, config } = context;
   const runtime = context.runtimeStatus();
@@ -103,6 +113,7 @@ function statusOutputs(context: PodContext, command: PodCommand): readonly PodOu
   if (runtime === undefined || command.pod === undefined || isGoing) return [];
   countExits(context, runtime, command, memory.reported.status === undefined);
   if (command.phase === "terminating" && command.override !== undefined) memory.reported.override = command.override;
+  const end = command.phase === "terminating" ? endOf(context, runtime) : undefined;
   const refused = command.phase === "sync" ? command.refused : undefined;
   const inProgress = command.phase === "sync" ? memory.allocation.resizing.value : undefined;
   const isLost = command.phase === "sync" && hasLostItsSandbox(command.pod, runtime);
@@ -119,7 +130,7 @@ function statusOutputs(context: PodContext, command: PodCommand): readonly PodOu
       runtimeName: context.state.runtimeState.value.runtimeName,
       recursiveReadOnly: handler.ok && hasRecursiveReadOnlyMounts(context.state.runtimeState.value, handler.value),
     },
-    terminal: command.phase === "terminated" || (command.phase === "terminating" && !hasRunningContainer(runtime)),
+    terminal: command.phase === "terminated" || end === "stopped",
     resize: { refused, inProgress },
     actual:
       memory.allocation.resizing.value === undefined
@@ -136,7 +147,8 @@ function statusOutputs(context: PodContext, command: PodCommand): readonly PodOu
   const status = reportsHealth(context)
     ? withDeviceHealth(claimed, memory.allocation.hardware, context.state.devices.value)
     : claimed;
-  if (command.phase === "sync" && isTerminalPhase(status.phase) && !isEnd(context, command.pod)) return [];
+  const isUndecided = command.phase === "sync" ? !isEnd(context, command.pod) : end === "quiet";
+  if (isTerminalPhase(status.phase) && isUndecided) return [];
   const outputs: PodOutput[] = [];
   if (memory.reported.status === undefined || !sameValue(memory.reported.status, status)) {
     context.starts.observe(memory.start, command.pod, memory.reported.status, status);

@@ -57,6 +57,7 @@ export const SCARCE_KUBELET_SEEDS: FoundBySeed = [
 /** Runs of 12 pods for 30 min, with those faults. */
 export const SMALL_SCARCE_KUBELET_SEEDS: FoundBySeed = [
   [801116, "an evicted pod that had succeeded failed when its last container was removed before an earlier one"],
+  [810166, "the exit before a restart decided the phase of a pod that was evicted while its container was created"],
 ];
 
 /** Bugs of checkers; runs like `SMALL_SCARCE_KUBELET_SEEDS`. */

@@ -60,6 +60,7 @@ export function resourcesAreAwaited(config: Pick<KubeletConfig, "allocatable" | 
             staying.forget(podUid);
             return undefined;
           }
+          staying.decided(atMs);
           const { phase, reason, allocatedResources } = after;
           const known = parts.get(podUid);
           if (allocatedResources !== undefined && known !== undefined) {

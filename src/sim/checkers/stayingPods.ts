@@ -24,11 +24,14 @@ export function createStayingPods(sandboxes: ReturnType<typeof createPodSandboxe
   /** Pods that were terminal when this kubelet first saw them, and pods that it rejected. */
   const over = new Set<string>();
   let startedAtMs = 0;
+  /** When this kubelet first decided about a pod: until the runtime has listed its pods, snapshots wait in order. */
+  let decidedAtMs: number | undefined;
   const goes = (uid: string, atMs: number): void => void going.set(uid, going.get(uid) ?? { atMs, snapshots });
   const stays = (uid: string, isWanted: boolean, rejected: string, atMs: number): boolean => {
     const since = going.get(uid);
-    // The snapshot that ends the other pod may have crossed the decision.
-    if (since?.atMs === atMs && since.snapshots > (seenAt.get(rejected) ?? 0)) return true;
+    // The snapshot that ends the other pod may have crossed the decision, or waited behind it.
+    const hasCrossed = since?.atMs === atMs || decidedAtMs === atMs;
+    if (since !== undefined && hasCrossed && since.snapshots > (seenAt.get(rejected) ?? 0)) return true;
     const isSlow = atMs - (since?.atMs ?? startedAtMs) >= SHORTEST_WAIT_MS;
     // While its runtime is down, the kubelet does not see that a pod has stopped.
     return (
@@ -40,6 +43,8 @@ export function createStayingPods(sandboxes: ReturnType<typeof createPodSandboxe
     goes,
     isOver: (uid: string): boolean => over.has(uid),
     ended: (uid: string): void => void over.add(uid),
+    /** Records that this kubelet has reported the status of a pod. */
+    decided: (atMs: number): void => void (decidedAtMs ??= atMs),
     /** Updates the table from a snapshot of a source. */
     snapshot({ atMs, source, podUids, news }: SimObservation & { readonly kind: "wanted" }): void {
       snapshots += 1;
@@ -75,6 +80,7 @@ export function createStayingPods(sandboxes: ReturnType<typeof createPodSandboxe
     restart(atMs: number): void {
       for (const table of [wanted, going, returned, seenAt, over]) table.clear();
       startedAtMs = atMs;
+      decidedAtMs = undefined;
     },
   };
 }

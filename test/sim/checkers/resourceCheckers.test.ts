@@ -44,6 +44,7 @@ const WRONG = (reason = "OutOfcpu") => [`demo/plain was rejected (${reason}) but
 describe("resourcesAreAwaited", () => {
   const old = pod("old", { cpu: "4" });
   const next = pod("new", { cpu: "3" });
+  const RUNS = { phase: "Running" };
   it.each<readonly [what: string, steps: readonly Step[], found: readonly string[]]>([
     [
       "accepts the rejection of a pod that does not fit",
@@ -105,6 +106,24 @@ describe("resourcesAreAwaited", () => {
       "reports a rejection beside a rejected pod",
       [wanted(old), rejects("old"), wanted(old, next), rejects("new")],
       [...WRONG(), ...WRONG()],
+    ],
+    [
+      "accepts one beside a pod whose removal came later, but before the first decision of a kubelet",
+      [started, wanted(old, next), wanted(next), rejects("new")],
+      [],
+    ],
+    [
+      "reports it after the first decision",
+      [
+        started,
+        wanted(old),
+        runs("old"),
+        status(undefined, RUNS, "old"),
+        wanted(old, next),
+        wanted(next),
+        rejects("new"),
+      ],
+      WRONG(),
     ],
     ["ignores a rejection for another reason", [wanted(next), rejects("new", "NodeAffinity")], []],
     [

@@ -6,11 +6,21 @@ import { kubeletError } from "../core/errors.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { podSwapBytes } from "../core/resources/containerSwap.ts";
 import { internalCapacity, machineCapacity } from "../core/resources/machineCapacity.ts";
-import { nodeAllocatable, reservationFault, resourcesForPods } from "../core/resources/nodeAllocatable.ts";
+import {
+  keptFromPods,
+  nodeAllocatable,
+  reservationFault,
+  resourcesForPods,
+} from "../core/resources/nodeAllocatable.ts";
 import { kubepodsCgroupResources } from "../core/resources/podCgroup.ts";
 import { reservedMemoryPercent } from "../core/resources/qosReserved.ts";
 import { reservedCgroups } from "../core/resources/reservedCgroups.ts";
-import { parseResourceList, type ResourceAmounts, resourceValue } from "../core/resources/resourceList.ts";
+import {
+  parseResourceList,
+  type ResourceAmounts,
+  type ResourceList,
+  resourceValue,
+} from "../core/resources/resourceList.ts";
 import type { Machine } from "../ports/host.ts";
 
 /** Pods are held to the capacity of the machine, whether or not reservations are enforced. */
@@ -46,6 +56,12 @@ export function nodeAmountsOf(
     qosReserved: qosReservedOf(options, capacity),
     podSwapBytes: podSwapBytes(config.memorySwap.swapBehavior, machine),
   };
+}
+
+/** Returns what the node keeps from its allocatable resources: both reservations and the hard eviction thresholds. */
+export function nodeReservation({ config, flags }: KubeletOptions, machine: Machine): ResourceList {
+  const evictionHard = flags.experimentalAllocatableIgnoreEviction ? {} : config.evictionHard;
+  return keptFromPods({ capacity: machineCapacity(machine, config.maxPods), ...reservationsOf(config), evictionHard });
 }
 
 /** CPUs that the administrator names replace the amounts of cpu in both reservations, as upstream's. */

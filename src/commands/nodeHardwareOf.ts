@@ -5,32 +5,40 @@ import { type CpuPolicy, cpuPolicy } from "../core/cpu/cpuPolicy.ts";
 import { NO_CPUS, parseCpuSet } from "../core/cpu/cpuSet.ts";
 import { cpuTopology } from "../core/cpu/cpuTopology.ts";
 import { kubeletError } from "../core/errors.ts";
+import { type MemoryPolicy, memoryPolicy, type NumaNodeMemory } from "../core/numaMemory/memoryPolicy.ts";
+import { reservedByNode } from "../core/numaMemory/reservedByNode.ts";
 import { addResources, parseResourceList, resourceMilli } from "../core/resources/resourceList.ts";
 import type { TopologyPolicy } from "../core/topology/assignHardware.ts";
 import { nodeHardware, type NodeHardware, type NodeTopology } from "../core/topology/nodeHardware.ts";
 import { MAX_NUMA_NODES } from "../core/topology/numaMask.ts";
 import type { CpuLayout, Machine } from "../ports/host.ts";
+import { nodeReservation } from "./nodeAmountsOf.ts";
 
 const refuse = (reason: string): never => {
   throw kubeletError("InvalidArgument", reason);
 };
 
 /**
- * Returns the hardware that containers can have for themselves; undefined with cpuManagerPolicy none. Throws a KubeletError
- * if the policies do not suit the machine.
+ * Returns the hardware that containers can have for themselves; undefined with cpuManagerPolicy none and
+ * memoryManagerPolicy None. Throws a KubeletError if the policies do not suit the machine.
  */
-export function nodeHardwareOf(
-  { config, featureGates }: KubeletOptions,
-  { cpuLayout }: Machine,
-): NodeHardware | undefined {
-  if (config.cpuManagerPolicy !== "static") return undefined;
-  const layout = cpuLayout ?? refuse("cpuManagerPolicy static: the kernel does not say where the CPUs are");
-  const topology = topologyPolicyOf(config, layout);
-  const { nodeIds } = layout;
-  return nodeHardware(cpuPolicyOf(config, layout), nodeIds, topology, {
-    liftsCpuQuota: featureGates.get("DisableCPUQuotaWithExclusiveCPUs") === true,
-    reconcilePeriodMs: config.cpuManagerReconcilePeriod,
-  });
+export function nodeHardwareOf(options: KubeletOptions, machine: Machine): NodeHardware | undefined {
+  const { config, featureGates } = options;
+  if (config.cpuManagerPolicy !== "static" && config.memoryManagerPolicy !== "Static") return undefined;
+  const nodes = machine.numaMemory ?? [oneNode(machine)];
+  const { nodeIds, distances } = machine.cpuLayout ?? { nodeIds: nodes.map(({ id }) => id), distances: undefined };
+  return nodeHardware(
+    {
+      cpus: config.cpuManagerPolicy === "static" ? cpuPolicyOf(config, machine.cpuLayout) : undefined,
+      memory: config.memoryManagerPolicy === "Static" ? memoryPolicyOf(options, machine, nodes, nodeIds) : undefined,
+    },
+    nodeIds,
+    topologyPolicyOf(config, { nodeIds, distances }),
+    {
+      liftsCpuQuota: featureGates.get("DisableCPUQuotaWithExclusiveCPUs") === true,
+      reconcilePeriodMs: config.cpuManagerReconcilePeriod,
+    },
+  );
 }
 
 /** Returns where devices are placed. Throws a KubeletError if the policy of the topology manager does not suit the machine. */
@@ -44,9 +52,17 @@ export function nodeTopologyOf({ config }: KubeletOptions, { cpuLayout }: Machin
   return { nodeIds: cpuLayout.nodeIds, policy: topologyPolicyOf(config, cpuLayout) };
 }
 
+/** A machine without NUMA nodes is one node. */
+const oneNode = ({ memoryBytes, hugepages }: Machine): NumaNodeMemory => ({
+  id: 0,
+  bytes: Number(memoryBytes),
+  hugepages: new Map(hugepages.map(({ resource, bytes, count }) => [resource, Number(bytes * count)])),
+});
+
 type Config = KubeletOptions["config"];
 
-function cpuPolicyOf(config: Config, { places }: CpuLayout): CpuPolicy {
+function cpuPolicyOf(config: Config, layout: CpuLayout | undefined): CpuPolicy {
+  const { places } = layout ?? refuse("cpuManagerPolicy static: the kernel does not say where the CPUs are");
   const topology = cpuTopology(places);
   const { cpu: options } = parsePolicyOptions(config);
   const chosen = parseCpuSet(config.reservedSystemCPUs);
@@ -67,7 +83,20 @@ function cpuPolicyOf(config: Config, { places }: CpuLayout): CpuPolicy {
   );
 }
 
-function topologyPolicyOf(config: Config, { nodeIds, distances }: CpuLayout): TopologyPolicy {
+function memoryPolicyOf(
+  options: KubeletOptions,
+  machine: Machine,
+  nodes: readonly NumaNodeMemory[],
+  nodeIds: readonly number[],
+): MemoryPolicy {
+  const reserved = reservedByNode(options.config.reservedMemory, nodeIds, nodeReservation(options, machine));
+  if ("fault" in reserved) return refuse(`reservedMemory: ${reserved.fault}`);
+  const none = { bytes: 0, hugepages: new Map() };
+  const all = nodeIds.map((id) => nodes.find((node) => node.id === id) ?? { id, ...none });
+  return memoryPolicy(all, reserved.byNode);
+}
+
+function topologyPolicyOf(config: Config, { nodeIds, distances }: Omit<CpuLayout, "places">): TopologyPolicy {
   const { topology: options } = parsePolicyOptions(config);
   const name = config.topologyManagerPolicy as TopologyPolicy["name"];
   const most = name === "none" ? MAX_NUMA_NODES : Math.min(options.maxNodes, MAX_NUMA_NODES);

@@ -1,6 +1,7 @@
 /** The machine: facts read once at startup, and its usage, read repeatedly. */
 import type { Observable } from "rxjs";
 import type { CpuPlace } from "../core/cpu/cpuTopology.ts";
+import type { NumaNodeMemory } from "../core/numaMemory/memoryPolicy.ts";
 import type { MachineAddresses } from "../core/node/nodeFacts.ts";
 import type { KernelMessage } from "../core/oom/kernelRecord.ts";
 import type { HostPressure } from "../core/stats/nodeStats.ts";
@@ -56,6 +57,8 @@ export interface Machine extends MachineAddresses {
   readonly cpuTopology: CpuTopology | undefined;
   /** undefined when the system does not report it. */
   readonly cpuLayout: CpuLayout | undefined;
+  /** By ascending id; undefined when the system does not report NUMA nodes. */
+  readonly numaMemory: readonly NumaNodeMemory[] | undefined;
   readonly memoryBytes: bigint;
   readonly swapBytes: bigint;
   /** Whether the kernel lists a swap area. */

@@ -13,8 +13,10 @@ import { parseMeminfo } from "../core/stats/procText.ts";
 import { parseSubordinateIds } from "../core/userns/idRanges.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
-import type { HugepageSize, Machine } from "../ports/host.ts";
+import type { Machine } from "../ports/host.ts";
 import { readHostAddresses } from "./hostAddresses.ts";
+import { readHugepages } from "./hugepages.ts";
+import { readNumaMemory } from "./numaMemory.ts";
 import { readCpuPlaces } from "./cpuPlaces.ts";
 import { readCpuTopology } from "./cpuTopology.ts";
 import { firstFile } from "./firstFile.ts";
@@ -43,9 +45,6 @@ const LOOPBACK = "127.0.0.1";
 const MACHINE_ID_FILES = "/etc/machine-id,/var/lib/dbus/machine-id";
 const BOOT_ID_FILES = "/proc/sys/kernel/random/boot_id";
 const TOOL_TIMEOUT_MS = 10_000;
-const KIB = 1024n;
-const UNITS = ["KB", "MB", "GB", "TB"];
-const BINARY_UNITS = ["Ki", "Mi", "Gi", "Ti"];
 const ARCHITECTURES: ReadonlyMap<string, string> = new Map([
   ["x64", "amd64"],
   ["ia32", "386"],
@@ -53,31 +52,6 @@ const ARCHITECTURES: ReadonlyMap<string, string> = new Map([
 ]);
 
 type ReadText = (path: string) => Promise<string | undefined>;
-
-/** A page size in the units cgroups and resources use: the largest that leaves a whole number. */
-function hugepageSize(kib: bigint, count: bigint): HugepageSize {
-  let size = kib;
-  let unit = 0;
-  while (size >= KIB && unit < UNITS.length - 1) {
-    size /= KIB;
-    unit += 1;
-  }
-  return { bytes: kib * KIB, unit: `${size}${UNITS[unit]}`, resource: `hugepages-${size}${BINARY_UNITS[unit]}`, count };
-}
-
-async function readHugepages(prefix: string, text: ReadText): Promise<readonly HugepageSize[]> {
-  const dir = "/sys/kernel/mm/hugepages";
-  const names = await fs.readdir(prefix + dir).catch(() => []);
-  const sizes = await Promise.all(
-    names.map(async (name): Promise<readonly HugepageSize[]> => {
-      const kib = /^hugepages-(\d+)kB$/.exec(name)?.[1];
-      if (kib === undefined) return [];
-      const count = (await text(`${dir}/${name}/nr_hugepages`)) ?? "0";
-      return [hugepageSize(BigInt(kib), /^\d+$/.test(count) ? BigInt(count) : 0n)];
-    }),
-  );
-  return sizes.flat().sort((a, b) => (a.bytes < b.bytes ? -1 : 1));
-}
 
 /** The value of a `NAME="value"` line of os-release. */
 const osReleaseName = (content: string): string | undefined => /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(content)?.[1];
@@ -210,6 +184,7 @@ async function read(options: MachineOptions): Promise<Machine> {
     cpuCount: Math.max(1, os.cpus().length),
     cpuTopology: await readCpuTopology(prefix),
     cpuLayout: await readCpuPlaces(prefix),
+    numaMemory: await readNumaMemory(prefix),
     memoryBytes: meminfo.get("MemTotal") ?? BigInt(os.totalmem()),
     swapBytes: meminfo.get("SwapTotal") ?? 0n,
     isSwapOn,
@@ -218,7 +193,7 @@ async function read(options: MachineOptions): Promise<Machine> {
     rootFsBytes: await rootFsBytes(prefix + rootDir),
     pageBytes: await readPageBytes(prefix),
     memoryModules: await readMemoryModules(prefix),
-    hugepages: await readHugepages(prefix, text),
+    hugepages: await readHugepages(`${prefix}/sys/kernel/mm/hugepages`),
     uptimeMs: Math.round(os.uptime() * 1000),
     bootId: (await firstFile(options.bootIdFiles ?? BOOT_ID_FILES, prefix)) ?? "",
     machineId,

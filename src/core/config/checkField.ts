@@ -44,7 +44,8 @@ function textFault(rule: TextRule, text: string): string | undefined {
     case "eachOneOf": {
       const emptyIsFine = rule.kind === "oneOf" && rule.allowEmpty === true;
       if (rule.values.includes(text) || (emptyIsFine && text === "")) return undefined;
-      return `must be one of ${rule.values.join(", ")}, got ${describeValue(text)}`;
+      const why = rule.kind === "oneOf" ? rule.elsewhere?.[text] : undefined;
+      return `must be one of ${rule.values.join(", ")}, got ${describeValue(text)}${why === undefined ? "" : `: ${why}`}`;
     }
     case "ip":
       return isIPAddress(text) ? undefined : `must be an IP address, got ${describeValue(text)}`;

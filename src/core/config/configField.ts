@@ -33,7 +33,13 @@ export type FieldRule =
   | { readonly kind: "durationRange"; readonly minMs?: number; readonly maxMs?: number }
   | { readonly kind: "zeroOrDuration"; readonly minMs: number }
   | { readonly kind: "port"; readonly zero: boolean }
-  | { readonly kind: "oneOf"; readonly values: readonly string[]; readonly allowEmpty?: boolean }
+  | {
+      readonly kind: "oneOf";
+      readonly values: readonly string[];
+      readonly allowEmpty?: boolean;
+      /** Why another known word is not allowed here. */
+      readonly elsewhere?: Readonly<Record<string, string>>;
+    }
   | { readonly kind: "eachOneOf"; readonly values: readonly string[] }
   | { readonly kind: "ip" }
   /** Ranges in CIDR notation, separated by commas; may be empty. */

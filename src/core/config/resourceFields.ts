@@ -41,7 +41,12 @@ export const RESOURCE_FIELDS = {
   }),
   memoryManagerPolicy: field("string", "None", "None, or Static to pin memory to NUMA nodes", {
     flag: "memory-manager-policy",
-    rule: oneOf("None", "Static"),
+    rule: {
+      kind: "oneOf",
+      values: ["None", "Static"],
+      elsewhere: { BestEffort: "this policy is for Windows, where the kernel cannot pin memory" },
+    },
+    effective: true,
   }),
   topologyManagerPolicy: field("string", "none", "none, best-effort, restricted or single-numa-node", {
     flag: "topology-manager-policy",
@@ -99,9 +104,14 @@ export const RESOURCE_FIELDS = {
     rule: { kind: "cpuList" },
     effective: true,
   }),
-  reservedMemory: field("[]object", undefined, "Memory kept on each NUMA node", { flag: "reserved-memory" }),
-  "reservedMemory[].numaNode": field("int32", undefined, "NUMA node"),
-  "reservedMemory[].limits": field("map[string]quantity", undefined, "Amounts of memory and hugepages-<size>"),
+  reservedMemory: field("[]object", undefined, "Memory kept on each NUMA node", {
+    flag: "reserved-memory",
+    effective: true,
+  }),
+  "reservedMemory[].numaNode": field("int32", undefined, "NUMA node", { effective: true }),
+  "reservedMemory[].limits": field("map[string]quantity", undefined, "Amounts of memory and hugepages-<size>", {
+    effective: true,
+  }),
   enforceNodeAllocatable: field(
     "[]string",
     ["pods"],

@@ -50,6 +50,8 @@ export interface ContainerConfigInput {
   readonly cdiDevices?: readonly string[];
   /** Settings of the container's devices; default: it has none. */
   readonly devices?: DeviceSettings | undefined;
+  /** NUMA nodes of the container's memory, such as `0,1`; default: all. */
+  readonly memoryNodes?: string | undefined;
   /** The container may use all the time of its CPUs, whatever its limit. */
   readonly hasNoCpuQuota?: boolean;
   /** Container whose processes an ephemeral container joins. */
@@ -137,6 +139,7 @@ export function buildContainerConfig(input: ContainerConfigInput): Result<Contai
           ...containerResources(pod, container, node),
           ...(input.hasNoCpuQuota === true && { cpuQuota: 0n, cpuPeriod: 0n }),
           cpusetCpus: input.cpus ?? "",
+          cpusetMems: input.memoryNodes ?? "",
         },
         securityContext: securityContext.value,
       },

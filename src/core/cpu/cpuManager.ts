@@ -17,11 +17,12 @@ export function cpuManager(policy: CpuPolicy, nodeIds: readonly number[]): Resou
   const hintsFor = (count: number, holdings: Holdings, reusable: CpuSet): ResourceHints =>
     count === 0 ? ANYWHERE : cpuHints(policy, nodeIds, freeOf(policy, holdings), reusable, count);
   return {
+    kind: "cpus",
     hints: (pod, container, holdings) => [
       hintsFor(exclusiveCpuCount(pod, container), holdings, reusableCpus(pod, holdings)),
     ],
     podHints: (pod, holdings) => [hintsFor(podExclusiveCpuCount(pod), holdings, NO_CPUS)],
-    assign(pod, container, mask, holdings) {
+    assign(pod, container, { mask }, holdings) {
       const count = exclusiveCpuCount(pod, container);
       if (count === 0) return {};
       const refusal = misaligned(policy, count, holdings);
@@ -30,9 +31,11 @@ export function cpuManager(policy: CpuPolicy, nodeIds: readonly number[]): Resou
       const cpus = takeNear(policy, nodeIds, available, count, mask);
       return cpus === undefined ? notEnough(count, available) : { cpus };
     },
-    canKeep(pod, container, { cpus = NO_CPUS }, holdings) {
+    keep(pod, container, { cpus = NO_CPUS }, holdings) {
       const available = cpusOfBoth(freeOf(policy, holdings), reusableCpus(pod, holdings));
-      return cpus.length === exclusiveCpuCount(pod, container) && cpusWithout(cpus, available).length === 0;
+      const isSame = cpus.length === exclusiveCpuCount(pod, container) && cpusWithout(cpus, available).length === 0;
+      if (!isSame) return undefined;
+      return cpus.length === 0 ? {} : { cpus };
     },
   };
 }
@@ -75,15 +78,19 @@ function misaligned(policy: CpuPolicy, count: number, holdings: Holdings): Hardw
   if (!policy.options.fullCores) return undefined;
   if (count % cpusPerCore !== 0) {
     const message = `SMT Alignment Error: requested ${count} cpus not multiple cpus per core = ${cpusPerCore}`;
-    return { reason: "SMTAlignmentError", message };
+    return { reason: "SMTAlignmentError", message, by: "cpus" };
   }
   const free = cpusWithout(cpusWithout(policy.topology.cpus, exclusiveCpus(holdings)), policy.reservedCores).length;
   if (count <= free) return undefined;
   const message =
     `SMT Alignment Error: not enough free physical CPUs: available physical CPUs = ${free}, ` +
     `requested CPUs = ${count}, CPUs per core = ${cpusPerCore}`;
-  return { reason: "SMTAlignmentError", message };
+  return { reason: "SMTAlignmentError", message, by: "cpus" };
 }
 
-const notEnough = (count: number, available: CpuSet): HardwareRefusal =>
-  unexpectedRefusal(`not enough cpus available to satisfy request: requested=${count}, available=${available.length}`);
+const notEnough = (count: number, available: CpuSet): HardwareRefusal => ({
+  ...unexpectedRefusal(
+    `not enough cpus available to satisfy request: requested=${count}, available=${available.length}`,
+  ),
+  by: "cpus",
+});

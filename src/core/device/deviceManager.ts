@@ -32,6 +32,7 @@ export function deviceManager(state: DeviceState, nodeIds: readonly number[]): R
       return resource === undefined ? [] : [make(resource, count)];
     });
   return {
+    kind: "devices",
     hints: (pod, container, holdings) =>
       each(requestedDevices(container, state), (resource, count): ResourceHints => {
         const reusable = reusableDevices(resource, pod, holdings);
@@ -39,7 +40,7 @@ export function deviceManager(state: DeviceState, nodeIds: readonly number[]): R
       }),
     podHints: (pod, holdings) =>
       each(podDevices(pod, state), (resource, count) => hintsFor(resource, count, holdings, [])),
-    assign(pod, container, mask, holdings) {
+    assign(pod, container, { mask }, holdings) {
       const kept = holdings.kept?.get(container.name)?.devices;
       const given = new Map<string, readonly string[]>();
       for (const [name, count] of requestedDevices(container, state)) {
@@ -55,10 +56,11 @@ export function deviceManager(state: DeviceState, nodeIds: readonly number[]): R
       }
       return given.size === 0 ? {} : { devices: given };
     },
-    canKeep(pod, container, { devices }, holdings) {
+    keep(pod, container, { devices }, holdings) {
       const counts = requestedDevices(container, state);
-      for (const [name, ids] of devices ?? []) if (!areFree(ids, name, pod, holdings)) return false;
-      return [...counts].every(([name, count]) => devices?.get(name)?.length === count);
+      for (const [name, ids] of devices ?? []) if (!areFree(ids, name, pod, holdings)) return undefined;
+      if (![...counts].every(([name, count]) => devices?.get(name)?.length === count)) return undefined;
+      return devices === undefined ? {} : { devices };
     },
   };
 }
@@ -104,7 +106,7 @@ function areFree(ids: readonly string[], resource: string, pod: Pod, holdings: H
   return ids.every((id) => !ofOthers.has(id) && (!ofOwn.has(id) || reusable.has(id)));
 }
 
-const refused = (why: string): HardwareRefusal => ({ ...unexpectedRefusal(why), isOfDevices: true });
+const refused = (why: string): HardwareRefusal => ({ ...unexpectedRefusal(why), by: "devices" });
 
 /** The place of a request. */
 interface Placing {

@@ -346,7 +346,7 @@ export class RegistryDraft implements AdmissionSteps {
         records: this.records,
         holders: this.#names.holders,
         resizing: this.#resizing,
-        ...this.#restored.left(),
+        ...this.#restored.left(this.records),
         isSettled: this.#isSettled,
       },
       ...this.#outputs,

@@ -98,9 +98,13 @@ export class RestoredPods {
     }
   }
 
-  /** Returns this part of the next registry. */
-  left(): Pick<Registry, "restored" | "unclaimed"> {
-    return { restored: this.#allocations, unclaimed: this.#isSettled ? undefined : this.#unclaimed };
+  /** Returns this part of the next registry, without pods that no source has and that do not run. */
+  left(records: Records): Pick<Registry, "restored" | "unclaimed"> {
+    if (!this.#isSettled) return { restored: this.#allocations, unclaimed: this.#unclaimed };
+    const isGone = (uid: PodUid): boolean => !records.has(uid) && !this.isRunning(uid);
+    const isAnyGone = [...this.#allocations.keys()].some(isGone);
+    const restored = isAnyGone ? new Map([...this.#allocations].filter(([uid]) => !isGone(uid))) : this.#allocations;
+    return { restored, unclaimed: undefined };
   }
 }
 

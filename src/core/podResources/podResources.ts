@@ -102,5 +102,5 @@ export function getPodResources(holders: ResourceHolders, namespace: string, nam
 /** Returns what pods can have for themselves, in use or not. Without the static CPU policy: no CPU. */
 export const allocatableResources = (hardware: NodeHardware | undefined): AllocatableResourcesResponse =>
   AllocatableResourcesResponse.create({
-    cpuIds: hardware === undefined ? [] : bigints(freeCpus(hardware.cpus, NO_CPUS)),
+    cpuIds: hardware?.cpus === undefined ? [] : bigints(freeCpus(hardware.cpus, NO_CPUS)),
   });

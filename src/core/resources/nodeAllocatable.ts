@@ -68,18 +68,23 @@ export function resourcesForPods(node: NodeReservations): ResourceList {
   return subtractAll(parseResourceList(node.capacity), reservations);
 }
 
+/** Returns the reservations and hard eviction thresholds together. Upstream: GetNodeAllocatableReservation. */
+export function keptFromPods(node: NodeReservations): ResourceList {
+  const capacity = parseResourceList(node.capacity);
+  return [
+    parseResourceList(node.kubeReserved),
+    parseResourceList(node.systemReserved),
+    evictionReservation(node.evictionHard ?? {}, capacity),
+  ].reduce(addResources);
+}
+
 /**
  * Returns why the reservations are invalid: they exceed the machine's capacity of some resource. Upstream:
  * validateNodeAllocatable.
  */
 export function reservationFault(node: NodeReservations): string | undefined {
   const capacity = parseResourceList(node.capacity);
-  const lists = [
-    parseResourceList(node.kubeReserved),
-    parseResourceList(node.systemReserved),
-    evictionReservation(node.evictionHard ?? {}, capacity),
-  ];
-  const reserved = lists.reduce(addResources);
+  const reserved = keptFromPods(node);
   const faults = [...capacity].flatMap(([name, total]) => {
     const amount = reserved.get(name);
     if (amount === undefined || compareQuantity(amount, total) <= 0) return [];

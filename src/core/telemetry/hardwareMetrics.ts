@@ -1,4 +1,4 @@
-/** Metrics of the plugin, device, CPU and topology managers and of the pod resources API, with upstream's names. */
+/** Metrics of the plugin, device, CPU, memory and topology managers and of the pod resources API, with upstream's names. */
 import { DEFAULT_BUCKETS, type MetricRow } from "./metricRow.ts";
 
 export const hardwareMetrics = {
@@ -67,6 +67,16 @@ export const hardwareMetrics = {
     type: "counter",
     help: "Failed requests for the resources of one pod.",
     labels: ["server_api_version"],
+  },
+  kubelet_memory_manager_pinning_requests_total: {
+    type: "counter",
+    help: "Containers that asked for memory on NUMA nodes of their own.",
+    labels: [],
+  },
+  kubelet_memory_manager_pinning_errors_total: {
+    type: "counter",
+    help: "Pods rejected because a container could not get memory on NUMA nodes.",
+    labels: [],
   },
   kubelet_topology_manager_admission_requests_total: {
     type: "counter",

@@ -4,7 +4,14 @@
  */
 import type { Container, Pod } from "../api.ts";
 import { podContainers } from "../pod/containers.ts";
-import type { AssignHardware, ContainerHardware, HardwareRefusal, Holdings, PodHardware } from "./hardware.ts";
+import type {
+  AssignHardware,
+  ContainerHardware,
+  HardwareKind,
+  HardwareRefusal,
+  Holdings,
+  PodHardware,
+} from "./hardware.ts";
 import { mergeHints, type NumaTopology } from "./mergeHints.ts";
 import { masksOfSize } from "./maskSet.ts";
 import { fullMask, type NumaMask } from "./numaMask.ts";
@@ -12,19 +19,28 @@ import { numaHints, type ResourceHints } from "./topologyHint.ts";
 
 /** Gives out one kind of hardware. Upstream: HintProvider. */
 export interface ResourceManager {
+  readonly kind: HardwareKind;
   /** Where a container can get what it asks for: an item per resource. */
   hints(pod: Pod, container: Container, holdings: Holdings): readonly ResourceHints[];
   /** Where all containers of a pod can get what they ask for together. */
   podHints(pod: Pod, holdings: Holdings): readonly ResourceHints[];
-  /** Gives a container its hardware, on the nodes of the mask if possible. */
-  assign(
-    pod: Pod,
-    container: Container,
-    mask: NumaMask | undefined,
-    holdings: Holdings,
-  ): ContainerHardware | HardwareRefusal;
-  /** Whether a container can keep what an earlier kubelet process gave it: it is free, and as much as it asks for. */
-  canKeep(pod: Pod, container: Container, kept: ContainerHardware, holdings: Holdings): boolean;
+  /** Gives a container its hardware, at the place if possible. */
+  assign(pod: Pod, container: Container, place: Placement, holdings: Holdings): ContainerHardware | HardwareRefusal;
+  /**
+   * Returns what a container keeps of what an earlier kubelet process gave it; undefined if that is not free any more, or
+   * not what it asks for.
+   */
+  keep(pod: Pod, container: Container, kept: ContainerHardware, holdings: Holdings): ContainerHardware | undefined;
+  /** Completes the hardware of a pod whose containers all have theirs. */
+  settle?(pod: Pod, own: PodHardware): PodHardware;
+}
+
+/** Where the topology manager places a container. */
+export interface Placement {
+  /** undefined: anywhere. */
+  readonly mask: NumaMask | undefined;
+  /** All resources prefer this place. */
+  readonly isPreferred: boolean;
 }
 
 /** Settings of the topology manager. */
@@ -46,47 +62,71 @@ const isRefusal = (value: object): value is HardwareRefusal => "reason" in value
 export const hardwareOf =
   (policy: TopologyPolicy, managers: readonly ResourceManager[]): AssignHardware =>
   (pod, others, kept) => {
-    const same = kept && keepHardware(pod, others, kept, managers);
-    return same === undefined ? assign(pod, { others, own: new Map(), kept }, policy, managers) : { hardware: same };
+    const settle = (hardware: PodHardware): PodHardware =>
+      managers.reduce((settled, manager) => manager.settle?.(pod, settled) ?? settled, hardware);
+    const keeping = new Map(
+      kept === undefined
+        ? []
+        : managers.flatMap((manager) => {
+            const same = keepHardware(pod, others, kept, manager);
+            return same === undefined ? [] : [[manager, same] as const];
+          }),
+    );
+    const assigned = assign(pod, { others, own: new Map(), kept }, policy, managers, keeping);
+    if ("hardware" in assigned) return { hardware: settle(assigned.hardware) };
+    if (assigned.refusal.awaits !== undefined) return assigned;
+    // A running pod keeps what it can, even if another manager has nothing for it now.
+    const rest = withoutRefused(pod, keeping);
+    return rest === undefined ? assigned : { hardware: settle(rest) };
   };
 
-/** Returns the hardware that an earlier kubelet process gave the pod; undefined if it cannot keep all of it. */
+/** Returns what a manager gave the pod in an earlier kubelet process; undefined if the pod cannot keep all of it. */
 function keepHardware(
   pod: Pod,
   others: readonly PodHardware[],
   kept: PodHardware,
-  managers: readonly ResourceManager[],
+  manager: ResourceManager,
 ): PodHardware | undefined {
   const own = new Map<string, ContainerHardware>();
   for (const container of podContainers(pod.spec)) {
-    const hardware = kept.get(container.name) ?? {};
-    const isKept = managers.every((manager) => manager.canKeep(pod, container, hardware, { others, own }));
-    if (!isKept) return undefined;
-    own.set(container.name, hardware);
+    const same = manager.keep(pod, container, kept.get(container.name) ?? {}, { others, own });
+    if (same === undefined) return undefined;
+    own.set(container.name, same);
   }
   return own;
 }
 
+/** Returns the hardware that some managers keep for the pod; undefined if there is none. */
+function withoutRefused(pod: Pod, keeping: ReadonlyMap<ResourceManager, PodHardware>): PodHardware | undefined {
+  const own = new Map<string, ContainerHardware>();
+  for (const { name } of podContainers(pod.spec)) {
+    own.set(name, Object.assign({}, ...[...keeping.values()].map((same) => same.get(name))));
+  }
+  return [...own.values()].some((hardware) => Object.keys(hardware).length > 0) ? own : undefined;
+}
+
+/** Gives the pod its hardware. `keeping`: managers whose part of it is decided already. */
 function assign(
   pod: Pod,
   before: Holdings,
   policy: TopologyPolicy,
   managers: readonly ResourceManager[],
+  keeping: ReadonlyMap<ResourceManager, PodHardware>,
 ): ReturnType<AssignHardware> {
   const own = new Map<string, ContainerHardware>();
   const holdings: Holdings = { ...before, own };
-  const podPlace =
-    policy.scope === "pod"
-      ? placeFor(policy, () => managers.flatMap((manager) => manager.podHints(pod, holdings)))
-      : undefined;
+  const deciding = managers.filter((manager) => !keeping.has(manager));
+  const podPlace = placeOfPod(pod, holdings, policy, deciding);
   for (const container of podContainers(pod.spec)) {
-    const place =
-      podPlace ?? placeFor(policy, () => managers.flatMap((manager) => manager.hints(pod, container, holdings)));
+    const hints = (): readonly ResourceHints[] => deciding.flatMap((it) => it.hints(pod, container, holdings));
+    const place = podPlace ?? placeFor(policy, hints);
     if (!place.isAdmitted) return { refusal: AFFINITY_REFUSED };
-    const { mask } = place;
-    let hardware: ContainerHardware = mask === undefined ? {} : { mask };
+    let hardware: ContainerHardware = {
+      ...unmanagedDevices(before.kept?.get(container.name), managers),
+      ...(place.mask !== undefined && { mask: place.mask }),
+    };
     for (const manager of managers) {
-      const given = manager.assign(pod, container, mask, holdings);
+      const given = keeping.get(manager)?.get(container.name) ?? manager.assign(pod, container, place, holdings);
       if (isRefusal(given)) return { refusal: given };
       hardware = { ...hardware, ...given };
     }
@@ -95,22 +135,42 @@ function assign(
   return { hardware: own };
 }
 
+/** Returns the devices that a container had, if no plugin has registered yet that gives out devices. */
+const unmanagedDevices = (
+  kept: ContainerHardware | undefined,
+  managers: readonly ResourceManager[],
+): Pick<ContainerHardware, "devices"> =>
+  kept?.devices === undefined || managers.some(({ kind }) => kind === "devices") ? {} : { devices: kept.devices };
+
 /** A place, and whether the policy admits a pod there. */
-interface Place {
-  readonly mask: NumaMask | undefined;
+interface Place extends Placement {
   readonly isAdmitted: boolean;
 }
+
+/** Returns the place of all containers; undefined if each container is placed by itself. */
+function placeOfPod(
+  pod: Pod,
+  holdings: Holdings,
+  policy: TopologyPolicy,
+  managers: readonly ResourceManager[],
+): Place | undefined {
+  if (managers.length === 0) return ANY_PLACE;
+  if (policy.scope === "container") return undefined;
+  return placeFor(policy, () => managers.flatMap((manager) => manager.podHints(pod, holdings)));
+}
+
+const ANY_PLACE: Place = { mask: undefined, isPreferred: false, isAdmitted: true };
 
 /** Merges the hints by the policy, which without alignment needs none. */
 function placeFor({ name, topology }: TopologyPolicy, hints: () => readonly ResourceHints[]): Place {
   switch (name) {
     case "none":
-      return { mask: undefined, isAdmitted: true };
+      return ANY_PLACE;
     case "best-effort":
-      return { mask: mergeHints(hints(), topology).mask, isAdmitted: true };
+      return { ...mergeHints(hints(), topology), isAdmitted: true };
     case "restricted": {
-      const { mask, isPreferred } = mergeHints(hints(), topology);
-      return { mask, isAdmitted: isPreferred };
+      const merged = mergeHints(hints(), topology);
+      return { ...merged, isAdmitted: merged.isPreferred };
     }
     case "single-numa-node":
       return onOneNode(hints(), topology);
@@ -128,5 +188,5 @@ function onOneNode(hints: readonly ResourceHints[], { nodes }: NumaTopology): Pl
     );
   });
   const { mask, isPreferred } = mergeHints(single, { nodes, distances: undefined });
-  return { mask: mask === fullMask(nodes) ? undefined : mask, isAdmitted: isPreferred };
+  return { mask: mask === fullMask(nodes) ? undefined : mask, isPreferred, isAdmitted: isPreferred };
 }

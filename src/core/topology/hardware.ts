@@ -7,12 +7,26 @@ import type { NumaMask } from "./numaMask.ts";
 /** Ids of devices by resource. */
 export type ContainerDevices = ReadonlyMap<string, readonly string[]>;
 
+/** Memory of one kind that a container has on some NUMA nodes. */
+export interface MemoryBlock {
+  /** Ids of the nodes, ascending, at least one. */
+  readonly nodes: readonly number[];
+  /** `memory`, or `hugepages-2Mi`. */
+  readonly resource: string;
+  /** The request of the container. */
+  readonly bytes: number;
+  /** The part that counts: less than all for an init container whose memory later containers of the pod use again. */
+  readonly heldBytes: number;
+}
+
 /** The hardware of one container. */
 export interface ContainerHardware {
   /** CPUs of its own; undefined: it runs on the shared ones. */
   readonly cpus?: CpuSet;
   /** Devices of its own. The checkpoint of all devices keeps them over a restart of the kubelet. */
   readonly devices?: ContainerDevices;
+  /** Memory on NUMA nodes, a block per kind; undefined: it may be anywhere. */
+  readonly memory?: readonly MemoryBlock[];
   /** Where the topology manager placed it; undefined: anywhere. Not kept over a restart of the kubelet. */
   readonly mask?: NumaMask;
 }
@@ -24,11 +38,14 @@ export type PodHardware = ReadonlyMap<string, ContainerHardware>;
 export interface HardwareRefusal {
   readonly reason: string;
   readonly message: string;
-  /** The devices are at fault, not the CPUs. */
-  readonly isOfDevices?: true;
   /** The pod may wait for this device plugin until then, instead. */
   readonly awaits?: { readonly plugin: string; readonly until: MonotonicMs };
+  /** The manager that refuses; undefined: no common place. */
+  readonly by?: HardwareKind;
 }
+
+/** The kind of hardware that a resource manager gives out. */
+export type HardwareKind = "cpus" | "memory" | "devices";
 
 /** Returns upstream's refusal for an error without a reason of its own. */
 export const unexpectedRefusal = (why: string): HardwareRefusal => ({

@@ -2,6 +2,8 @@
 import { cpuManager } from "../cpu/cpuManager.ts";
 import { type CpuPolicy, sharedCpus } from "../cpu/cpuPolicy.ts";
 import { type CpuSet, cpuSet, cpuSetText, NO_CPUS } from "../cpu/cpuSet.ts";
+import type { MemoryPolicy } from "../numaMemory/memoryPolicy.ts";
+import { memoryManager } from "../numaMemory/memoryManager.ts";
 import type { PodUid } from "../ids.ts";
 import type { Registry } from "../pod/podRegistryTypes.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
@@ -15,12 +17,15 @@ export interface NodeTopology {
   readonly policy: TopologyPolicy;
 }
 
-/** Present on a node with the static CPU policy. */
+/** Present on a node with the static policy of the CPU or the memory manager. */
 export interface NodeHardware {
-  readonly cpus: CpuPolicy;
-  /** Gives out CPUs alone. */
+  /** undefined: policy none, all containers run on all CPUs. */
+  readonly cpus: CpuPolicy | undefined;
+  /** undefined: policy None, the memory of all containers may be anywhere. */
+  readonly memory: MemoryPolicy | undefined;
+  /** Gives out CPUs and memory alone. */
   readonly assign: AssignHardware;
-  /** Gives out CPUs and what other managers have. */
+  /** Gives out CPUs, memory and what other managers have. */
   readonly assignWith: (managers: readonly ResourceManager[]) => AssignHardware;
   /** The gate DisableCPUQuotaWithExclusiveCPUs: a container with CPUs of its own, and its pod, have no CPU quota. */
   readonly liftsCpuQuota: boolean;
@@ -30,14 +35,17 @@ export interface NodeHardware {
 
 /** Returns the hardware of a node. `nodeIds`: ids of its NUMA nodes, ascending. */
 export const nodeHardware = (
-  cpus: CpuPolicy,
+  { cpus, memory }: Pick<NodeHardware, "cpus" | "memory">,
   nodeIds: readonly number[],
   topologyPolicy: TopologyPolicy,
   settings: Pick<NodeHardware, "liftsCpuQuota" | "reconcilePeriodMs">,
 ): NodeHardware => {
-  const own = cpuManager(cpus, nodeIds);
-  const assignWith = (managers: readonly ResourceManager[]) => hardwareOf(topologyPolicy, [own, ...managers]);
-  return { cpus, assign: assignWith([]), assignWith, ...settings };
+  const own = [
+    ...(cpus === undefined ? [] : [cpuManager(cpus, nodeIds)]),
+    ...(memory === undefined ? [] : [memoryManager(memory)]),
+  ];
+  const assignWith = (managers: readonly ResourceManager[]) => hardwareOf(topologyPolicy, [...own, ...managers]);
+  return { cpus, memory, assign: assignWith([]), assignWith, ...settings };
 };
 
 type Held = Pick<Registry, "records" | "restored">;
@@ -52,9 +60,9 @@ export const hardwareByPod = ({ records, restored }: Held): ReadonlyMap<PodUid, 
 export const exclusiveCpusOf = (held: Held): CpuSet =>
   cpuSet([...hardwareByPod(held).values()].flatMap((pod) => [...pod.values()].flatMap(({ cpus = NO_CPUS }) => cpus)));
 
-/** Returns the CPUs of containers that have none for themselves, as text. */
+/** Returns the CPUs of containers that have none for themselves, as text; empty with policy none. */
 export const sharedCpusText = ({ cpus }: NodeHardware, held: Held): string =>
-  cpuSetText(sharedCpus(cpus, exclusiveCpusOf(held)));
+  cpus === undefined ? "" : cpuSetText(sharedCpus(cpus, exclusiveCpusOf(held)));
 
 /** Returns the CPUs of a container as text; undefined if it has none for itself. */
 export const ownCpusText = (hardware: PodHardware | undefined, container: string): string | undefined => {
@@ -66,12 +74,19 @@ export const ownCpusText = (hardware: PodHardware | undefined, container: string
 export const hasOwnCpus = (hardware: PodHardware | undefined): boolean =>
   [...(hardware?.values() ?? [])].some(({ cpus }) => cpus !== undefined);
 
-/** Returns the CPUs that each running container should run on, as text by container id. */
+/** Whether the registry knows the hardware that an earlier kubelet process gave to pods. */
+const isRestored = ({ isSettled, unclaimed }: Registry): boolean => isSettled || unclaimed !== undefined;
+
+/**
+ * Returns the CPUs that each running container should run on, as text by container id. Empty until the registry knows the
+ * CPUs of earlier pods: the shared ones would have those of containers that run alone.
+ */
 export function wantedCpus(
   hardware: NodeHardware,
-  held: Held,
+  held: Registry,
   running: Iterable<readonly [PodUid, PodRuntimeStatus]>,
 ): ReadonlyMap<string, string> {
+  if (!isRestored(held)) return new Map();
   const shared = sharedCpusText(hardware, held);
   const byPod = hardwareByPod(held);
   const wanted = new Map<string, string>();

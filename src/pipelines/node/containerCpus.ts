@@ -24,7 +24,7 @@ export function containerCpus(
   { hardware }: Pick<KubeletConfig, "hardware">,
   state: State,
 ): Observable<never> {
-  if (hardware === undefined) return EMPTY;
+  if (hardware?.cpus === undefined) return EMPTY;
   /** CPUs that the runtime has confirmed, by container id. */
   const applied = new Map<string, string>();
   const apply = (containerId: string, cpusetCpus: string): Observable<unknown> =>

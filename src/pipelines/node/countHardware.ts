@@ -1,10 +1,10 @@
-/** Metrics of the hardware that pods get. Upstream: the counters of topologymanager and cpumanager. */
+/** Metrics of the hardware that pods get. Upstream: the counters of topologymanager, cpumanager and memorymanager. */
 import { deviceManager } from "../../core/device/deviceManager.ts";
 import type { DeviceState } from "../../core/device/deviceState.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { perObject } from "../../core/perObject.ts";
 import { hardwareOf } from "../../core/topology/assignHardware.ts";
-import type { AssignHardware } from "../../core/topology/hardware.ts";
+import type { AssignHardware, HardwareKind, PodHardware } from "../../core/topology/hardware.ts";
 import type { NodeTopology } from "../../core/topology/nodeHardware.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
@@ -23,6 +23,17 @@ const NOWHERE_NEAR: NodeTopology = {
   policy: { name: "none", scope: "container", topology: { nodes: 1, distances: undefined } },
 };
 
+const PINNING = {
+  cpus: {
+    requests: "kubelet_cpu_manager_pinning_requests_total",
+    errors: "kubelet_cpu_manager_pinning_errors_total",
+  },
+  memory: {
+    requests: "kubelet_memory_manager_pinning_requests_total",
+    errors: "kubelet_memory_manager_pinning_errors_total",
+  },
+} as const satisfies Partial<Readonly<Record<HardwareKind, unknown>>>;
+
 /** Counts and times each decision about the hardware of a pod. */
 export const countedAssignment = (
   assign: AssignHardware | undefined,
@@ -39,11 +50,19 @@ export const countedAssignment = (
     metrics.observe("kubelet_topology_manager_admission_duration_ms", clock.monotonicMs() - startedAt);
     if ("refusal" in assigned) {
       metrics.count("kubelet_topology_manager_admission_errors_total");
-      if (assigned.refusal.reason !== "TopologyAffinityError" && assigned.refusal.isOfDevices !== true)
-        metrics.count("kubelet_cpu_manager_pinning_errors_total");
+      const { by } = assigned.refusal;
+      if (by === "cpus" || by === "memory") {
+        metrics.count(PINNING[by].requests);
+        metrics.count(PINNING[by].errors);
+      }
       return assigned;
     }
-    const pinned = [...assigned.hardware.values()].filter(({ cpus }) => cpus !== undefined).length;
-    metrics.count("kubelet_cpu_manager_pinning_requests_total", {}, pinned);
+    for (const kind of ["cpus", "memory"] as const) {
+      metrics.count(PINNING[kind].requests, {}, pinned(assigned.hardware, kind));
+    }
     return assigned;
   });
+
+/** Returns how many containers have hardware of a kind. */
+const pinned = (hardware: PodHardware, kind: HardwareKind): number =>
+  [...hardware.values()].filter((of) => of[kind] !== undefined).length;

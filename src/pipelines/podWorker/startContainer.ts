@@ -34,6 +34,7 @@ import { isStaticPod } from "../../core/pod/criticalPod.ts";
 import { createdEvent, failedEvent, podEventObject, startedEvent } from "../../core/pod/podEvents.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import { hasRecursiveReadOnlyMounts } from "../../core/runtime/runtimeHandler.ts";
+import { memoryNodesText } from "../../core/numaMemory/memoryBlock.ts";
 import { ownCpusText } from "../../core/topology/nodeHardware.ts";
 import type { ContainerConfig, Image } from "../../gen/cri.ts";
 import { aborted } from "../../operators/aborted.ts";
@@ -212,6 +213,7 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, sou
     volumes: volumesOf(context),
     cpus: ownCpus ?? context.node.sharedCpus,
     cdiDevices: devices.value,
+    memoryNodes: memoryNodesText(context.memory.allocation.hardware, container.name),
     hasNoCpuQuota: ownCpus !== undefined && context.config.hardware?.liftsCpuQuota === true,
     ...sources,
     objects: { ...sources.objects, services },

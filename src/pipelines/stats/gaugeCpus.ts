@@ -7,6 +7,7 @@ import type { Metrics } from "../../ports/telemetry.ts";
 
 /** Sets the gauges; nodes without such CPUs have 0. */
 export function gaugeCpus({ cpus }: NodeHardware, registry: Registry, metrics: Metrics): void {
+  if (cpus === undefined) return;
   const exclusive = exclusiveCpusOf(registry);
   metrics.gauge("kubelet_cpu_manager_exclusive_cpu_allocation_count", exclusive.length);
   metrics.gauge("kubelet_cpu_manager_shared_pool_size_millicores", freeCpus(cpus, exclusive).length * 1_000);

@@ -12,6 +12,7 @@ export const simMachine = (more: Partial<Machine> = {}): Machine => ({
   cpuCount: 8,
   cpuTopology: undefined,
   cpuLayout: undefined,
+  numaMemory: undefined,
   memoryBytes: 32n * GIB,
   swapBytes: 0n,
   isSwapOn: false,

@@ -396,11 +396,11 @@ describe("errors", () => {
 describe("warnings", () => {
   it("name in one line what was set and has no effect yet, but not what is at its default", async () => {
     const body =
-      "port: 10260\nmaxPods: 5\ncgroupDriver: systemd\nmemoryManagerPolicy: Static\nhairpinMode: promiscuous-bridge\nauthentication: {webhook: {cacheTTL: 1m}}\n";
+      "port: 10260\nmaxPods: 5\ncgroupDriver: systemd\nhairpinMode: promiscuous-bridge\nauthentication: {webhook: {cacheTTL: 1m}}\n";
     const { warnings } = await options(["--config=/k", "--lock-file=/lock", "--cloud-provider="], {
       "/k": HEADER + body,
     });
-    expect(warnings).toEqual(["accepted but not yet effective: memoryManagerPolicy, --lock-file"]);
+    expect(warnings).toEqual(["accepted but not yet effective: --lock-file"]);
   });
 
   it("name deprecated flags in one line", async () => {

@@ -5,7 +5,7 @@ import { loadKubeletOptions } from "../../../src/cli/loadKubeletOptions.ts";
 import { parseFlags } from "../../../src/cli/parseKubeletFlags.ts";
 import { kubeletConfigOf } from "../../../src/commands/kubeletConfigOf.ts";
 import { simMachine } from "../../../src/sim/host/simMachine.ts";
-import type { CpuLayout } from "../../../src/ports/host.ts";
+import type { CpuLayout, Machine } from "../../../src/ports/host.ts";
 import { type MachineShape, placesOfMachine } from "../../support/cpuMachines.ts";
 import { HEADER, memoryReaders } from "../cli/memoryReaders.ts";
 
@@ -17,11 +17,15 @@ const layoutOf = (shape: MachineShape): CpuLayout => {
   return { places, nodeIds, distances: nodeIds.map((a) => nodeIds.map((b) => (a === b ? 10 : 20))) };
 };
 
-async function configOf(file: string, cpuLayout: CpuLayout | undefined = layoutOf(TWO_NODES)) {
+async function configOf(
+  file: string,
+  cpuLayout: CpuLayout | undefined = layoutOf(TWO_NODES),
+  more: Partial<Machine> = {},
+) {
   const readers = memoryReaders({ "/k.yaml": HEADER + file });
   const loaded = await loadKubeletOptions(parseFlags(["--config=/k.yaml"], KUBELET_FLAGS), readers);
   if (!loaded.ok) throw new Error(loaded.errors.join("\n"));
-  return kubeletConfigOf(loaded.options, simMachine({ cpuLayout }), "1.2.3");
+  return kubeletConfigOf(loaded.options, simMachine({ cpuLayout, ...more }), "1.2.3");
 }
 
 const STATIC = "cpuManagerPolicy: static\n";
@@ -34,19 +38,19 @@ describe("nodeHardwareOf", () => {
 
   it("reserves the CPUs that the administrator names, which replace the amounts of cpu", async () => {
     const config = await configOf(`${RESERVED}systemReserved: { cpu: "3" }\nkubeReserved: { cpu: "1", memory: 1Gi }\n`);
-    expect(config.hardware?.cpus.reserved).toEqual([0, 4]);
+    expect(config.hardware?.cpus?.reserved).toEqual([0, 4]);
     expect(config.allocatable["cpu"]).toBe("6");
   });
 
   it("reserves as many whole CPUs as both reservations together need", async () => {
     const config = await configOf(`${STATIC}systemReserved: { cpu: 600m }\nkubeReserved: { cpu: 500m }\n`);
-    expect(config.hardware?.cpus.reserved).toEqual([0, 1]);
+    expect(config.hardware?.cpus?.reserved).toEqual([0, 1]);
   });
 
   it("reads the options of the policies", async () => {
     const options = `cpuManagerPolicyOptions: { full-pcpus-only: "true", strict-cpu-reservation: "false" }\n`;
     const { hardware } = await configOf(RESERVED + options);
-    expect(hardware?.cpus.options).toEqual({
+    expect(hardware?.cpus?.options).toEqual({
       fullCores: true,
       acrossNodes: false,
       bySocket: false,
@@ -81,7 +85,40 @@ describe("nodeHardwareOf", () => {
     const policy = "topologyManagerPolicy: restricted\n";
     const options = 'topologyManagerPolicyOptions: { max-allowable-numa-nodes: "9" }\n';
     const config = await configOf(RESERVED + policy + options, layoutOf({ ...TWO_NODES, sockets: 9 }));
-    expect(config.hardware?.cpus.topology.nodes).toHaveLength(9);
+    expect(config.hardware?.cpus?.topology.nodes).toHaveLength(9);
+  });
+});
+
+describe("the memory manager", () => {
+  const reserve = (amount: string): string =>
+    `memoryManagerPolicy: Static\nevictionHard: { memory.available: 100Mi }\nkubeReserved: { memory: 1Gi }\n` +
+    `reservedMemory: [{ numaNode: 0, limits: { memory: ${amount} } }]\n`;
+
+  it("takes a machine that reports no NUMA nodes for one", async () => {
+    const { hardware } = await configWithout(reserve("1124Mi"));
+    const [node, ...others] = hardware?.memory?.nodes ?? [];
+    expect([hardware?.cpus, others, node?.id]).toEqual([undefined, [], 0]);
+    const [total, systemReserved] = [32 * 2 ** 30, 1124 * 2 ** 20];
+    expect(node?.amounts).toEqual(
+      new Map([["memory", { total, systemReserved, allocatable: total - systemReserved }]]),
+    );
+  });
+
+  it("gives the nodes of the CPUs their memory, also none", async () => {
+    const numaMemory = [{ id: 1, bytes: 2 ** 34, hugepages: new Map([["hugepages-2Mi", 2 ** 30]]) }];
+    const { hardware } = await configOf(RESERVED + reserve("1124Mi"), undefined, { numaMemory });
+    const allocatable = hardware?.memory?.nodes.map(({ amounts }) => amounts.get("memory")?.allocatable);
+    expect([allocatable, hardware?.cpus?.reserved]).toEqual([
+      [0, 2 ** 34 - 2 ** 30],
+      [0, 4],
+    ]);
+  });
+
+  it.each([
+    [reserve("1Gi"), 'reservedMemory: the total amount "1Gi" of type "memory" is not equal to the value "1124Mi"'],
+    ["memoryManagerPolicy: BestEffort\n", 'must be one of None, Static, got "BestEffort": this policy is for Windows'],
+  ])("refuses %j", async (file, message) => {
+    await expect(configWithout(file)).rejects.toThrow(message);
   });
 });
 

@@ -19,9 +19,11 @@ const policy = cpuPolicy(machine, { ...NO_OPTIONS, strictReservation: false, ali
 const PERIOD_MS = 10_000;
 
 /** A node of four CPUs whose calls are recorded as `time id=cpus`; the runtime fails while `isBroken`. */
-function nodeWithCpus({ clock }: Pick<Marbles, "clock">) {
+function nodeWithCpus({ clock }: Pick<Marbles, "clock">, isRestored = true) {
   if (policy === undefined) throw new Error("too many CPUs are reserved");
   const state = createNodeState();
+  const settled = { ...emptyRegistry, isSettled: true };
+  if (isRestored) state.registry.set(settled);
   const calls: string[] = [];
   const node = { isBroken: false };
   const runtime = {
@@ -33,7 +35,7 @@ function nodeWithCpus({ clock }: Pick<Marbles, "clock">) {
   const telemetry = recordingTelemetry();
   const topology = { name: "none", scope: "container", topology: { nodes: 1, distances: undefined } } as const;
   const settings = { liftsCpuQuota: true, reconcilePeriodMs: PERIOD_MS };
-  const hardware = nodeHardware(policy, machine.nodes, topology, settings);
+  const hardware = nodeHardware({ cpus: policy, memory: undefined }, machine.nodes, topology, settings);
   return {
     node,
     calls,
@@ -47,7 +49,7 @@ function nodeWithCpus({ clock }: Pick<Marbles, "clock">) {
       } as never),
     holds: (hardwareOfPods: Readonly<Record<string, PodHardware>>) =>
       state.registry.set({
-        ...emptyRegistry,
+        ...settled,
         records: new Map(
           Object.entries(hardwareOfPods).map(([name, of]) => {
             const uid = podUid(name);
@@ -75,6 +77,18 @@ describe("containerCpus", () => {
       m.expectObservable(cpus$, unsub).toBe(expected);
       m.flush();
       expect(calls).toEqual(["0 shares=0-3", "1000 shares=0,3", "2000 alone=1-2", "3000 shares=0-3", "3000 alone=0-3"]);
+    }),
+  );
+
+  it(
+    "leaves containers alone until the registry knows which CPUs pods of before have",
+    marbles((m) => {
+      const { cpus$, calls, runs, holds } = nodeWithCpus(m, false);
+      runs("a", "shares");
+      m.at(1_000, () => holds({ b: withCpus(1, 2) }));
+      m.expectObservable(cpus$, "2s !").toBe("");
+      m.flush();
+      expect(calls).toEqual(["1000 shares=0,3"]);
     }),
   );
 

@@ -59,7 +59,7 @@ describe("the field table", () => {
       `address allowedUnsafeSysctls cgroupDriver cgroupRoot cgroupsPerQOS clusterDNS clusterDomain
        configMapAndSecretChangeDetectionStrategy
        containerLogMaxFiles containerLogMaxSize containerLogMaxWorkers containerLogMonitorInterval
-       cpuManagerPolicy cpuManagerPolicyOptions cpuManagerReconcilePeriod reservedSystemCPUs topologyManagerPolicy
+       cpuManagerPolicy cpuManagerPolicyOptions cpuManagerReconcilePeriod reservedSystemCPUs memoryManagerPolicy reservedMemory reservedMemory[].limits reservedMemory[].numaNode topologyManagerPolicy
        topologyManagerPolicyOptions topologyManagerScope containerRuntimeEndpoint cpuCFSQuota cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod
        enforceNodeAllocatable eventBurst eventRecordQPS evictionHard evictionMaxPodGracePeriod evictionMinimumReclaim evictionPressureTransitionPeriod evictionSoft
       evictionSoftGracePeriod failCgroupV1 failSwapOn featureGates fileCheckFrequency

@@ -187,7 +187,8 @@ describe("what pods can have for themselves", () => {
     if (cpus === undefined) throw new Error("too many CPUs are reserved");
     const topology = { nodes: 1, distances: undefined };
     const policy = { name: "none", scope: "container", topology } as const;
-    const hardware = nodeHardware(cpus, machine.nodes, policy, { liftsCpuQuota: false, reconcilePeriodMs: 1_000 });
+    const settings = { liftsCpuQuota: false, reconcilePeriodMs: 1_000 };
+    const hardware = nodeHardware({ cpus, memory: undefined }, machine.nodes, policy, settings);
     expect(allocatableResources(hardware).cpuIds).toEqual([1n, 2n, 3n]);
   });
 });

@@ -41,7 +41,10 @@ function assign(pod: Pod, given: Given = {}) {
   const topology = { nodes: machine.nodes.length, distances: undefined };
   const manager = cpuManager(policy, machine.nodes);
   const assigned = hardwareOf({ name: topologyPolicy, scope, topology }, [manager])(pod, others, kept);
-  if ("refusal" in assigned) return assigned.refusal;
+  if ("refusal" in assigned) {
+    const { reason, message } = assigned.refusal;
+    return { reason, message };
+  }
   return Object.fromEntries([...assigned.hardware].map(([name, { cpus }]) => [name, cpus]));
 }
 
@@ -184,7 +187,7 @@ describe("the topology manager", () => {
     const unused = (): never => {
       throw new Error("hints are asked for");
     };
-    const manager = { hints: unused, podHints: unused, assign: () => ({}), canKeep: () => true };
+    const manager = { kind: "cpus", hints: unused, podHints: unused, assign: () => ({}), keep: () => ({}) } as const;
     for (const scope of ["container", "pod"] as const) {
       const policy = { name: "none", scope, topology: { nodes: 2, distances: undefined } } as const;
       expect(hardwareOf(policy, [manager])(pod, [], undefined)).toEqual({ hardware: new Map([["main", {}]]) });

@@ -20,7 +20,7 @@ const OPTIONS = { fullCores: false, acrossNodes: false, bySocket: false, acrossC
 const policy = cpuPolicy(machine, { ...OPTIONS, strictReservation: false, alignsByCache: false }, 1, []);
 if (policy === undefined) throw new Error("too many CPUs are reserved");
 const node = nodeHardware(
-  policy,
+  { cpus: policy, memory: undefined },
   machine.nodes,
   { name: "none", scope: "container", topology: { nodes: 1, distances: undefined } },
   { liftsCpuQuota: true, reconcilePeriodMs: 10_000 },
@@ -34,6 +34,7 @@ function held(records: Readonly<Record<string, PodHardware | undefined>>, restor
   };
   return {
     ...emptyRegistry,
+    isSettled: true,
     records: new Map(Object.entries(records).map(([name, hardware]) => recordOf(name, hardware))),
     restored: new Map(Object.entries(restored).map(([name, hardware]) => [podUid(name), { hardware }])) as never,
   };

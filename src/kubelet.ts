@@ -16,7 +16,8 @@
  *     evictionManager --> [evictions] --> podLifecycle
  *
  *     Parts beside the flow: runtimeClasses and services (objects of the cluster), garbageCollection, logRotation, gauges,
- *     oomWatcher, hostAddresses, podCidr, nodeCgroups, nodeProcesses, containerCpus, pluginManager, devices, clusterNode (registration, lease, node status).
+ *     oomWatcher, hostAddresses, podCidr, nodeCgroups, nodeProcesses, containerCpus, hardwareState, pluginManager, devices,
+ *     clusterNode (registration, lease, node status).
  */
 import { concat, map, merge, type Observable, Subject, switchMap, takeUntil, tap } from "rxjs";
 import type { Node } from "./core/api.ts";
@@ -40,6 +41,7 @@ import { housekeeping } from "./pipelines/housekeeping.ts";
 import { logRotation } from "./pipelines/logRotation.ts";
 import { hostAddresses } from "./pipelines/node/watchHostAddresses.ts";
 import { containerCpus } from "./pipelines/node/containerCpus.ts";
+import { readHardwareState, writeHardwareState } from "./pipelines/node/hardwareState.ts";
 import { nodeCgroups } from "./pipelines/node/nodeCgroups.ts";
 import { nodeProcesses } from "./pipelines/node/nodeProcesses.ts";
 import { oomWatcher } from "./pipelines/node/oomWatcher.ts";
@@ -199,6 +201,7 @@ function runMachineWatches(run: Run, ports: KubeletPorts, config: KubeletConfig)
   run("nodeCgroups", NODE_PLACES, (use) => nodeCgroups(ports, config, use).pipe(into(use.events)));
   run("nodeProcesses", {}, () => nodeProcesses(ports, config));
   run("containerCpus", { reads: ["registry", "runtimeStatuses"] }, (use) => containerCpus(ports, config, use));
+  run("hardwareState", { reads: ["registry"] }, (use) => writeHardwareState(ports, config, use));
   run("oomWatcher", { writes: ["events"] }, (use) => oomWatcher(ports, config).pipe(into(use.events)));
 }
 
@@ -213,7 +216,11 @@ const restoredAllocations = (
 ): Observable<RegistryInput> =>
   restoreAllocations(ports, config).pipe(
     map((found) => withKeptDevices(found, deviceAllocations.value ?? NO_ALLOCATIONS)),
-    map((allocations) => ({ kind: "restored", allocations })),
+    switchMap((allocations) =>
+      readHardwareState(ports, config).pipe(
+        map((inherited) => ({ kind: "restored" as const, allocations, inherited })),
+      ),
+    ),
   );
 
 const SERVICE_CELLS = ["idRanges", "volumes", "claims", "deviceAllocations"] as const;

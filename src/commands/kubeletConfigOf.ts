@@ -73,6 +73,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     memoryManagerPolicy: config.memoryManagerPolicy,
     hardware: nodeHardwareOf(options, machine),
     topology: nodeTopologyOf(options, machine),
+    hardwareState: { podLevel: featureGates.get("PodLevelResourceManagers") === true },
     cpuCfsQuota: config.cpuCFSQuota,
     cpuCfsPeriodUs: config.cpuCFSQuotaPeriod * 1_000,
     singleProcessOomKill: config.singleProcessOOMKill ?? false,

@@ -144,6 +144,11 @@ export interface KubeletConfig {
   readonly topology?: NodeTopology | undefined;
   /** `None` or `Static`. */
   readonly memoryManagerPolicy: string;
+  /**
+   * The state files of the hardware are read and written; `podLevel`: in the format of upstream's gate
+   * PodLevelResourceManagers. undefined: there are none.
+   */
+  readonly hardwareState: { readonly podLevel: boolean } | undefined;
   readonly cpuCfsQuota: boolean;
   readonly cpuCfsPeriodUs: number;
   /** False: the kernel kills all processes of a container that runs out of memory (cgroup v2 only). */

@@ -31,6 +31,12 @@ export const escapePluginName = (plugin: string): string => plugin.replaceAll("/
 /** Returns the plugin's name for its directory name. */
 export const unescapePluginName = (escaped: string): string => escaped.replaceAll("~", "/");
 
+/** State of the CPU manager, in upstream's format. */
+export const cpuStatePath = ({ rootDir }: RootDir): string => `${rootDir}/cpu_manager_state`;
+
+/** State of the memory manager, in upstream's format. */
+export const memoryStatePath = ({ rootDir }: RootDir): string => `${rootDir}/memory_manager_state`;
+
 /** Parent directory of all pod directories. */
 export const podsDir = ({ rootDir }: RootDir): string => `${rootDir}/pods`;
 

@@ -36,6 +36,8 @@ export function simKubeletConfig(machine: Machine, more: Partial<KubeletConfig> 
     dockerFiles: { configJson: [`${defaults.directories.rootDir}/config.json`], dockercfg: [] },
     clusterDns: ["10.96.0.10"],
     clusterDomain: "cluster.local",
+    // Nodes that give containers no hardware have no reason to write any.
+    hardwareState: more.hardware === undefined ? undefined : defaults.hardwareState,
     ...more,
   };
 }

@@ -3,18 +3,11 @@
  * restarts containers that the other started. Upstream: HashContainer in pkg/kubelet/container/helpers.go.
  */
 import type { Container } from "../api.ts";
+import { fnv32a } from "../fnv32a.ts";
 import { perObject } from "../perObject.ts";
 import { goJson } from "./goJson.ts";
 
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
 const utf8 = new TextEncoder();
-
-function fnv32a(text: string): number {
-  let hash = FNV_OFFSET;
-  for (const byte of utf8.encode(text)) hash = Math.imul(hash ^ byte, FNV_PRIME) >>> 0;
-  return hash;
-}
 
 /** Returns the hash in the form of the `io.kubernetes.container.hash` annotation: hex, no leading zeros. */
 export const containerSpecHash = perObject((container: Pick<Container, "name" | "image">): string => {

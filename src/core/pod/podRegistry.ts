@@ -28,19 +28,32 @@ import { resizeTrigger } from "./registryResizes.ts";
 export { emptyRegistry } from "./podRegistryTypes.ts";
 export type * from "./podRegistryTypes.ts";
 
+/** Whether allocations of an earlier process are left whose pods no source has and do not run. */
+function hasLeftovers(
+  { isSettled, records, restored, inherited }: Registry,
+  { runtimePods }: RegistryContext,
+): boolean {
+  if (!isSettled || restored.size + inherited.size === 0) return false;
+  const running = new Set(runtimePods.filter((known) => known.running).map(({ podUid }) => podUid));
+  return [...restored.keys(), ...inherited.keys()].some((uid) => !records.has(uid) && !running.has(uid));
+}
+
 /** Advances the registry by one input. Never throws. */
 export function advanceRegistry(before: Registry, input: RegistryInput, context: RegistryContext): RegistryStep {
   const isSettled = before.isSettled || (input.kind === "resync" && context.sourcesReady);
   const registry = isSettled === before.isSettled ? before : { ...before, isSettled };
   // Usually a resync finds no change: return early and wake no worker.
   const isKnown = context.runtimePods.every(({ podUid: uid }) => registry.records.has(uid));
-  const isAnyWaiting = registry.resizing.length > 0 || [...registry.records.values()].some(waitsForResources);
+  const isAnyWaiting =
+    hasLeftovers(registry, context) ||
+    registry.resizing.length > 0 ||
+    [...registry.records.values()].some(waitsForResources);
   if ((input.kind === "devices" || (input.kind === "resync" && isKnown)) && !isAnyWaiting)
     return unchangedStep(registry);
   const draft = new RegistryDraft(registry, context);
   switch (input.kind) {
     case "restored":
-      draft.restore(input.allocations);
+      draft.restore(input.allocations, input.inherited ?? new Map());
       break;
     case "update":
       applyUpdate(draft, input.update);

@@ -100,7 +100,12 @@ export interface PodRejection {
 
 export type RegistryInput =
   /** Allocations of an earlier kubelet process. Always the first input. */
-  | { readonly kind: "restored"; readonly allocations: ReadonlyMap<PodUid, AllocationRecord> }
+  | {
+      readonly kind: "restored";
+      readonly allocations: ReadonlyMap<PodUid, AllocationRecord>;
+      /** Hardware of pods without such an allocation. */
+      readonly inherited?: ReadonlyMap<PodUid, PodHardware>;
+    }
   | { readonly kind: "update"; readonly update: PodUpdate }
   /** Every container that should run has run to completion. */
   | { readonly kind: "finished"; readonly uid: PodUid }
@@ -152,6 +157,8 @@ export interface Registry {
   readonly isSettled: boolean;
   /** Allocations of an earlier kubelet process that no pod has claimed yet. */
   readonly restored: ReadonlyMap<PodUid, AllocationRecord>;
+  /** Hardware that another kubelet gave to pods, which no pod has claimed yet. */
+  readonly inherited: ReadonlyMap<PodUid, PodHardware>;
   /** How long other pods wait to learn whether running, unclaimed pods still belong to a source. */
   readonly unclaimed: Leaving | undefined;
 }
@@ -209,5 +216,6 @@ export const emptyRegistry: Registry = {
   resizing: [],
   isSettled: false,
   restored: new Map(),
+  inherited: new Map(),
   unclaimed: undefined,
 };

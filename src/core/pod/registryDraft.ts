@@ -19,6 +19,7 @@ import { FullNameHolders } from "./fullNameHolders.ts";
 import { freshRecord, identityOf, sizeOf, syncCommand, terminatingRecord, withGrant } from "./podRecord.ts";
 import type { PodEnd, PodIdentity, PodRecord, Registry, RegistryContext, RegistryStep } from "./podRegistryTypes.ts";
 import { type AdmissionSteps, admitWaiting, type Promises } from "./registryAdmission.ts";
+import type { PodHardware } from "../topology/hardware.ts";
 import { decideHardware, type HardwareOutcome } from "./registryHardware.ts";
 import { type JudgedResizes, judgeRecords, withRequest } from "./registryResizes.ts";
 import { RestoredPods, resourcesOfRecords } from "./registryResources.ts";
@@ -44,8 +45,8 @@ export class RegistryDraft implements AdmissionSteps {
     this.#context = context;
   }
 
-  restore(allocations: ReadonlyMap<PodUid, AllocationRecord>): void {
-    this.#restored.take(allocations);
+  restore(allocations: ReadonlyMap<PodUid, AllocationRecord>, inherited: ReadonlyMap<PodUid, PodHardware>): void {
+    this.#restored.take(allocations, inherited);
   }
 
   add(pod: Pod): void {
@@ -230,7 +231,7 @@ export class RegistryDraft implements AdmissionSteps {
   adoptOrphan(orphan: ListedPod): void {
     const identity = { uid: orphan.podUid, name: orphan.name, namespace: orphan.namespace };
     const graceSeconds = MINIMUM_POD_GRACE_SECONDS;
-    const found = { ...freshRecord(identity), wanted: false, hardware: this.#restored.of(orphan.podUid)?.hardware };
+    const found = { ...freshRecord(identity), wanted: false, hardware: this.#restored.hardwareOf(orphan.podUid) };
     this.records.set(identity.uid, terminatingRecord(found, graceSeconds, this.#context.now));
     this.#names.giveIfFree(fullNameOf(found.identity), identity.uid);
     this.#outputs.orphans.push(identity.uid);

@@ -27,7 +27,7 @@ export function decideHardware(
     assign(
       pod,
       [...beside.flatMap(({ hardware }) => hardware ?? []), ...restored.hardwareExceptOf(uid)],
-      restored.of(uid)?.hardware,
+      restored.hardwareOf(uid),
     );
   const assigned = decide(others);
   if ("hardware" in assigned) return { kind: "assigned", hardware: assigned.hardware };

@@ -28,18 +28,22 @@ export class RestoredPods {
   readonly #context: RegistryContext;
   readonly #isSettled: boolean;
   #allocations: ReadonlyMap<PodUid, AllocationRecord>;
+  /** Hardware of pods without an allocation. */
+  #inherited: ReadonlyMap<PodUid, PodHardware>;
   /** How long other pods wait to learn whether a running pod still belongs to a source. */
   #unclaimed: Leaving | undefined;
 
-  constructor({ restored, unclaimed, isSettled }: Registry, context: RegistryContext) {
+  constructor({ restored, inherited, unclaimed, isSettled }: Registry, context: RegistryContext) {
     this.#context = context;
     this.#allocations = restored;
+    this.#inherited = inherited;
     this.#isSettled = isSettled;
     this.#unclaimed = unclaimed;
   }
 
-  take(allocations: ReadonlyMap<PodUid, AllocationRecord>): void {
+  take(allocations: ReadonlyMap<PodUid, AllocationRecord>, inherited: ReadonlyMap<PodUid, PodHardware>): void {
     this.#allocations = allocations;
+    this.#inherited = without(inherited, (uid) => allocations.has(uid));
     this.#unclaimed = { due: leavingDue(0, this.#context.now), overdueFor: undefined };
   }
 
@@ -55,18 +59,23 @@ export class RestoredPods {
     return this.#context.runtimePods.some((known) => known.podUid === uid && known.running);
   }
 
+  /** Returns the hardware that an earlier kubelet process gave to the pod. */
+  hardwareOf(uid: PodUid): PodHardware | undefined {
+    return this.#allocations.get(uid)?.hardware ?? this.#inherited.get(uid);
+  }
+
   /** Returns the hardware of unclaimed pods that run or may still be claimed, without that of one pod. */
   hardwareExceptOf(uid: PodUid): readonly PodHardware[] {
-    return [...this.#allocations].flatMap(([known, { hardware }]) => {
+    return [...this.#allocations.keys(), ...this.#inherited.keys()].flatMap((known) => {
       const isHeld = known !== uid && (!this.#isSettled || this.isRunning(known));
-      return isHeld && hardware !== undefined ? [hardware] : [];
+      return isHeld ? (this.hardwareOf(known) ?? []) : [];
     });
   }
 
   /** Drops the allocation: the pod's record counts its resources from now on. */
   claim(uid: PodUid): void {
-    if (!this.#allocations.has(uid)) return;
-    this.#allocations = new Map([...this.#allocations].filter(([known]) => known !== uid));
+    this.#allocations = without(this.#allocations, (known) => known === uid);
+    this.#inherited = without(this.#inherited, (known) => known === uid);
   }
 
   /** Returns the resources that running, unclaimed pods take. */
@@ -99,13 +108,20 @@ export class RestoredPods {
   }
 
   /** Returns this part of the next registry, without pods that no source has and that do not run. */
-  left(records: Records): Pick<Registry, "restored" | "unclaimed"> {
-    if (!this.#isSettled) return { restored: this.#allocations, unclaimed: this.#unclaimed };
-    const isGone = (uid: PodUid): boolean => !records.has(uid) && !this.isRunning(uid);
-    const isAnyGone = [...this.#allocations.keys()].some(isGone);
-    const restored = isAnyGone ? new Map([...this.#allocations].filter(([uid]) => !isGone(uid))) : this.#allocations;
-    return { restored, unclaimed: undefined };
+  left(records: Records): Pick<Registry, "restored" | "inherited" | "unclaimed"> {
+    const isGone = (uid: PodUid): boolean => this.#isSettled && !records.has(uid) && !this.isRunning(uid);
+    return {
+      restored: without(this.#allocations, isGone),
+      inherited: without(this.#inherited, isGone),
+      unclaimed: this.#isSettled ? undefined : this.#unclaimed,
+    };
   }
+}
+
+/** Returns the map without some pods: the same map if it has none of them. */
+function without<V>(pods: ReadonlyMap<PodUid, V>, isGone: (uid: PodUid) => boolean): ReadonlyMap<PodUid, V> {
+  for (const uid of pods.keys()) if (isGone(uid)) return new Map([...pods].filter(([known]) => !isGone(known)));
+  return pods;
 }
 
 const leavingResources = (resources: TakenResources, leaving: Leaving | undefined): TakenResources =>

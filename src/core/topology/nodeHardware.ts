@@ -48,13 +48,16 @@ export const nodeHardware = (
   return { cpus, memory, assign: assignWith([]), assignWith, ...settings };
 };
 
-type Held = Pick<Registry, "records" | "restored">;
+type Held = Pick<Registry, "records" | "restored" | "inherited">;
 
 /** Returns the hardware of each pod, also of those of before a restart that no source has claimed yet. */
-export const hardwareByPod = ({ records, restored }: Held): ReadonlyMap<PodUid, PodHardware> =>
-  new Map(
-    [...restored, ...records].flatMap(([uid, { hardware }]) => (hardware === undefined ? [] : [[uid, hardware]])),
-  );
+export const hardwareByPod = ({ records, restored, inherited }: Held): ReadonlyMap<PodUid, PodHardware> =>
+  new Map([
+    ...inherited,
+    ...[...restored, ...records].flatMap(([uid, { hardware }]) =>
+      hardware === undefined ? [] : [[uid, hardware] as const],
+    ),
+  ]);
 
 /** Returns the CPUs that some container has for itself. */
 export const exclusiveCpusOf = (held: Held): CpuSet =>
@@ -75,7 +78,7 @@ export const hasOwnCpus = (hardware: PodHardware | undefined): boolean =>
   [...(hardware?.values() ?? [])].some(({ cpus }) => cpus !== undefined);
 
 /** Whether the registry knows the hardware that an earlier kubelet process gave to pods. */
-const isRestored = ({ isSettled, unclaimed }: Registry): boolean => isSettled || unclaimed !== undefined;
+export const isRestored = ({ isSettled, unclaimed }: Registry): boolean => isSettled || unclaimed !== undefined;
 
 /**
  * Returns the CPUs that each running container should run on, as text by container id. Empty until the registry knows the

@@ -46,6 +46,27 @@ const restoredWith = (pod: Pod) =>
     allocations: new Map([[podUid(pod.metadata.uid), { allocation: allocationOf(pod), resizing: false, hardware }]]),
   }) as const;
 
+const inheritedBy = (uid: string) =>
+  ({ kind: "restored", allocations: new Map(), inherited: new Map([[podUid(uid), hardware]]) }) as const;
+
+describe("hardware of another kubelet in the registry", () => {
+  it("stays with the pod that claims it", () => {
+    const node = nodeWithCpus();
+    node.send(inheritedBy("b"));
+    node.send(reported("ADD", pinned("b")));
+    expect([cpusOf(node, "b"), node.registry.inherited.size]).toEqual([[1, 3], 0]);
+  });
+
+  it("is given to no other pod until the sources have reported, and is free once nobody claims it", () => {
+    const node = nodeWithCpus();
+    node.send(inheritedBy("b"));
+    node.send(reported("ADD", pinned("a")));
+    expect(cpusOf(node, "a")).toBeUndefined();
+    node.send({ kind: "resync" });
+    expect(node.registry.inherited.size).toBe(0);
+  });
+});
+
 describe("hardware in the registry", () => {
   it("belongs to a pod from its admission until its containers have stopped", () => {
     const node = nodeWithCpus();

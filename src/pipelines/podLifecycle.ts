@@ -64,7 +64,7 @@ export function podLifecycle(
     const runtimePods = [...(state.listing.value?.pods.values() ?? [])];
     const step = advanceRegistry(registry.value, input, {
       ...admission,
-      assignHardware: countedAssignment(assignments(state.devices.value), telemetry.metrics, clock),
+      assignHardware: countedAssignment(assignments(state.devices.value), telemetry, clock),
       sourcesReady: areSourcesSeen(config, state),
       runtimePods,
       now: ports.clock.monotonicMs(),

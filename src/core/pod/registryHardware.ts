@@ -3,6 +3,7 @@ import type { AwaitedPod } from "../admission/leavingPods.ts";
 import type { Pod } from "../api.ts";
 import { type PodUid, podUid } from "../ids.ts";
 import type { AssignHardware, HardwareRefusal, PodHardware } from "../topology/hardware.ts";
+import { isTerminalPhase } from "./phase.ts";
 import type { PodRecord } from "./podRegistryTypes.ts";
 import type { RestoredPods } from "./registryResources.ts";
 
@@ -21,7 +22,8 @@ export function decideHardware(
   restored: RestoredPods,
   assign: AssignHardware | undefined,
 ): HardwareOutcome {
-  if (assign === undefined) return { kind: "assigned", hardware: undefined };
+  const isOver = isTerminalPhase(pod.status?.phase) && !restored.isRunning(uid);
+  if (assign === undefined || isOver) return { kind: "assigned", hardware: undefined };
   const others = [...records.values()].filter(({ identity }) => identity.uid !== uid);
   const decide = (beside: readonly PodRecord[]): ReturnType<AssignHardware> =>
     assign(

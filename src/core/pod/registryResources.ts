@@ -64,10 +64,15 @@ export class RestoredPods {
     return this.#allocations.get(uid)?.hardware ?? this.#inherited.get(uid);
   }
 
-  /** Returns the hardware of unclaimed pods that run or may still be claimed, without that of one pod. */
+  /**
+   * Returns the hardware of unclaimed pods that run or may still be claimed, without that of one pod. Beside a running pod
+   * only that of other running ones counts: the checkpoint of a pod that has stopped is older, and its hardware was given
+   * out again.
+   */
   hardwareExceptOf(uid: PodUid): readonly PodHardware[] {
+    const isOlder = this.#isSettled || this.isRunning(uid);
     return [...this.#allocations.keys(), ...this.#inherited.keys()].flatMap((known) => {
-      const isHeld = known !== uid && (!this.#isSettled || this.isRunning(known));
+      const isHeld = known !== uid && (!isOlder || this.isRunning(known));
       return isHeld ? (this.hardwareOf(known) ?? []) : [];
     });
   }

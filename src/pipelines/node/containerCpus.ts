@@ -18,6 +18,9 @@ import type { NodeView } from "../../state/nodeState.ts";
 type Ports = Pick<KubeletPorts, "clock" | "runtime" | "telemetry">;
 type State = Pick<NodeView, "registry" | "runtimeStatuses">;
 
+/** Period of repeating the calls for containers of which one failed: it may have taken effect late. */
+const AUDIT_MS = 5 * 60_000;
+
 /** Runs while subscribed. Never emits, never errors: a failed call is repeated in the next period. */
 export function containerCpus(
   { clock, runtime, telemetry }: Ports,
@@ -27,6 +30,8 @@ export function containerCpus(
   if (hardware?.cpus === undefined) return EMPTY;
   /** CPUs that the runtime has confirmed, by container id. */
   const applied = new Map<string, string>();
+  /** Containers of failed calls, each of which may still take effect after later ones. */
+  const unsure = new Set<string>();
   const apply = (containerId: string, cpusetCpus: string): Observable<unknown> =>
     runtime
       .updateContainerResources({
@@ -39,22 +44,35 @@ export function containerCpus(
         tap({ complete: () => applied.set(containerId, cpusetCpus) }),
         catchError((thrown: unknown) => {
           const error = toKubeletError(thrown);
+          unsure.add(containerId);
           telemetry.log.warn("Failed to set the CPUs of a container", { containerId, cpus: cpusetCpus, error });
           return EMPTY;
         }),
       );
+  /** Calls before this one may have taken long: the CPUs of now count. */
+  const move = (id: string): Observable<unknown> =>
+    defer(() => {
+      const cpus = wantedNow(hardware, state).get(id);
+      return cpus === undefined || cpus === applied.get(id) ? EMPTY : apply(id, cpus);
+    });
   const round = (): Observable<never> =>
     defer(() => {
       const wanted = wantedNow(hardware, state);
       for (const id of applied.keys()) if (!wanted.has(id)) applied.delete(id);
+      for (const id of unsure) if (!wanted.has(id)) unsure.delete(id);
       const changed = [...wanted].filter(([id, cpus]) => applied.get(id) !== cpus);
-      return inSequence(changed, ([id, cpus]) => apply(id, cpus)).pipe(ignoreElements());
+      return inSequence(changed, ([id]) => move(id)).pipe(ignoreElements());
     });
   const changes$ = derived([state.registry.changes$, state.runtimeStatuses.anyChange$], () =>
     [...wantedNow(hardware, state)].join(" "),
   );
   const again$ = pollAfter(clock, hardware.reconcilePeriodMs, () => of(undefined), { immediately: false });
-  return merge(changes$, again$).pipe(conflateMap(round));
+  const audit$ = pollAfter(clock, AUDIT_MS, () => of(undefined), { immediately: false }).pipe(
+    tap(() => {
+      for (const id of unsure) applied.delete(id);
+    }),
+  );
+  return merge(changes$, again$, audit$).pipe(conflateMap(round));
 }
 
 const wantedNow = (hardware: NodeHardware, { registry, runtimeStatuses }: State): ReadonlyMap<string, string> =>

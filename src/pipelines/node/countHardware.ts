@@ -1,13 +1,14 @@
 /** Metrics of the hardware that pods get. Upstream: the counters of topologymanager, cpumanager and memorymanager. */
+import { cpuSetText } from "../../core/cpu/cpuSet.ts";
 import { deviceManager } from "../../core/device/deviceManager.ts";
 import type { DeviceState } from "../../core/device/deviceState.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { perObject } from "../../core/perObject.ts";
 import { hardwareOf } from "../../core/topology/assignHardware.ts";
-import type { AssignHardware, HardwareKind, PodHardware } from "../../core/topology/hardware.ts";
+import type { AssignHardware, ContainerHardware, HardwareKind, PodHardware } from "../../core/topology/hardware.ts";
 import type { NodeTopology } from "../../core/topology/nodeHardware.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Metrics } from "../../ports/telemetry.ts";
+import type { Telemetry } from "../../ports/telemetry.ts";
 
 /** Returns the function that gives out the hardware of a node with these devices; undefined if the node has none. */
 export const assignmentOf = ({ hardware, topology = NOWHERE_NEAR }: Pick<KubeletConfig, "hardware" | "topology">) =>
@@ -34,10 +35,10 @@ const PINNING = {
   },
 } as const satisfies Partial<Readonly<Record<HardwareKind, unknown>>>;
 
-/** Counts and times each decision about the hardware of a pod. */
+/** Counts and times each decision about the hardware of a pod, and logs what a running pod cannot keep. */
 export const countedAssignment = (
   assign: AssignHardware | undefined,
-  metrics: Metrics,
+  { log, metrics }: Telemetry,
   clock: Clock,
 ): AssignHardware | undefined =>
   assign &&
@@ -57,6 +58,11 @@ export const countedAssignment = (
       }
       return assigned;
     }
+    for (const [container, before, now] of changes(kept, assigned.hardware)) {
+      const { name, namespace, uid } = pod.metadata;
+      const fields = { pod: `${namespace}/${name}`, podUid: uid, container, before, now };
+      log.warn("A container gets other hardware than before the restart", fields);
+    }
     for (const kind of ["cpus", "memory"] as const) {
       metrics.count(PINNING[kind].requests, {}, pinned(assigned.hardware, kind));
     }
@@ -66,3 +72,20 @@ export const countedAssignment = (
 /** Returns how many containers have hardware of a kind. */
 const pinned = (hardware: PodHardware, kind: HardwareKind): number =>
   [...hardware.values()].filter((of) => of[kind] !== undefined).length;
+
+/** Returns the containers whose hardware an earlier process gave out and that get other hardware, with both as text. */
+function changes(
+  kept: PodHardware | undefined,
+  hardware: PodHardware,
+): readonly (readonly [container: string, before: string, now: string])[] {
+  return [...(kept ?? [])].flatMap(([name, was]) => {
+    const [before, now] = [hardwareText(was), hardwareText(hardware.get(name) ?? {})];
+    return before === now ? [] : [[name, before, now] as const];
+  });
+}
+
+const hardwareText = ({ cpus, memory = [] }: ContainerHardware): string =>
+  [
+    ...(cpus === undefined ? [] : [`CPUs ${cpuSetText(cpus)}`]),
+    ...memory.map(({ resource, nodes }) => `${resource} on NUMA nodes ${nodes.join(",")}`),
+  ].join(", ");

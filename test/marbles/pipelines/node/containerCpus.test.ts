@@ -1,4 +1,4 @@
-import { of, throwError } from "rxjs";
+import { map, of, throwError, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { cpuPolicy } from "../../../../src/core/cpu/cpuPolicy.ts";
 import { kubeletError } from "../../../../src/core/errors.ts";
@@ -25,11 +25,12 @@ function nodeWithCpus({ clock }: Pick<Marbles, "clock">, isRestored = true) {
   const settled = { ...emptyRegistry, isSettled: true };
   if (isRestored) state.registry.set(settled);
   const calls: string[] = [];
-  const node = { isBroken: false };
+  const node = { isBroken: false, callMs: 0 };
   const runtime = {
     updateContainerResources: (request: { containerId: string; linux?: { cpusetCpus: string } | undefined }) => {
       calls.push(`${clock.monotonicMs()} ${request.containerId}=${request.linux?.cpusetCpus}`);
-      return node.isBroken ? throwError(() => kubeletError("Unavailable", "down")) : of({});
+      if (node.isBroken) return throwError(() => kubeletError("Unavailable", "down"));
+      return node.callMs === 0 ? of({}) : timer(node.callMs, clock.scheduler).pipe(map(() => ({})));
     },
   };
   const telemetry = recordingTelemetry();
@@ -93,6 +94,19 @@ describe("containerCpus", () => {
   );
 
   it(
+    "gives a container the CPUs that are shared once its turn comes, however long the calls before it take",
+    marbles((m) => {
+      const { node, cpus$, calls, runs, holds } = nodeWithCpus(m);
+      node.callMs = 1_000;
+      runs("a", "first", "second");
+      m.at(500, () => holds({ b: withCpus(1, 2) }));
+      m.expectObservable(cpus$, "5s !").toBe("");
+      m.flush();
+      expect(calls).toEqual(["0 first=0-3", "1000 second=0,3", "2000 first=0,3"]);
+    }),
+  );
+
+  it(
     "repeats a failed call in the next period",
     marbles((m) => {
       const unsub = "   25s !";
@@ -106,6 +120,26 @@ describe("containerCpus", () => {
       m.flush();
       expect(calls).toEqual(["0 shares=0-3", `${PERIOD_MS} shares=0-3`]);
       expect(telemetry.lines).toHaveLength(1);
+    }),
+  );
+
+  it(
+    "repeats the calls for a container of which one failed: it may take effect after the others",
+    marbles((m) => {
+      const { node, cpus$, calls, runs } = nodeWithCpus(m);
+      node.isBroken = true;
+      runs("a", "first");
+      m.at(1_000, () => (node.isBroken = false));
+      m.at(2_000, () => runs("a", "first", "second"));
+      m.expectObservable(cpus$, "601s !").toBe("");
+      m.flush();
+      expect(calls).toEqual([
+        "0 first=0-3",
+        "2000 first=0-3",
+        "2000 second=0-3",
+        "300000 first=0-3",
+        "600000 first=0-3",
+      ]);
     }),
   );
 

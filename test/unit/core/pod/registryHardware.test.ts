@@ -49,6 +49,30 @@ const restoredWith = (pod: Pod) =>
 const inheritedBy = (uid: string) =>
   ({ kind: "restored", allocations: new Map(), inherited: new Map([[podUid(uid), hardware]]) }) as const;
 
+describe("hardware after a restart", () => {
+  const restoredBoth = {
+    kind: "restored",
+    allocations: new Map(
+      ["old", "runs"].map((uid) => [podUid(uid), { allocation: allocationOf(pinned(uid)), resizing: false, hardware }]),
+    ),
+  } as const;
+
+  it("stays with a pod that runs, whatever the checkpoint of a stopped pod says", () => {
+    const node = nodeWithCpus();
+    Object.assign(node.context, { runtimePods: [running(pinned("runs"))] });
+    node.send(restoredBoth);
+    node.send(reported("ADD", pinned("runs")));
+    expect(cpusOf(node, "runs")).toEqual([1, 3]);
+  });
+
+  it("is not given to a pod that is over", () => {
+    const node = nodeWithCpus();
+    node.send(restoredBoth);
+    node.send(reported("ADD", { ...pinned("old"), status: { phase: "Succeeded" } }));
+    expect(cpusOf(node, "old")).toBeUndefined();
+  });
+});
+
 describe("hardware of another kubelet in the registry", () => {
   it("stays with the pod that claims it", () => {
     const node = nodeWithCpus();

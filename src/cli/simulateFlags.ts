@@ -8,7 +8,7 @@ export interface SimulateFlags {
   readonly seed: string;
   readonly pods: number;
   readonly durationMs: number;
-  readonly workload: "drawn" | "steady";
+  readonly workload: "drawn" | "steady" | "pinned";
   /** `default`, `none`, or the path of a file of rates. */
   readonly faults: string;
   readonly nodes: number;
@@ -43,7 +43,12 @@ export const SIMULATE_FLAGS: readonly FlagSpec[] = [
   ),
   flag("pods", "int32", "30", "Pods per node"),
   flag("duration", "duration", "2h0m0s", "Virtual time with faults; healing and emptying the node come after it"),
-  flag("workload", "string", "drawn", "`drawn` from the seed, or `steady`: healthy pods on a modern runtime"),
+  flag(
+    "workload",
+    "string",
+    "drawn",
+    "`drawn` from the seed, `steady`: healthy pods, or `pinned`: pods with CPUs of their own",
+  ),
   flag("faults", "string", "default", "`default` draws rates from the seed, `none`, or a JSON file of rates by fault"),
   flag("nodes", "int32", "1", "Nodes that run at the same time"),
   flag("threads", "int32", "0", "Threads that share the nodes; the result stays the same; 0 is one per core"),
@@ -67,8 +72,8 @@ export function readSimulateFlags(
     return value;
   };
   const workload = text("workload");
-  if (workload !== "drawn" && workload !== "steady") {
-    errors.push(`--workload: must be drawn or steady, got ${JSON.stringify(workload)}`);
+  if (workload !== "drawn" && workload !== "steady" && workload !== "pinned") {
+    errors.push(`--workload: must be drawn, steady or pinned, got ${JSON.stringify(workload)}`);
   }
   const durationMs = Number(values["duration"]);
   if (!(durationMs > 0)) errors.push("--duration: must be more than 0");
@@ -78,7 +83,7 @@ export function readSimulateFlags(
     seed: text("seed"),
     pods: whole("pods", 0, 1_000),
     durationMs: Math.round(durationMs),
-    workload: workload === "steady" ? workload : "drawn",
+    workload: workload === "steady" || workload === "pinned" ? workload : "drawn",
     faults: text("faults"),
     nodes: whole("nodes", 1, 10_000),
     threads: whole("threads", 0, 1_024),

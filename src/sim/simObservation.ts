@@ -45,6 +45,8 @@ export type UntimedObservation =
       readonly image?: SimImage;
       /** Revision of the pod's ConfigMap that a CreateContainer uses. */
       readonly configRevision?: number;
+      /** CPUs that a CreateContainer or UpdateContainerResources names. */
+      readonly cpus?: string;
     }
   | { readonly kind: "change"; readonly change: SimChange }
   | { readonly kind: "event"; readonly event: KubeletEvent }

@@ -5,7 +5,14 @@ import type { CriRpc } from "../core/criOperations.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { podsDir } from "../core/paths.ts";
 import { parsePodCgroupName } from "../core/resources/podCgroup.ts";
-import type { CreateContainerRequest, ExecSyncRequest, RemoveImageRequest, StopContainerRequest } from "../gen/cri.ts";
+import type {
+  CreateContainerRequest,
+  ExecSyncRequest,
+  LinuxContainerResources,
+  RemoveImageRequest,
+  StopContainerRequest,
+  UpdateContainerResourcesRequest,
+} from "../gen/cri.ts";
 import type { ApiServer, ObjectRef } from "../ports/apiServer.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import { type StoredObject, typed } from "../core/apiObjects/storedObject.ts";
@@ -35,8 +42,11 @@ export function probeObservation(
 
 type RequestDetails = Pick<
   UntimedObservation & { readonly kind: "call" },
-  "graceSeconds" | "command" | "configRevision" | "image"
+  "graceSeconds" | "command" | "configRevision" | "image" | "cpus"
 >;
+
+const cpusOf = (resources: LinuxContainerResources | undefined): RequestDetails =>
+  resources === undefined || resources.cpusetCpus === "" ? {} : { cpus: resources.cpusetCpus };
 
 /** Returns the observed fields of a request other than its subject. */
 export function requestDetails(
@@ -45,7 +55,11 @@ export function requestDetails(
   imageOf: (reference: string) => SimImage | undefined,
 ): RequestDetails {
   if (rpc === "StopContainer") return { graceSeconds: Number((request as StopContainerRequest).timeout) };
-  if (rpc === "CreateContainer") return configRevisionOf(request as CreateContainerRequest);
+  if (rpc === "CreateContainer") {
+    const create = request as CreateContainerRequest;
+    return { ...configRevisionOf(create), ...cpusOf(create.config?.linux?.resources) };
+  }
+  if (rpc === "UpdateContainerResources") return cpusOf((request as UpdateContainerResourcesRequest).linux);
   if (rpc === "RemoveImage") {
     const image = imageOf((request as RemoveImageRequest).image?.image ?? "");
     return image === undefined ? {} : { image };

@@ -2,7 +2,14 @@
 import { kubeletError } from "../core/errors.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { type FaultKind, type FaultRates, readFaultRates } from "./faults/faultKinds.ts";
-import { drawWorkload, type SimPodPlan, steadyWorkload, type Workload, WORKLOADS } from "./workload/workload.ts";
+import {
+  drawWorkload,
+  pinnedWorkload,
+  type SimPodPlan,
+  steadyWorkload,
+  type Workload,
+  WORKLOADS,
+} from "./workload/workload.ts";
 
 /** Incremented when the same data would define another run. */
 export const REPLAY_VERSION = 4;
@@ -39,8 +46,8 @@ const RUNS_SHORT = [
 export function replayedPods(replay: SimReplay): readonly SimPodPlan[] {
   const { seed, pods, durationMs, workload, isCalm, keptPods, rates } = replay;
   const hasPriorities = RUNS_SHORT.some((kind) => rates[kind] > 0);
-  const all =
-    workload === "steady" ? steadyWorkload(pods) : drawWorkload(seed, { pods, durationMs, isCalm, hasPriorities });
+  const draw = workload === "pinned" ? pinnedWorkload : drawWorkload;
+  const all = workload === "steady" ? steadyWorkload(pods) : draw(seed, { pods, durationMs, isCalm, hasPriorities });
   if (keptPods === undefined) return all;
   const kept = new Set(keptPods);
   return all.filter(({ name }) => kept.has(name));

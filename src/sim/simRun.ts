@@ -22,9 +22,11 @@ import { openDesires } from "./checkers/desiredState.ts";
 import { openStatuses } from "./checkers/statusesArrive.ts";
 import { noBusyLoop } from "./checkers/noBusyLoop.ts";
 import { openDuties } from "./checkers/nodeInCluster.ts";
+import { leakedHardware, openMoves } from "./checkers/hardwareSettles.ts";
 import { openSizes } from "./checkers/sizesSettle.ts";
 import { leftovers, leftTimers } from "./checkers/leftovers.ts";
 import { createHeapScheduler } from "./time/heapScheduler.ts";
+import { pinnedNode } from "./pinnedNode.ts";
 import { createPrng } from "./prng.ts";
 import type { SimViolation } from "./simChecker.ts";
 import { createSimClock } from "./time/simClock.ts";
@@ -181,11 +183,13 @@ function* life({ node, server, owners, durationMs, dice, heal, stepsUntil, blame
   };
   if (!(yield* wait("desiredState", () => openDesires(node, owners.wanted())))) return;
   if (!(yield* wait("sizesSettle", () => openSizes(node)))) return;
+  if (!(yield* wait("hardwareSettles", () => openMoves(node)))) return;
   if (!(yield* wait("statusesArrive", () => openStatuses(node)))) return;
   if (!(yield* wait("nodeInCluster", () => openDuties(node, server)))) return;
   node.note("nobody wants anything any more");
   owners.leave();
   if (!(yield* wait("leftovers", () => leftovers(node)))) return;
+  if (!(yield* wait("hardwareSettles", () => leakedHardware(node)))) return;
   if (!stepsUntil(node.clock.monotonicMs() + CALM_MS)) return;
   node.crashKubelet();
   // Intermediate hops of long timers end within one step.
@@ -243,6 +247,7 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
     windowSize: undefined,
   };
   const kind = options.workload === "steady" ? STEADY_NODE : drawn;
+  const pinned = options.workload === "pinned" ? pinnedNode(createPrng(`${seed}/pinned`)) : undefined;
   const calls = createCallFaults(dice, (afterMs, prng) => accidents.crashKubelet(afterMs, prng));
   const page = createPageFaults(dice);
   const config: Partial<KubeletConfig> = {
@@ -250,6 +255,7 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
     imageGc: createPrng(`${seed}/imageGc`).pick(IMAGE_GC),
     ...(options.rates.pidsTaken > 0 ? createPrng(`${seed}/eviction`).pick(EVICTION) : {}),
     sources: kind.readsPage ? ["file", "http", "api"] : ["file", "api"],
+    ...pinned?.config,
   };
   const api = createApiFaults();
   const scheduler = createHeapScheduler();
@@ -262,6 +268,7 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
   const node = createSimNode({
     seed,
     config,
+    ...(pinned === undefined ? {} : { machine: pinned.machine }),
     scheduler,
     api: server,
     modern: kind.modern,

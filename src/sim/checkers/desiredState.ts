@@ -34,7 +34,7 @@ function problemOf({ metadata, spec, status }: Pod, { plan, uid }: WantedPod): s
   // rejected pod lists its containers as lost.
   const gaveWay =
     containerStatuses.length === 0 ||
-    ["Preempting", "Evicted", "UnexpectedAdmissionError"].includes(reason) ||
+    ["Preempting", "Evicted", "UnexpectedAdmissionError", "TopologyAffinityError"].includes(reason) ||
     reason.startsWith("OutOf");
   if (phase === "Failed" && gaveWay) return undefined;
   if (status !== undefined && isDisruptedHere(status) && hasSucceeded(status) && isInitialized(spec, status)) {

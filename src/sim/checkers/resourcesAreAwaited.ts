@@ -2,6 +2,7 @@
  * The kubelet rejects no pod for lack of capacity that terminating pods are about to free: a rejected pod does not fit
  * beside the pods that stay.
  */
+import type { PodStatus } from "../../core/api.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import { podRequests } from "../../core/resources/podResources.ts";
@@ -11,11 +12,15 @@ import { hostPortsOf, nodeMisfit, type TakenPart } from "./nodeMisfit.ts";
 import { createPodSandboxes } from "./podSandboxes.ts";
 import { createStayingPods } from "./stayingPods.ts";
 
+/** Refusals by the CPU and memory manager: the place of what is free counts, not its amount. */
+const FOR_HARDWARE = /\[memorymanager\]|not enough cpus available/;
+
 /**
  * Whether a rejection has a reason of capacity. The checker knows only the resources of the configuration: the amount
  * of any other extended resource is in the Node, which no observation shows.
  */
-const isForResources = (reason: string, resources: KubeletConfig["allocatable"]): boolean => {
+const isForResources = ({ reason = "", message = "" }: PodStatus, resources: KubeletConfig["allocatable"]): boolean => {
+  if (FOR_HARDWARE.test(message)) return false;
   if (reason === "UnexpectedAdmissionError" || reason === "NodePorts") return true;
   if (!reason.startsWith("OutOf")) return false;
   const resource = reason.slice("OutOf".length);
@@ -68,7 +73,7 @@ export function resourcesAreAwaited(config: Pick<KubeletConfig, "allocatable" | 
           }
           if (!isTerminalPhase(phase)) return undefined;
           const isNews = !isTerminalPhase(before?.phase) && !staying.isOver(podUid);
-          const isRejection = phase === "Failed" && isForResources(reason ?? "", config.allocatable) && isNews;
+          const isRejection = phase === "Failed" && isForResources(after, config.allocatable) && isNews;
           if (!isRejection) {
             staying.goes(podUid, atMs);
             return undefined;

@@ -21,6 +21,8 @@ import { oneIncarnation } from "./oneIncarnation.ts";
 import { oneLiveInstance } from "./oneLiveInstance.ts";
 import { oneMirror } from "./oneMirror.ts";
 import { oneSandbox } from "./oneSandbox.ts";
+import { ownCpus } from "./ownCpus.ts";
+import { ownMemory } from "./ownMemory.ts";
 import { oomKillsAreTold } from "./oomKillsAreTold.ts";
 import { pressureLasts } from "./pressureLasts.ts";
 import { preStopOnce } from "./preStopOnce.ts";
@@ -37,12 +39,20 @@ import { writesInBounds } from "./writesInBounds.ts";
 /** The part of a configuration that the checkers need. */
 export type CheckedConfig = Pick<
   KubeletConfig,
-  "allocatable" | "maxPods" | "containerBackoff" | "imageGc" | "evictionThresholds" | "pressureTransitionMs" | "sources"
+  | "allocatable"
+  | "maxPods"
+  | "containerBackoff"
+  | "imageGc"
+  | "evictionThresholds"
+  | "pressureTransitionMs"
+  | "sources"
+  | "hardware"
 >;
 
 /** Creates a new set of checkers for a node with this configuration. */
 export function usualCheckers(config: CheckedConfig): readonly SimChecker[] {
   const live = liveContainers();
+  const { hardware } = config;
   return [
     oneLiveInstance(),
     oneSandbox(live),
@@ -75,5 +85,7 @@ export function usualCheckers(config: CheckedConfig): readonly SimChecker[] {
     evictedAreTold(),
     pressureLasts(config),
     oomKillsAreTold(),
+    ...(hardware?.cpus === undefined ? [] : [ownCpus()]),
+    ...(hardware?.memory === undefined ? [] : [ownMemory(hardware.memory)]),
   ];
 }

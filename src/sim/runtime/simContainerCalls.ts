@@ -2,7 +2,12 @@
 import type { Observable } from "rxjs";
 import { concat, ignoreElements, merge, of, take, tap } from "rxjs";
 import { kubeletError } from "../../core/errors.ts";
-import { ContainerConfig, ContainerEventType, type ContainerStatusResponse } from "../../gen/cri.ts";
+import {
+  ContainerConfig,
+  ContainerEventType,
+  type ContainerStatusResponse,
+  type LinuxContainerResources,
+} from "../../gen/cri.ts";
 import type * as cri from "../../gen/cri.ts";
 import { longTimer } from "../../operators/longTimer.ts";
 import type { Call } from "../../ports/call.ts";
@@ -168,6 +173,16 @@ export const listContainers = (
     return { containers: candidates(world.containers, labelSelector).filter(matches).map(containerMessage) };
   });
 
+/** Returns the resources after an update: a request for other CPUs alone changes nothing else. */
+function updatedResources(
+  { resources: before }: SimContainer,
+  linux: LinuxContainerResources | undefined,
+): LinuxContainerResources | undefined {
+  if (linux === undefined || before === undefined) return linux ?? before;
+  const { cpusetCpus, cpusetMems } = before;
+  return linux.cpusetCpus === "" ? { ...linux, cpusetCpus, cpusetMems } : { ...before, cpusetCpus: linux.cpusetCpus };
+}
+
 /** UpdateContainerResources: a program above its new memory limit is killed. */
 export const updateContainerResources = (
   world: SimWorld,
@@ -175,9 +190,9 @@ export const updateContainerResources = (
 ): Call<cri.UpdateContainerResourcesResponse> =>
   atOnce(() => {
     const container = containerOf(world, containerId);
-    world.containers.set(containerId, { ...container, resources: linux ?? container.resources });
+    world.containers.set(containerId, { ...container, resources: updatedResources(container, linux) });
     const process = world.processes.get(containerId);
-    if (process !== undefined && linux !== undefined) {
+    if (process !== undefined && linux !== undefined && linux.cpusetCpus === "") {
       world.host.processes.change(process.pid, { memoryLimitBytes: Number(linux.memoryLimitInBytes) });
     }
     return {};

@@ -100,4 +100,7 @@ export interface SimChange {
   readonly image?: SimImage;
   /** Id of the image of a created container. */
   readonly imageId?: string;
+  /** CPUs and NUMA nodes of a created container that is not to run on all. */
+  readonly cpus?: string;
+  readonly mems?: string;
 }

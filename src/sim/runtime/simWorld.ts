@@ -103,8 +103,14 @@ export const imagesFill = (images: readonly SimImage[]): SimFill => ({
 });
 
 /** Returns the fields of a change that only some kinds have. */
-function changeDetails(kind: SimChange["kind"], { phase, image }: SimContainer): Partial<SimChange> {
-  if (kind === "container created") return { imageId: image.id };
+/** Returns the CPUs and NUMA nodes that are named. */
+function placeOf(resources: SimContainer["resources"]): Pick<SimChange, "cpus" | "mems"> {
+  const { cpusetCpus: cpus = "", cpusetMems: mems = "" } = resources ?? {};
+  return { ...(cpus !== "" && { cpus }), ...(mems !== "" && { mems }) };
+}
+
+function changeDetails(kind: SimChange["kind"], { phase, image, resources }: SimContainer): Partial<SimChange> {
+  if (kind === "container created") return { imageId: image.id, ...placeOf(resources) };
   if (kind !== "container exited" || phase.kind !== "exited") return {};
   return { exitCode: phase.exitCode, reason: phase.reason };
 }

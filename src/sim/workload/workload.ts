@@ -13,6 +13,7 @@ import {
   type SimConfigStep,
 } from "./workloadConfig.ts";
 import { type Fields, POD_KINDS } from "./podKinds.ts";
+import { drawPinning, pinnedSpec, type SimPinning } from "./workloadPinning.ts";
 import { type SimTenancy, tenantSpec } from "./workloadTenants.ts";
 import { drawMounting, mountedSpec, type SimMounting } from "./workloadVolumes.ts";
 import { drawResizes, drawSizing, type SimResizeStep, type SimSizing, sizedSpec } from "./workloadSizes.ts";
@@ -46,6 +47,8 @@ export interface SimPodPlan {
   readonly priority?: number;
   /** Set only for API pods that take the resources of others. */
   readonly tenancy?: SimTenancy;
+  /** Set only on nodes that give pods hardware of their own. */
+  readonly pinning?: SimPinning;
   readonly steps: readonly SimPodStep[];
 }
 
@@ -68,10 +71,10 @@ const pickKind = (prng: Prng): string => {
 };
 
 /**
- * Kinds of workloads: `drawn` from the seed, with pods that fail among them, or `steady`: healthy pods on a modern
- * runtime.
+ * Kinds of workloads: `drawn` from the seed, with pods that fail among them; `steady`: healthy pods on a modern runtime;
+ * `pinned`: drawn, on a node of two NUMA nodes that gives pods CPUs and memory of their own.
  */
-export const WORKLOADS = ["drawn", "steady"] as const;
+export const WORKLOADS = ["drawn", "steady", "pinned"] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
 /** Returns API pods that start at once, run forever and never change, like most pods of a real fleet. */
@@ -123,6 +126,17 @@ export function drawWorkload(
     return isOnPage ? { ...plan, source: "http" } : plan;
   });
 }
+
+/** Returns the pods of a node that gives them hardware of their own; none of them is resized. */
+export const pinnedWorkload = (
+  seed: string | number,
+  options: Parameters<typeof drawWorkload>[1],
+): readonly SimPodPlan[] =>
+  drawWorkload(seed, options).map(({ sizing: _, steps, ...plan }, index) => {
+    const pinning = drawPinning(createPrng(`${seed}/pinning/${index}`));
+    const others = steps.filter(({ kind }) => kind !== "resize");
+    return { ...plan, steps: others, ...(pinning === undefined ? {} : { pinning }) };
+  });
 
 function withSizes(
   plan: DrawnPod,
@@ -184,7 +198,7 @@ function drawStep(
  * their image.
  */
 export function podManifest(plan: SimPodPlan, revision: number): Fields {
-  const { name, kind, source, graceSeconds, image, sizing, configuring, mounting, tenancy, priority } = plan;
+  const { name, kind, source, graceSeconds, image, sizing, configuring, mounting, tenancy, pinning, priority } = plan;
   const tagged = source === "api" ? `${image}.${revision}` : image;
   const { containers, ...spec } = (POD_KINDS[kind] ?? POD_KINDS["steady"])?.spec(tagged) ?? {};
   const env = source === "api" ? {} : { env: [{ name: "REVISION", value: String(revision) }] };
@@ -198,7 +212,7 @@ export function podManifest(plan: SimPodPlan, revision: number): Fields {
     kind: "Pod",
     metadata: { name, namespace: SIM_NAMESPACE },
     spec: mountedSpec(
-      tenantSpec(sizedSpec(made, sizing), tenancy),
+      tenantSpec(pinnedSpec(sizedSpec(made, sizing), pinning), tenancy),
       mounting,
       configuring && { name: configNameOf(configuring, name), hasSecret: configuring.hasSecret },
     ),

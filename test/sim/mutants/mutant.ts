@@ -7,6 +7,7 @@ import type { PodStatus } from "../../../src/core/api.ts";
 import { POD_UID_LABEL } from "../../../src/core/container/labels.ts";
 import { podUid } from "../../../src/core/ids.ts";
 import { podDir } from "../../../src/core/paths.ts";
+import type { AssignHardware } from "../../../src/core/topology/hardware.ts";
 import type { Container } from "../../../src/gen/cri.ts";
 import { createKubelet } from "../../../src/kubelet.ts";
 import type { ApiServer } from "../../../src/ports/apiServer.ts";
@@ -15,6 +16,7 @@ import type { ImageService, RuntimeService } from "../../../src/ports/cri.ts";
 import type { KubeletPorts } from "../../../src/ports/kubeletPorts.ts";
 import { type FaultRates, noFaults } from "../../../src/sim/faults/faultKinds.ts";
 import type { CreateKubelet } from "../../../src/sim/simKubelet.ts";
+import type { Workload } from "../../../src/sim/workload/workload.ts";
 
 /** A bug and the checker it violates. */
 export interface Mutant {
@@ -25,6 +27,8 @@ export interface Mutant {
   readonly createKubelet: CreateKubelet;
   /** Pods per run, for bugs that the default number rarely shows. */
   readonly pods?: number;
+  /** Workload of a run; default `drawn`. */
+  readonly workload?: Workload;
   /** Fault rates of a run, for bugs that a seed's own faults rarely show. */
   readonly faults?: FaultRates;
 }
@@ -39,6 +43,17 @@ export const withPorts =
 export const withRuntime = (
   alter: (runtime: RuntimeService, ports: KubeletPorts) => Partial<RuntimeService>,
 ): CreateKubelet => withPorts((ports) => ({ runtime: { ...ports.runtime, ...alter(ports.runtime, ports) } }));
+
+/** Creates a kubelet that gives out hardware in another way. */
+export const withAssignment =
+  (alter: (assign: AssignHardware) => AssignHardware): CreateKubelet =>
+  (config, ports) => {
+    const { hardware } = config;
+    return createKubelet(
+      hardware === undefined ? config : { ...config, hardware: { ...hardware, assign: alter(hardware.assign) } },
+      ports,
+    );
+  };
 
 /** Creates a kubelet with some image requests replaced. */
 export const withImages = (alter: (images: ImageService) => Partial<ImageService>): CreateKubelet =>

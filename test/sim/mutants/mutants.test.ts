@@ -5,10 +5,13 @@ import { SEED_PATIENCE_MS } from "../../support/seedRun.ts";
 import { believedOrders } from "./believedOrders.ts";
 import { deafToSources } from "./deafToSources.ts";
 import { diskFirst } from "./diskFirst.ts";
+import { crowdedShare } from "./crowdedShare.ts";
 import { droppedStatuses } from "./droppedStatuses.ts";
+import { doubleBooking } from "./doubleBooking.ts";
 import { eagerRestarts } from "./eagerRestarts.ts";
 import { flatCurve } from "./flatCurve.ts";
 import { flappingPressure } from "./flappingPressure.ts";
+import { forgottenCpus } from "./forgottenCpus.ts";
 import { forgottenRestarts } from "./forgottenRestarts.ts";
 import { forgottenUses } from "./forgottenUses.ts";
 import { greedyImageGc } from "./greedyImageGc.ts";
@@ -24,6 +27,7 @@ import { lazyRenewals } from "./lazyRenewals.ts";
 import { leakedCgroups } from "./leakedCgroups.ts";
 import { leakedLogs } from "./leakedLogs.ts";
 import type { Mutant } from "./mutant.ts";
+import { movedMemory } from "./movedMemory.ts";
 import { newSandboxFirst } from "./newSandboxFirst.ts";
 import { oldNews } from "./oldNews.ts";
 import { openDoors } from "./openDoors.ts";
@@ -37,6 +41,7 @@ import { sharedUserIds } from "./sharedUserIds.ts";
 import { sidecarsFirst } from "./sidecarsFirst.ts";
 import { silentDisruptions } from "./silentDisruptions.ts";
 import { skippedStartup } from "./skippedStartup.ts";
+import { stayingCrowd } from "./stayingCrowd.ts";
 import { staleObjects } from "./staleObjects.ts";
 import { trustedRuntime } from "./trustedRuntime.ts";
 import { trustedEvents } from "./trustedEvents.ts";
@@ -95,16 +100,22 @@ const MUTANTS: readonly Mutant[] = [
   hastyEvictions,
   flappingPressure,
   hiddenOomKills,
+  doubleBooking,
+  crowdedShare,
+  forgottenCpus,
+  movedMemory,
+  stayingCrowd,
 ];
 
 /** Returns the first seed whose run the checker reports; undefined beyond the limit. */
-function firstSeed({ createKubelet, caughtBy, pods = PODS, faults }: Mutant): number | undefined {
+function firstSeed({ createKubelet, caughtBy, pods = PODS, faults, workload = "drawn" }: Mutant): number | undefined {
   for (let seed = 1; seed <= MAX_SEEDS; seed += 1) {
     const { violations } = simulateSeed({
       seed,
       pods,
       durationMs: DURATION_MS,
       faults: faults ?? "default",
+      workload,
       createKubelet,
     });
     if (violations.some(({ checker }) => checker === caughtBy)) return seed;

@@ -84,10 +84,13 @@ describe("containerCpus", () => {
   it(
     "leaves containers alone until the registry knows which CPUs pods of before have",
     marbles((m) => {
+      const unsub = "   2s !";
+      const expected = "";
+
       const { cpus$, calls, runs, holds } = nodeWithCpus(m, false);
       runs("a", "shares");
       m.at(1_000, () => holds({ b: withCpus(1, 2) }));
-      m.expectObservable(cpus$, "2s !").toBe("");
+      m.expectObservable(cpus$, unsub).toBe(expected);
       m.flush();
       expect(calls).toEqual(["1000 shares=0,3"]);
     }),
@@ -96,11 +99,14 @@ describe("containerCpus", () => {
   it(
     "gives a container the CPUs that are shared once its turn comes, however long the calls before it take",
     marbles((m) => {
+      const unsub = "   5s !";
+      const expected = "";
+
       const { node, cpus$, calls, runs, holds } = nodeWithCpus(m);
       node.callMs = 1_000;
       runs("a", "first", "second");
       m.at(500, () => holds({ b: withCpus(1, 2) }));
-      m.expectObservable(cpus$, "5s !").toBe("");
+      m.expectObservable(cpus$, unsub).toBe(expected);
       m.flush();
       expect(calls).toEqual(["0 first=0-3", "1000 second=0,3", "2000 first=0,3"]);
     }),
@@ -126,12 +132,15 @@ describe("containerCpus", () => {
   it(
     "repeats the calls for a container of which one failed: it may take effect after the others",
     marbles((m) => {
+      const unsub = "   601s !";
+      const expected = "";
+
       const { node, cpus$, calls, runs } = nodeWithCpus(m);
       node.isBroken = true;
       runs("a", "first");
       m.at(1_000, () => (node.isBroken = false));
       m.at(2_000, () => runs("a", "first", "second"));
-      m.expectObservable(cpus$, "601s !").toBe("");
+      m.expectObservable(cpus$, unsub).toBe(expected);
       m.flush();
       expect(calls).toEqual([
         "0 first=0-3",

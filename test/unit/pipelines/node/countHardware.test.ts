@@ -17,7 +17,7 @@ it("says which containers get other hardware than before a restart", () => {
     ["main", { cpus: [1, 2] }],
     ["same", { cpus: [4], mask: 1 }],
   ]);
-  countedAssignment(() => ({ hardware: now }), telemetry, clock)(podOf(), [], kept);
+  countedAssignment(() => ({ hardware: now }), telemetry, clock)?.(podOf(), [], kept);
   expect(telemetry.lines.map(({ fields }) => fields)).toEqual([
     {
       pod: "demo/plain",
@@ -33,7 +33,7 @@ it("says which containers get other hardware than before a restart", () => {
 it.each(["cpus", "memory"] as const)("counts a refusal of %s as a request and an error", (by) => {
   const telemetry = recordingTelemetry();
   const refusal = { reason: "UnexpectedAdmissionError", message: "no", by };
-  countedAssignment(() => ({ refusal }), telemetry, clock)(podOf(), [], undefined);
+  countedAssignment(() => ({ refusal }), telemetry, clock)?.(podOf(), [], undefined);
   const manager = by === "cpus" ? "cpu" : "memory";
   const of = (what: string) => telemetry.samples.get(`kubelet_${manager}_manager_pinning_${what}_total`);
   expect([of("requests"), of("errors")]).toEqual([1, 1]);

@@ -5,7 +5,7 @@
  * as a file system that does not answer, occupies one thread and delays no other figure. Upstream:
  * threshold_notifier_linux.go of pkg/kubelet/eviction, for memory only.
  */
-import { catchError, defer, EMPTY, merge, type Observable, of, switchMap } from "rxjs";
+import { catchError, defer, EMPTY, merge, type Observable, of, switchMap, tap } from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";
 import { type Observations, observationsOf, type PressureFigures } from "../../core/eviction/observations.ts";
 import type { DiskLayout } from "../../core/eviction/nodeReclaim.ts";
@@ -35,9 +35,14 @@ type Ports = ObservationPorts & Pick<KubeletPorts, "machine" | "memoryEvents">;
  */
 export function pressureWakes(ports: Ports, config: ObservationConfig, looks: Cell<SignalLooks>): Observable<unknown> {
   if (config.evictionThresholds.length === 0) return EMPTY;
-  return merge(
+  const { log } = ports.telemetry;
+  const crossings$ = merge(
     ...measurements(ports, config).map((measurement) => crossings(measurement, ports, config, looks)),
-    ports.memoryEvents?.(podsCgroup(config)) ?? EMPTY,
+  );
+  const events$ = ports.memoryEvents?.(podsCgroup(config)) ?? EMPTY;
+  return merge(
+    crossings$.pipe(tap(({ crossed }) => log.debug("Eviction manager: woken by a look", { signals: crossed }))),
+    events$.pipe(tap((event) => log.debug("Eviction manager: woken by the kernel", { event }))),
   );
 }
 

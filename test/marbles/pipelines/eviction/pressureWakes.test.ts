@@ -64,7 +64,7 @@ function machine(clock: Clock, usage: Partial<HostUsage>, memoryEvents?: Ports["
   );
   const telemetry = recordingTelemetry();
   const ports = { clock, telemetry, hostUsage: counted, machine: { cpuCount: 2 }, memoryEvents };
-  return { ports: ports as unknown as Ports, looks };
+  return { ports: ports as unknown as Ports, looks, lines: telemetry.lines };
 }
 const noLooks = () => createCell<SignalLooks>(new Map());
 
@@ -133,6 +133,24 @@ describe("pressureWakes", () => {
       expectObservable(pressureWakes(ports, config(MEMORY), noLooks()), unsub).toBe(expected, { s: "stall" });
       flush();
       expect(paths).toEqual(["/kubepods.slice"]);
+    }),
+  );
+
+  it(
+    "says whether a look or the kernel woke the manager",
+    marbles(({ clock, at, hot, expectObservable, flush }) => {
+      let available = 40n * GIB;
+      at(11_000, () => (available = 0n));
+      const { ports, lines } = machine(clock, { memory: () => defer(() => of(memory(available))) }, () =>
+        hot<"limit">("3s l", { l: "limit" }),
+      );
+      const wakes$ = pressureWakes(ports, config(MEMORY), noLooks()).pipe(map(() => "w"));
+      expectObservable(wakes$, "12s !").toBe("3s w 8399ms w");
+      flush();
+      expect(lines.map(({ level, message, fields }) => [level, message, fields])).toEqual([
+        ["debug", "Eviction manager: woken by the kernel", { event: "limit" }],
+        ["debug", "Eviction manager: woken by a look", { signals: ["memory.available"] }],
+      ]);
     }),
   );
 

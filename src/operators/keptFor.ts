@@ -20,14 +20,18 @@ import { shareByKey } from "./shareByKey.ts";
  * Cancels: the run, when its last subscriber unsubscribes. Errors: passed to all waiting subscribers, and not kept.
  * Bound: one run, one value.
  */
-export function keptFor<T>(ms: number, clock: Clock, call: () => Call<T>): Call<T> {
+export const keptFor = <T>(ms: number, clock: Clock, call: () => Call<T>): Call<T> => keptValue(clock, call)(ms);
+
+/** Lets each subscriber of a kept value say how old it may be; otherwise as `keptFor`. */
+export function keptValue<T>(clock: Clock, call: () => Call<T>): (ms: number) => Call<T> {
   let kept: { readonly value: T; readonly at: MonotonicMs } | undefined;
   const keep = (value: T): void => {
     kept = { value, at: clock.monotonicMs() };
   };
   const runs = shareByKey<undefined, T>({ start: () => call().pipe(tap(keep)) });
-  return defer(() => {
-    if (kept !== undefined && clock.monotonicMs() - kept.at < ms) return of(kept.value);
-    return runs.join(undefined);
-  });
+  return (ms) =>
+    defer(() => {
+      if (kept !== undefined && clock.monotonicMs() - kept.at < ms) return of(kept.value);
+      return runs.join(undefined);
+    });
 }

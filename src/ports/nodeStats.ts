@@ -8,8 +8,8 @@ import type { Call } from "./call.ts";
  * `volumeStatsAggPeriod`. Errors: KubeletError when the runtime does not respond.
  */
 export interface NodeStats {
-  /** Returns all statistics. */
-  summary(): Call<Summary>;
+  /** Returns all statistics; directories were counted at most `maxAgeMs` ago if that is less than the period. */
+  summary(maxAgeMs?: number): Call<Summary>;
   /** Returns all statistics but those of directories (logs, volumes), which can take long to count. */
   summaryWithoutDirectories(): Call<Summary>;
   /** Returns CPU, memory and swap only, without measuring disks. */

@@ -36,6 +36,8 @@ export function evictionNode(
 ) {
   /** The events of the run, each with its time. */
   const story: string[] = [];
+  /** How old counts of directories might be, for each request that needed them. */
+  const countAges: (number | undefined)[] = [];
   const note = (what: string): unknown => story.push(`${clock.monotonicMs()} ${what}`);
   const telemetry = recordingTelemetry();
   const free = { memory: 1_000, disk: 1_000 };
@@ -112,7 +114,10 @@ export function evictionNode(
   };
   const tools = {
     stats: {
-      summary: () => (answers.countMs === 0 ? summary() : summary().pipe(delay(answers.countMs, clock.scheduler))),
+      summary: (maxAgeMs?: number) => {
+        countAges.push(maxAgeMs);
+        return answers.countMs === 0 ? summary() : summary().pipe(delay(answers.countMs, clock.scheduler));
+      },
       summaryWithoutDirectories: summary,
       diskLayout: () => defer(() => answers.diskLayout()),
     },
@@ -123,6 +128,7 @@ export function evictionNode(
   };
   return {
     story,
+    countAges,
     telemetry,
     free,
     answers,

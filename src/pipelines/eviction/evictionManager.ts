@@ -47,6 +47,11 @@ import { isAnyLimited, limitEvictions } from "./storageLimits.ts";
 
 /** Upstream: evictionMonitoringPeriod. */
 const LOOK_EVERY_MS = 10_000;
+/**
+ * Age of the counts of directories by which pods are ranked. Upstream ranks by counts of up to a minute ago, so that a
+ * bystander goes before the pod that has just filled the disk.
+ */
+const RANKED_MS = 1_000;
 
 /**
  * Looks every 10 s, at each wake, at once after an evicted pod was cleaned up, and more often while an eviction is
@@ -152,7 +157,8 @@ function actOn(
   if (first !== undefined && isSpaceAwaited(delay, first, context.ports.clock.monotonicMs())) return EMPTY;
   const isLimited = !isUrgent && config.limitsLocalStorage && isAnyLimited(cells.registry.value);
   if (met.length === 0 && !isLimited) return EMPTY;
-  return measurePods(isLimited || (!isUrgent && met.some(isOfDisk)), context).pipe(
+  const needsDisks = !isUrgent && met.some(isOfDisk);
+  return measurePods(isLimited || needsDisks, needsDisks ? RANKED_MS : undefined, context).pipe(
     switchMap((usage) => {
       const beyond = isLimited ? limitEvictions(usage) : [];
       if (beyond.length > 0) return evictBeyondLimits(beyond, context);
@@ -188,10 +194,11 @@ const ONE_DISK: DiskLayout = { hasImageFs: false, isSplit: false };
 /** Emits the usage of all pods once; nothing when it cannot be measured. */
 function measurePods(
   needsDisks: boolean,
+  maxAgeMs: number | undefined,
   { ports: { telemetry }, cells, tools: { stats } }: EvictionContext,
 ): Observable<PodUsage> {
   const measured$ = needsDisks
-    ? forkJoin({ summary: stats.summary(), layout: stats.diskLayout() })
+    ? forkJoin({ summary: stats.summary(maxAgeMs), layout: stats.diskLayout() })
     : forkJoin({ summary: stats.summaryWithoutDirectories(), layout: of(ONE_DISK) });
   return measured$.pipe(
     map((measured) => ({ registry: cells.registry.value, ...measured })),

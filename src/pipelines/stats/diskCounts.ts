@@ -1,5 +1,5 @@
 /**
- * Disk usage of pods, counted at most once in a period for all clients. Owner of the last counts and of their gauges.
+ * Disk usage of pods, counted at most once in a period for all clients that need no newer figures. Owner of the last counts and of their gauges.
  * Bound: one count of each kind at a time.
  */
 import { defer, forkJoin, map, type Observable, of } from "rxjs";
@@ -7,16 +7,16 @@ import { podUid } from "../../core/ids.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { claimSamples, logSamples } from "../../core/stats/diskSamples.ts";
 import type { LogMeasurement, VolumeMeasurement } from "../../core/stats/podStorage.ts";
-import { keptFor } from "../../operators/keptFor.ts";
+import { keptValue } from "../../operators/keptFor.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import { createDiskGauges } from "./diskGauges.ts";
 import { type DiskPorts, type DiskState, measureClaims, measureLogs, measureVolumes } from "./podDisks.ts";
 import { createTreeCounts } from "./treeCounts.ts";
 
-/** Counts, made on subscription; they never error. */
+/** Counts, made on subscription unless there are some of at most `maxAgeMs`, by default of the period; they never error. */
 export interface DiskCounts {
-  readonly logs$: Observable<LogMeasurement>;
-  readonly volumes$: Observable<VolumeMeasurement>;
+  logs(maxAgeMs?: number): Observable<LogMeasurement>;
+  volumes(maxAgeMs?: number): Observable<VolumeMeasurement>;
   /** Owns the counts that continue after their last client is gone. */
   readonly counting$: Observable<never>;
   /** Updates the gauges of logs and of claims. */
@@ -33,24 +33,27 @@ export function createDiskCounts(
   const counts = createTreeCounts(given);
   const ports: DiskPorts = { ...given, counts };
   const periodMs = config.diskStatsPeriodMs;
-  const counted = <T>(measure: () => Observable<T>, nothing: T): Observable<T> =>
-    periodMs > 0 ? keptFor(periodMs, clock, measure) : of(nothing);
-  const logs$ = counted<LogMeasurement>(() => measureLogs(state, ports, config), new Map());
-  const volumes$ = counted<VolumeMeasurement>(() => measureVolumes(state, ports, config), {
+  const counted = <T>(measure: () => Observable<T>, nothing: T): ((maxAgeMs?: number) => Observable<T>) => {
+    if (periodMs <= 0) return () => of(nothing);
+    const kept = keptValue(clock, measure);
+    return (maxAgeMs = periodMs) => kept(Math.min(maxAgeMs, periodMs));
+  };
+  const logs = counted<LogMeasurement>(() => measureLogs(state, ports, config), new Map());
+  const volumes = counted<VolumeMeasurement>(() => measureVolumes(state, ports, config), {
     time: clock.wallTime(),
     byUid: new Map(),
     rootFs: undefined,
   });
   const claims$ = defer(() => (periodMs > 0 ? measureClaims(state, ports) : of([])));
   const gauge = createDiskGauges(telemetry.metrics);
-  const gauge$ = forkJoin([logs$, claims$]).pipe(
-    map(([logs, claims]) => {
-      const ofLogs = [...logs].flatMap(([uid, byContainer]) => {
+  const gauge$ = forkJoin([defer(() => logs()), claims$]).pipe(
+    map(([byPod, claims]) => {
+      const ofLogs = [...byPod].flatMap(([uid, byContainer]) => {
         const pod = state.runtimeStatuses.get(podUid(uid));
         return pod === undefined ? [] : logSamples(pod, byContainer);
       });
       gauge([...ofLogs, ...claims.flatMap(claimSamples)]);
     }),
   );
-  return { counting$: counts.run$, logs$, volumes$, gauge$ };
+  return { counting$: counts.run$, logs, volumes, gauge$ };
 }

@@ -74,8 +74,8 @@ export function createNodeStats(ports: Ports, config: Config, state: State): Mea
   const disks = createDiskCounts(state, ports, config);
   const { layout$ } = createDiskLookup(ports, config);
   return {
-    summary: () =>
-      forkJoin([measured$, disks.logs$, disks.volumes$]).pipe(
+    summary: (maxAgeMs) =>
+      forkJoin([measured$, disks.logs(maxAgeMs), disks.volumes(maxAgeMs)]).pipe(
         map(([{ summary }, logs, volumes]) => withStorage(summary, logs, volumes)),
       ),
     summaryWithoutDirectories: () => measured$.pipe(map(({ summary }) => summary)),

@@ -1,6 +1,6 @@
 import { defer, mergeMap, NEVER } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { keptFor } from "../../../src/operators/keptFor.ts";
+import { keptFor, keptValue } from "../../../src/operators/keptFor.ts";
 import { marbles } from "../../support/marbles.ts";
 
 describe("keptFor", () => {
@@ -71,6 +71,27 @@ describe("keptFor", () => {
       expectObservable(kept$, firstSubscription).toBe(expected);
       expectObservable(kept$, lastSubscription).toBe(expected);
       expectSubscriptions(run$).toBe(runSubs);
+    }),
+  );
+});
+
+describe("keptValue", () => {
+  it(
+    "runs again for a subscriber that needs a newer value, whose answer then serves all",
+    marbles(({ hot, cold, clock, expectObservable, flush }) => {
+      const subscribers = "p---n-p--|";
+      const run = "        -(v|)";
+      const expected = "   -v---vv--|";
+
+      let begun = 0;
+      const kept = keptValue(clock, () => {
+        begun += 1;
+        return cold(run);
+      });
+      const ages: Readonly<Record<string, number>> = { p: 8, n: 2 };
+      expectObservable(hot(subscribers).pipe(mergeMap((who) => kept(ages[who] ?? 0)))).toBe(expected);
+      flush();
+      expect(begun).toBe(2);
     }),
   );
 });

@@ -29,6 +29,22 @@ describe("relief of pressure", () => {
   );
 
   it(
+    "ranks pods for a full disk by directories counted in the last second; limits of pods do with older counts",
+    marbles(({ clock, expectObservable, at, flush }) => {
+      const unsub = "   25s !";
+      const expected = "";
+
+      const node = evictionNode(clock, [MEMORY, DISK]);
+      node.start(pod("limited", { spec: LIMITED }), 300);
+      at(5_000, () => (node.free.disk = 50));
+      expectObservable(node.run(), unsub).toBe(expected);
+      flush();
+      expect([...new Set(node.countAges)]).toEqual([undefined, 1_000]);
+      expect(node.story.filter((line) => line.includes("evicts"))).toHaveLength(1);
+    }),
+  );
+
+  it(
     "evicts one pod, waits until the registry has it cleaned up, and looks again at once",
     marbles(({ clock, expectObservable, at, flush }) => {
       const unsub = "   16s !";

@@ -16,6 +16,8 @@ persistentvolumeclaims v1 true PersistentVolumeClaim
 persistentvolumes v1 false PersistentVolume
 podcertificaterequests certificates.k8s.io/v1beta1 true PodCertificateRequest
 pods v1 true Pod
+resourceclaims resource.k8s.io/v1 true ResourceClaim
+resourceslices resource.k8s.io/v1 false ResourceSlice
 runtimeclasses node.k8s.io/v1 false RuntimeClass
 secrets v1 true Secret
 serviceaccounts v1 true ServiceAccount

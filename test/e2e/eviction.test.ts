@@ -10,7 +10,7 @@ import { unmountBelow } from "../support/kernelState.ts";
 import { type LoopDevice, loopDevice } from "../support/loopDevice.ts";
 import { removeFolder } from "../support/removeFolder.ts";
 import { clusterNode, hasCondition, isReady } from "./clusterNode.ts";
-import { script, server } from "./manifests.ts";
+import { failing, server } from "./manifests.ts";
 
 const DISK_MB = 96;
 const INODES = 6_000;
@@ -77,9 +77,7 @@ describeOnContainerd("node-pressure eviction on containerd", (installation) => {
       const small = `small-beside-${name}`;
       cluster.bind(small, { volumes, containers: [server("main", ":", { volumeMounts })] });
       await cluster.untilTold(small, isReady, "Ready");
-      // Exits with an error: a pod whose containers exit with 0 in their grace is Succeeded, without a reason.
-      const untilKilled = `trap 'exit 1' TERM; ${use}; while :; do sleep 3600 & wait $!; done`;
-      cluster.bind(name, { volumes, containers: [script("main", untilKilled, { volumeMounts })] });
+      cluster.bind(name, { volumes, containers: [failing("main", use, { volumeMounts })] });
       const { status } = await cluster.untilTold(name, isFailed, "Failed");
       expect([status?.reason, status?.message]).toEqual(["Evicted", expect.stringMatching(message)]);
       expect(status?.conditions).toContainEqual(

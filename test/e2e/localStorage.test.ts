@@ -7,7 +7,7 @@ import type { Pod } from "../../src/core/api.ts";
 import type { PodStats, Summary } from "../../src/core/stats/summary.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { clusterNode, isReady } from "./clusterNode.ts";
-import { server as serving } from "./manifests.ts";
+import { failing, server as serving } from "./manifests.ts";
 
 const ref = (name: string) => ({ namespace: "default", name });
 const at = (name: string) => ({ name, mountPath: `/${name}` });
@@ -81,7 +81,7 @@ describeOnContainerd("local storage on containerd", (installation) => {
     ],
   ])("of a pod goes with it: %s", async (what, spec, write, more, message) => {
     const name = what.replaceAll(" ", "-").toLowerCase();
-    const container = serving("main", write, { volumeMounts: [at("scratch")], ...more });
+    const container = failing("main", write, { volumeMounts: [at("scratch")], ...more });
     cluster.bind(name, { ...spec, containers: [container] });
     const { status } = await cluster.untilTold(name, isFailed, "Failed");
     expect([status?.reason, status?.message]).toEqual(["Evicted", message]);

@@ -17,6 +17,13 @@ export const script = (name: string, text: string, more: Partial<Container> = {}
 export const server = (name = "main", before = ":", more: Partial<Container> = {}): Container =>
   script(name, `${before}; ${UNTIL_TERM}`, more);
 
+/**
+ * A container that runs until it is told to end, and exits with 1 then: a pod whose containers all exit with 0 in the
+ * grace of an eviction is Succeeded, without a reason, as upstream.
+ */
+export const failing = (name: string, before: string, more: Partial<Container> = {}): Container =>
+  script(name, `trap 'exit 1' TERM; ${before}; while :; do sleep 3600 & wait $!; done`, more);
+
 /** A manifest; whoever ignores TERM is killed after a second. */
 export const manifest = (
   name: string,

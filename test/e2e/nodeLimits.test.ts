@@ -71,9 +71,9 @@ describe.skipIf(mustSkip(TITLE, missingForMounts()))(TITLE, () => {
   });
 
   it("limits the system's cgroup in all that is reserved, and that of Kubernetes in CPU time alone", async () => {
-    const reported = await daemon?.log();
-    expect(reported).toContain(`Updated limits on system reserved cgroup ${SYSTEM}`);
-    expect(reported).toContain(`Updated limits on kube reserved cgroup ${KUBE}`);
+    for (const cgroup of [`system reserved cgroup ${SYSTEM}`, `kube reserved cgroup ${KUBE}`]) {
+      await waitFor(cgroup, async () => (await daemon?.log())?.includes(`Updated limits on ${cgroup}`));
+    }
     const isV1 = limitOf(SYSTEM, "cpu.shares") !== undefined;
     expect(limitsOf(SYSTEM)).toEqual({ cpu: isV1 ? "256" : "10", memory: String(64 * MI), pids: "500" });
     expect(limitsOf(KUBE)).toEqual({ ...before, cpu: isV1 ? "512" : "20" });

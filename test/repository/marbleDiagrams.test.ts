@@ -5,14 +5,6 @@ import { expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Files whose diagrams are still to be aligned. */
-const EXCEPTIONS: readonly string[] = [
-  "test/marbles/pipelines/devices/followDevices.test.ts",
-  "test/marbles/pipelines/devices/podDevices.test.ts",
-  "test/marbles/pipelines/eviction/pressureWakes.test.ts",
-  "test/marbles/pipelines/node/hardwareState.test.ts",
-];
-
 const nameOf = (callee: ts.Expression): string =>
   ts.isPropertyAccessExpression(callee) ? callee.name.text : ts.isIdentifier(callee) ? callee.text : "";
 
@@ -123,8 +115,8 @@ it("marble tests have their diagrams in aligned blocks", () => {
   const files = globSync("test/**/*.ts", { cwd: root }).filter((file) => !file.startsWith("test/support/"));
   const marbleFiles = files.filter((file) => readFileSync(`${root}${file}`, "utf8").includes("marbles("));
   expect(marbleFiles.length).toBeGreaterThan(100);
-  const found = marbleFiles
-    .filter((file) => !EXCEPTIONS.includes(file))
-    .flatMap((file) => faults(readFileSync(`${root}${file}`, "utf8")).map((fault) => `${file}:${fault}`));
+  const found = marbleFiles.flatMap((file) =>
+    faults(readFileSync(`${root}${file}`, "utf8")).map((fault) => `${file}:${fault}`),
+  );
   expect(found).toEqual([]);
 });

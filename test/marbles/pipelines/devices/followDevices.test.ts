@@ -74,7 +74,10 @@ describe("followDevices", () => {
   it(
     "has the devices of a plugin that registers, and each change of their health at once",
     marbles((m) => {
-      const { run, seen, devices } = world(m, "sg", { "/gpu.sock": [() => m.cold("-a-a-b-c", lists)] });
+      const arrivals = "sg";
+      const gpuLists = "-a-a-b-c";
+
+      const { run, seen, devices } = world(m, arrivals, { "/gpu.sock": [() => m.cold(gpuLists, lists)] });
       run(100);
       expect(seen).toEqual(["1 0/0 away", "2 2/2", "6 1/2", "8 1/1"]);
       expect(devices.value.get(GPU)?.endpoint).toEqual({
@@ -86,8 +89,12 @@ describe("followDevices", () => {
   it(
     "has no healthy device once the plugin has stopped, tries again with growing pauses, and forgets them after five minutes",
     marbles((m) => {
-      const refused = () => m.cold<ListAndWatchResponse>("#", {}, kubeletError("Unavailable", "refused"));
-      const { run, seen, calls } = world(m, "sg", { "/gpu.sock": [() => m.cold("a---|", lists), refused] });
+      const arrivals = "  sg";
+      const firstLists = "a---|";
+      const refusal = "   #";
+
+      const refused = () => m.cold<ListAndWatchResponse>(refusal, {}, kubeletError("Unavailable", "refused"));
+      const { run, seen, calls } = world(m, arrivals, { "/gpu.sock": [() => m.cold(firstLists, lists), refused] });
       run(400_000);
       expect(seen).toEqual(["1 0/0 away", "1 2/2", "5 0/2 away", "300005 0/0"]);
       expect(calls.slice(0, 5).map((call) => Number(call.split(" ")[0]))).toEqual([1, 1005, 3005, 7005, 15005]);
@@ -97,8 +104,12 @@ describe("followDevices", () => {
   it(
     "has the devices again when the plugin comes back, or another one takes its place",
     marbles((m) => {
-      const failing = () => m.cold("a---#", lists, kubeletError("Unavailable", "gone"));
-      const { run, seen } = world(m, "sg 9ms g", { "/gpu.sock": [failing, () => m.cold("b", lists)] });
+      const arrivals = "  sg 9ms g";
+      const firstLists = "a---#";
+      const laterLists = "b";
+
+      const failing = () => m.cold(firstLists, lists, kubeletError("Unavailable", "gone"));
+      const { run, seen } = world(m, arrivals, { "/gpu.sock": [failing, () => m.cold(laterLists, lists)] });
       run(100_000);
       expect(seen).toEqual(["1 0/0 away", "1 2/2", "5 0/2 away", "11 1/2"]);
     }),
@@ -133,7 +144,12 @@ describe("followDevices", () => {
   it(
     "serves registrations again after its socket failed, and says so meanwhile",
     marbles((m) => {
-      const { run, seen, devicePluginProblem } = world(m, "s-g-#", { "/gpu.sock": [() => m.cold("a", lists)] });
+      const arrivals = "s-g-#";
+      const gpuLists = "a";
+
+      const { run, seen, devicePluginProblem } = world(m, arrivals, {
+        "/gpu.sock": [() => m.cold(gpuLists, lists)],
+      });
       m.at(100, () => expect(devicePluginProblem.value).toBe("error"));
       m.at(201, () => expect(devicePluginProblem.value).toBe("error"));
       m.at(205, () => expect(devicePluginProblem.value).toBeUndefined());
@@ -145,7 +161,10 @@ describe("followDevices", () => {
   it(
     "follows plugins of the plugin directory until they leave it",
     marbles((m) => {
-      const { run, seen, plugins, telemetry } = world(m, "s", { "/p/gpu": [() => m.cold("a", lists)] });
+      const arrivals = "s";
+      const gpuLists = "a";
+
+      const { run, seen, plugins, telemetry } = world(m, arrivals, { "/p/gpu": [() => m.cold(gpuLists, lists)] });
       const socket = { path: "/p/gpu-reg", identity: "1" };
       m.at(5, () =>
         plugins.set(

@@ -16,8 +16,13 @@ const uid = podUid("u");
 const wants = (...ids: readonly string[]) => new Map([[GPU, ids]]);
 const answer = AllocateResponse.fromPartial({ containerResponses: [{ envs: { GPU: "1" } }] });
 
+const ALLOCATED = "--(a|)";
+const WRITTEN = "  ---|";
+const PREPARED = " -(x|)";
+const MISSING = "  #";
+
 /** A node with a plugin; `calls` has what plugin and disk are asked, with the times. */
-function world(m: Marbles, allocate: () => Observable<AllocateResponse> = () => m.cold("--(a|)", { a: answer })) {
+function world(m: Marbles, allocate: () => Observable<AllocateResponse> = () => m.cold(ALLOCATED, { a: answer })) {
   const { clock } = m;
   const calls: string[] = [];
   const note = (call: string): unknown => calls.push(`${clock.monotonicMs()} ${call}`);
@@ -34,9 +39,9 @@ function world(m: Marbles, allocate: () => Observable<AllocateResponse> = () => 
     replaceFile: (_: string, content: string) => {
       note("write");
       file = content;
-      return m.cold<void>("---|");
+      return m.cold<void>(WRITTEN);
     },
-    readTail: () => (file === "" ? m.cold("#", {}, kubeletError("NotFound", "none")) : of(file)),
+    readTail: () => (file === "" ? m.cold(MISSING, {}, kubeletError("NotFound", "none")) : of(file)),
   };
   const devicePlugins = {
     allocate: (_: string, ids: readonly string[]) => {
@@ -45,7 +50,7 @@ function world(m: Marbles, allocate: () => Observable<AllocateResponse> = () => 
     },
     preStart: (_: string, ids: readonly string[]) => {
       note(`preStart ${ids.join()}`);
-      return m.cold("-(x|)");
+      return m.cold(PREPARED);
     },
   };
   const cells: { allocations: ReturnType<typeof createCell<DeviceAllocations | undefined>> }[] = [];
@@ -65,11 +70,12 @@ describe("podDevices", () => {
   it(
     "has devices prepared and written before the container starts, and prepared no second time for its restart",
     marbles((m) => {
-      const { service, calls } = world(m);
       const first = "       ------(s|)";
-      const second = "      -(s|)";
+      const second = "      20ms -(s|)";
+
+      const { service, calls } = world(m);
       m.expectObservable(service.provide(uid, "main", wants("a"))).toBe(first, shown);
-      m.at(20, () => m.expectObservable(service.provide(uid, "main", wants("a"))).toBe(`20ms ${second}`, shown));
+      m.at(20, () => m.expectObservable(service.provide(uid, "main", wants("a"))).toBe(second, shown));
       m.flush();
       expect(calls).toEqual(["0 allocate a", "2 write", "5 preStart a", "20 preStart a"]);
     }),
@@ -78,8 +84,10 @@ describe("podDevices", () => {
   it(
     "emits nothing to set for a container without devices",
     marbles((m) => {
+      const expected = "(n|)";
+
       const { service, calls } = world(m);
-      m.expectObservable(service.provide(uid, "main", undefined)).toBe("(n|)", { n: undefined });
+      m.expectObservable(service.provide(uid, "main", undefined)).toBe(expected, { n: undefined });
       m.flush();
       expect(calls).toEqual([]);
     }),
@@ -88,6 +96,10 @@ describe("podDevices", () => {
   it(
     "fails with the error of the plugin, while it is away, and with an answer that cannot be used",
     marbles((m) => {
+      const refusal = "   #";
+      const empty = "     (a|)";
+      const allocation = "(a|)";
+
       const failures: unknown[] = [];
       const fails = (allocate: () => Observable<AllocateResponse>, isAway = false): void => {
         const { service, devices } = world(m, allocate);
@@ -98,9 +110,9 @@ describe("podDevices", () => {
           error: (thrown: unknown) => failures.push((thrown as Error).message),
         });
       };
-      fails(() => m.cold<AllocateResponse>("#", {}, kubeletError("Unknown", "device busy")));
-      fails(() => m.cold("(a|)", { a: AllocateResponse.fromPartial({}) }));
-      fails(() => m.cold("(a|)", { a: answer }), true);
+      fails(() => m.cold<AllocateResponse>(refusal, {}, kubeletError("Unknown", "device busy")));
+      fails(() => m.cold(empty, { a: AllocateResponse.fromPartial({}) }));
+      fails(() => m.cold(allocation, { a: answer }), true);
       m.flush();
       expect(failures.toSorted()).toEqual([
         "device busy",
@@ -113,8 +125,10 @@ describe("podDevices", () => {
   it(
     "keeps the settings over a restart of the kubelet, and has the devices prepared again after one of the machine",
     marbles((m) => {
+      const expected = "------(s|)";
+
       const { service, start, calls, reboot } = world(m);
-      m.expectObservable(service.provide(uid, "main", wants("a"))).toBe("------(s|)", shown);
+      m.expectObservable(service.provide(uid, "main", wants("a"))).toBe(expected, shown);
       const later = (): void => {
         const { service: next, allocations } = start();
         next.load().subscribe();

@@ -139,13 +139,17 @@ describe("pressureWakes", () => {
   it(
     "says whether a look or the kernel woke the manager",
     marbles(({ clock, at, hot, expectObservable, flush }) => {
+      const events = "  3s l";
+      const unsub = "   12s !";
+      const expected = "3s w 8399ms w";
+
       let available = 40n * GIB;
       at(11_000, () => (available = 0n));
       const { ports, lines } = machine(clock, { memory: () => defer(() => of(memory(available))) }, () =>
-        hot<"limit">("3s l", { l: "limit" }),
+        hot<"limit">(events, { l: "limit" }),
       );
       const wakes$ = pressureWakes(ports, config(MEMORY), noLooks()).pipe(map(() => "w"));
-      expectObservable(wakes$, "12s !").toBe("3s w 8399ms w");
+      expectObservable(wakes$, unsub).toBe(expected);
       flush();
       expect(lines.map(({ level, message, fields }) => [level, message, fields])).toEqual([
         ["debug", "Eviction manager: woken by the kernel", { event: "limit" }],

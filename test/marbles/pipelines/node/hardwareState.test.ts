@@ -82,8 +82,10 @@ describe("readHardwareState", () => {
     ],
   ])("says that a file %s", (message, text, fields) =>
     marbles((m) => {
+      const expected = "(r|)";
+
       const { inherited$, telemetry } = nodeWithFiles(m, { [CPUS]: text });
-      m.expectObservable(inherited$).toBe("(r|)", { r: new Map() });
+      m.expectObservable(inherited$).toBe(expected, { r: new Map() });
       m.flush();
       expect(telemetry.lines).toEqual([
         {
@@ -101,8 +103,9 @@ describe("readHardwareState", () => {
   it(
     "waits no longer than five seconds for a disk",
     marbles((m) => {
-      const { inherited$, telemetry } = nodeWithFiles(m, { [CPUS]: STATE, [MEMORY]: "stuck" });
       const expected = "5s (r|)";
+
+      const { inherited$, telemetry } = nodeWithFiles(m, { [CPUS]: STATE, [MEMORY]: "stuck" });
       m.expectObservable(inherited$).toBe(expected, { r: INHERITED });
       m.flush();
       expect(telemetry.lines.map(({ message }) => message)).toEqual(["Cannot read a state file of the hardware"]);
@@ -122,11 +125,14 @@ describe("writeHardwareState", () => {
   it(
     "writes each change once, and nothing before the registry knows what pods of before have",
     marbles((m) => {
+      const unsub = "   4s !";
+      const expected = "";
+
       const { writing$, writes, state } = nodeWithFiles(m);
       m.at(1_000, () => state.registry.set(holding([1, 2])));
       m.at(2_000, () => state.registry.set(holding([1, 2])));
       m.at(3_000, () => state.registry.set({ ...emptyRegistry, isSettled: true }));
-      m.expectObservable(writing$, "4s !").toBe("");
+      m.expectObservable(writing$, unsub).toBe(expected);
       m.flush();
       expect(writes).toEqual([
         '1000 {"policyName":"static","defaultCpuSet":"0,3","entries":{"uid-1":{"main":"1-2"}},"checksum":3182780036}',
@@ -138,11 +144,14 @@ describe("writeHardwareState", () => {
   it(
     "repeats a failed write after ten seconds",
     marbles((m) => {
+      const unsub = "   25s !";
+      const expected = "";
+
       const { node, writing$, writes, telemetry, state } = nodeWithFiles(m);
       node.isBroken = true;
       m.at(1_000, () => state.registry.set({ ...emptyRegistry, isSettled: true }));
       m.at(5_000, () => (node.isBroken = false));
-      m.expectObservable(writing$, "25s !").toBe("");
+      m.expectObservable(writing$, unsub).toBe(expected);
       m.flush();
       expect(writes.map((line) => line.split(" ")[0])).toEqual(["1000", "10000"]);
       expect(telemetry.lines.filter(({ fields }) => fields["path"] === CPUS)).toHaveLength(1);

@@ -24,7 +24,9 @@ export function hostAddresses(
     // Without any interface the node keeps its addresses: the loopback address would be wrong, too.
     const now = withoutLinkLocal(found.ips.length === 0 ? { ...found, ips } : found);
     if (sameValue(now, withoutLinkLocal({ ips, interfaceIps, nameIps }))) return;
-    telemetry.log.info("Addresses of the machine changed", { before: ips, now: now.ips, interfaces: now.interfaceIps });
+    // Pods' interfaces come and go.
+    const level = sameValue(now.ips, ips) ? "debug" : "info";
+    telemetry.log[level]("Addresses of the machine changed", { before: ips, now: now.ips, interfaces: now.interfaceIps });
     addresses.set(now);
   };
   const look = (): Observable<never> =>

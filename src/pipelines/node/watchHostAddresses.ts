@@ -26,7 +26,11 @@ export function hostAddresses(
     if (sameValue(now, withoutLinkLocal({ ips, interfaceIps, nameIps }))) return;
     // Pods' interfaces come and go.
     const level = sameValue(now.ips, ips) ? "debug" : "info";
-    telemetry.log[level]("Addresses of the machine changed", { before: ips, now: now.ips, interfaces: now.interfaceIps });
+    telemetry.log[level]("Addresses of the machine changed", {
+      before: ips,
+      now: now.ips,
+      interfaces: now.interfaceIps,
+    });
     addresses.set(now);
   };
   const look = (): Observable<never> =>

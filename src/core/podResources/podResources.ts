@@ -1,5 +1,5 @@
 /**
- * Answers of the pod resources API: the hardware that the containers of active pods have for themselves. Upstream:
+ * Answers of the pod resources API: CPUs and claims of the containers of active pods. Upstream:
  * pkg/kubelet/apis/podresources/server_v1.go.
  */
 import {

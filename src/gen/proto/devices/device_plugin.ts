@@ -86,7 +86,7 @@ export interface Mount {
 export interface DeviceSpec {
   readonly containerPath: string;
   readonly hostPath: string;
-  /** Of r, w and m. */
+  /** Access: any of the letters r, w and m. */
   readonly permissions: string;
 }
 

@@ -34,7 +34,19 @@ const ended$ = merge(signals$, outputGone$);
 /** Commands that call a running node. */
 type NodeCall = Extract<
   SubInvocation,
-  { command: "explain" | "volumes" | "pressure" | "retry" | "get" | "logs" | "exec" | "attach" | "port-forward" }
+  {
+    command:
+      | "explain"
+      | "volumes"
+      | "pressure"
+      | "resources"
+      | "retry"
+      | "get"
+      | "logs"
+      | "exec"
+      | "attach"
+      | "port-forward";
+  }
 >;
 
 /** Each command loads its own modules alone: a daemon on a node carries neither the runtime nor the table of `dev`. */
@@ -97,6 +109,11 @@ async function callNode(invocation: NodeCall): Promise<void> {
     case "pressure": {
       const { pressure } = await import("./commands/pressure.ts");
       run(pressure(invocation, process.stdout));
+      break;
+    }
+    case "resources": {
+      const { resources } = await import("./commands/resources.ts");
+      run(resources(invocation, process.stdout));
       break;
     }
     case "retry": {

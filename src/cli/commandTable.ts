@@ -15,7 +15,7 @@ import {
   readPortForwardFlags,
 } from "./podCommandFlags.ts";
 import { readRetryFlags, RETRY_FLAGS } from "./retryFlags.ts";
-import { EXPLAIN_FLAGS, PRESSURE_FLAGS, readExplainFlags, readPressureFlags, readVolumesFlags } from "./showFlags.ts";
+import { EXPLAIN_FLAGS, NODE_PAGE_FLAGS, readExplainFlags, readNodePageFlags, readVolumesFlags } from "./showFlags.ts";
 import { readSimulateFlags, SIMULATE_FLAGS } from "./simulateFlags.ts";
 import { DEV_FLAGS, readDevFlags, readRuntimeFlags, readTemplateFlags, RUNTIME_FLAGS } from "./subCommands.ts";
 
@@ -161,9 +161,20 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
       maxArgs: 0,
       about: "Show the eviction signals of the node, and what it would free or evict first",
       examples: ["rxlet pressure", "rxlet pressure -o json"],
-      flags: PRESSURE_FLAGS,
+      flags: NODE_PAGE_FLAGS,
     },
-    readPressureFlags,
+    readNodePageFlags,
+  ),
+  row(
+    "resources",
+    {
+      args: "",
+      maxArgs: 0,
+      about: "Show sockets, NUMA nodes, CPUs, memory and devices, and who has them",
+      examples: ["rxlet resources", "rxlet resources -o json"],
+      flags: NODE_PAGE_FLAGS,
+    },
+    readNodePageFlags,
   ),
   row(
     "retry",

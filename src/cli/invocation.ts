@@ -12,6 +12,7 @@ export type SubInvocation =
   | ({ readonly command: "explain" } & ExplainOptions)
   | ({ readonly command: "volumes" } & VolumesOptions)
   | ({ readonly command: "pressure" } & ShowOptions)
+  | ({ readonly command: "resources" } & ShowOptions)
   | ({ readonly command: "retry" } & RetryOptions)
   | ({ readonly command: "get" } & GetOptions)
   | ({ readonly command: "logs" } & LogsOptions)

@@ -1,6 +1,6 @@
 /**
  * Flags and options of the commands that print a page of a running rxlet: `rxlet explain POD`, `rxlet volumes [POD]`,
- * `rxlet pressure`.
+ * `rxlet pressure`, `rxlet resources`.
  */
 import { ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
 import type { FlagSpec } from "./flagSpec.ts";
@@ -43,8 +43,8 @@ export const EXPLAIN_FLAGS: readonly FlagSpec[] = [
   { ...base, name: "output", short: "o", type: "string", default: "text", about: "text or json" },
 ];
 
-/** Flags of `rxlet pressure`. */
-export const PRESSURE_FLAGS: readonly FlagSpec[] = EXPLAIN_FLAGS.filter(({ name }) => name !== "namespace");
+/** Flags of `rxlet pressure` and `rxlet resources`. */
+export const NODE_PAGE_FLAGS: readonly FlagSpec[] = EXPLAIN_FLAGS.filter(({ name }) => name !== "namespace");
 
 type Read<Options> =
   | { readonly ok: true; readonly options: Options }
@@ -85,7 +85,7 @@ export function readExplainFlags(parsed: ParsedFlags): Read<ExplainOptions> {
 }
 
 /** Likewise; there is no pod. */
-export function readPressureFlags(parsed: ParsedFlags): Read<ShowOptions> {
+export function readNodePageFlags(parsed: ParsedFlags): Read<ShowOptions> {
   const read = readVolumesFlags(parsed);
   if (!read.ok) return read;
   const { target, format } = read.options;

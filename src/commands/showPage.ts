@@ -16,17 +16,18 @@ const MAX_ANSWER = 10_000;
 
 /**
  * Requests the page at `path`, prints it and completes. Errors: the pod is unknown, or the server cannot answer. `what`
- * names the page in errors.
+ * names the page in errors. `query`: parameters of the page besides its format.
  */
 export const showPage = (
   path: string,
   what: string,
   { target, format }: ShowOptions,
   screen: Screen,
+  query: Readonly<Record<string, number | undefined>> = {},
 ): Observable<never> =>
   targetServer(target).pipe(
     switchMap((server) =>
-      askKubelet("GET", `${server.url}${path}?format=${format}`, server.access, systemClock).pipe(
+      askKubelet("GET", `${server.url}${path}?format=${format}${parameters(query)}`, server.access, systemClock).pipe(
         unanswered(server, "its read-only server is off unless readOnlyPort is set"),
         tap(({ status, text }) => {
           const said = text.trim().slice(0, MAX_ANSWER);
@@ -39,6 +40,11 @@ export const showPage = (
     ),
     ignoreElements(),
   );
+
+const parameters = (query: Readonly<Record<string, number | undefined>>): string =>
+  Object.entries(query)
+    .map(([name, value]) => (value === undefined ? "" : `&${name}=${value}`))
+    .join("");
 
 /** Returns the path of a page about one pod. */
 export const podPage = (namespace: string, pod: string, page: string): string =>

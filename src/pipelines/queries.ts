@@ -1,5 +1,6 @@
 /** Read access for the servers: snapshots of the cells. */
 import type { Pod } from "../core/api.ts";
+import { nodeHardwareView } from "../core/hardwareView/nodeHardwareView.ts";
 import type { MonotonicMs } from "../core/ids.ts";
 import {
   allocatableResources,
@@ -39,21 +40,35 @@ export function createQueries(
     ...objectQueries(basic, ports, config, state),
     ...timelineQueries(ports.clock, state, images),
     ...volumeQueries(ports.clock, config, state),
-    ...hardwareQueries(config, state),
+    ...hardwareQueries(ports, config, state),
     pressure: pressureQuery(ports, config, state, tools),
   };
 }
 
 function hardwareQueries(
-  { hardware, draGates }: Pick<KubeletConfig, "hardware" | "draGates">,
-  { registry, claims }: Pick<NodeView, "registry" | "claims">,
-): Pick<KubeletQueries, "podResources" | "podResourcesOf" | "allocatableResources"> {
+  { clock, machine: { cpuLayout: layout, numaMemory, memoryBytes } }: Pick<KubeletPorts, "clock" | "machine">,
+  { hardware, topology, draGates }: Pick<KubeletConfig, "hardware" | "topology" | "draGates">,
+  { registry, claims, devices, listing }: Pick<NodeView, "registry" | "claims" | "devices" | "listing">,
+): Pick<KubeletQueries, "hardware" | "podResources" | "podResourcesOf" | "allocatableResources"> {
+  const memory = numaMemory ?? [{ id: 0, bytes: Number(memoryBytes), hugepages: new Map() }];
   const holders = (): ResourceHolders => ({
     records: registry.value.records,
     claims: claims.value,
     hasExtendedClaims: draGates.extendedResources,
   });
   return {
+    hardware: () =>
+      nodeHardwareView({
+        now: clock.wallTime(),
+        machine: { layout, memory },
+        hardware,
+        topology,
+        registry: registry.value,
+        devices: devices.value,
+        claims: claims.value,
+        hasExtendedClaims: draGates.extendedResources,
+        nameOf: (uid) => listing.value?.pods.get(uid),
+      }),
     podResources: () => listPodResources(holders()),
     podResourcesOf: (namespace, name) => getPodResources(holders(), namespace, name),
     allocatableResources: () => allocatableResources(hardware),

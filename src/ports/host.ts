@@ -1,5 +1,6 @@
 /** The machine: facts read once at startup, and its usage, read repeatedly. */
 import type { Observable } from "rxjs";
+import type { CpuSet } from "../core/cpu/cpuSet.ts";
 import type { CpuPlace } from "../core/cpu/cpuTopology.ts";
 import type { NumaNodeMemory } from "../core/numaMemory/memoryPolicy.ts";
 import type { MachineAddresses } from "../core/node/nodeFacts.ts";
@@ -42,6 +43,8 @@ export interface CpuTopology {
 export interface CpuLayout {
   /** All online CPUs. */
   readonly places: readonly CpuPlace[];
+  /** CPUs that are present but offline; absent: none. */
+  readonly offline?: CpuSet;
   /** NUMA nodes, ascending; also those without CPUs. */
   readonly nodeIds: readonly number[];
   /** Distance of each node to each, in the order of `nodeIds`; undefined when the system does not report it. */

@@ -1,5 +1,6 @@
 /** The kubelet's state as its servers may read it: snapshots, never a stream or a pipeline. */
 import type { Node, Pod } from "../core/api.ts";
+import type { HardwareView } from "../core/hardwareView/hardwareView.ts";
 import type { PressureView } from "../core/eviction/pressureView.ts";
 import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
@@ -42,6 +43,8 @@ export interface KubeletQueries {
    * would free or evict first. Never errors.
    */
   pressure(): Call<PressureView>;
+  /** CPUs, memory and devices of the node, and the containers that have them. */
+  hardware(): HardwareView;
   /** Hardware of the active pods. */
   podResources(): ListPodResourcesResponse;
   /** Hardware of one pod; undefined without a pod of that name. */

@@ -35,6 +35,7 @@ import { addSystemLogRoutes } from "./systemLogRoutes.ts";
 import { addTimelineRoute } from "./timelineRoute.ts";
 import { createUpgrades } from "./upgrades.ts";
 import { addPressureRoute } from "./pressureRoute.ts";
+import { addResourcesRoute } from "./resourcesRoute.ts";
 import { addVolumesRoutes } from "./volumesRoute.ts";
 import { addFlagzRoute, addStatuszRoute, type StatuszFacts } from "./zPageRoutes.ts";
 
@@ -120,6 +121,7 @@ export function kubeletApp(options: KubeletAppOptions): Hono {
   addTimelineRoute(app, queries);
   addVolumesRoutes(app, queries);
   addPressureRoute(app, queries);
+  addResourcesRoute(app, queries);
   addRetryRoute(app, options.commands, queries);
   if (localApi !== undefined) addLocalApi(app, { ...localApi, clock, stats: options.stats, process: options.process });
   if (handlers.enableDebuggingHandlers) addDebuggingRoutes(app, options);

@@ -19,6 +19,7 @@ import { addPodsRoute, addRunningPodsRoute, addShownPodsRoute } from "./podRoute
 import { addStatsRoutes } from "./statsRoutes.ts";
 import { addTimelineRoute } from "./timelineRoute.ts";
 import { addPressureRoute } from "./pressureRoute.ts";
+import { addResourcesRoute } from "./resourcesRoute.ts";
 import { addVolumesRoutes } from "./volumesRoute.ts";
 import { type ListeningAddress, serve, type ServerLimits } from "./serve.ts";
 
@@ -66,6 +67,7 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
   addTimelineRoute(app, queries);
   addVolumesRoutes(app, queries);
   addPressureRoute(app, queries);
+  addResourcesRoute(app, queries);
   addMetricsRoute(app, metricsPage, options.stats, clock);
   addStatsRoutes(app, options.stats, telemetry.log, clock);
   addDisabledRoutes(app, ["/runningpods"]);

@@ -4,7 +4,7 @@
  */
 import * as fs from "node:fs/promises";
 import type { CpuPlace } from "../core/cpu/cpuTopology.ts";
-import { type CpuSet, NO_CPUS, parseCpuSet } from "../core/cpu/cpuSet.ts";
+import { type CpuSet, cpusWithout, NO_CPUS, parseCpuSet } from "../core/cpu/cpuSet.ts";
 import type { CpuLayout } from "../ports/host.ts";
 
 const CPUS = "/sys/devices/system/cpu";
@@ -26,6 +26,7 @@ export async function readCpuPlaces(prefix: string): Promise<CpuLayout | undefin
     return "cpus" in parsed ? parsed.cpus : NO_CPUS;
   };
   const online = await cpus(`${CPUS}/online`);
+  const offline = cpusWithout(await cpus(`${CPUS}/present`), online);
   const nodes = await cpus(`${NODES}/online`);
   const nodeOf = new Map<number, number>();
   for (const node of nodes) for (const cpu of await cpus(`${NODES}/node${node}/cpulist`)) nodeOf.set(cpu, node);
@@ -43,7 +44,12 @@ export async function readCpuPlaces(prefix: string): Promise<CpuLayout | undefin
   const distances = await Promise.all(nodeIds.map((node) => text(`${NODES}/node${node}/distance`)));
   const numbers = distances.map((line) => line?.split(/\s+/).map(Number));
   const isKnown = numbers.every((row) => row?.length === nodeIds.length && row.every(Number.isFinite));
-  return { places, nodeIds, distances: isKnown ? numbers.map((row) => row ?? []) : undefined };
+  return {
+    places,
+    ...(offline.length > 0 && { offline }),
+    nodeIds,
+    distances: isKnown ? numbers.map((row) => row ?? []) : undefined,
+  };
 }
 
 /** Returns the CPUs that share the last-level cache of a CPU; none if the kernel does not say. */

@@ -1,8 +1,12 @@
 /** CPUs for containers alone, on a node that reserves one: the cgroups of the kernel show where each container runs. */
+import { execFile } from "node:child_process";
 import { cpus } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import type { Container } from "../../src/core/api.ts";
+import type { HardwareView } from "../../src/core/hardwareView/hardwareView.ts";
 import { podResourcesSocket } from "../../src/core/paths.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { podResourcesClient } from "../support/podResourcesClient.ts";
@@ -17,6 +21,11 @@ const WATCH =
 const WHOLE_CPU = { cpu: "1", memory: "32Mi" };
 const LAST_CPU = cpus().length - 1;
 const ALL = `0-${LAST_CPU}`;
+const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+
+/** Runs `rxlet resources` to its end. */
+const resources = async (...args: readonly string[]): Promise<string> =>
+  (await promisify(execFile)(process.execPath, [MAIN, "resources", ...args])).stdout;
 
 describeOnContainerd("exclusive CPUs on containerd", (installation) => {
   const node = containerdNode(installation, {
@@ -58,6 +67,13 @@ describeOnContainerd("exclusive CPUs on containerd", (installation) => {
       return listed.every((line) => now.includes(line));
     });
     agent.close();
+    const owner = { namespace: "default", pod: `alone-${daemon.nodeName}`, container: "main" };
+    const map = JSON.parse(await resources("--server", daemon.readOnlyUrl, "-o", "json")) as HardwareView;
+    expect(map.cpus).toMatchObject({ online: ALL, reserved: "0", shared: LAST_CPU === 1 ? "0" : `0,2-${LAST_CPU}` });
+    expect(map.nodes.flatMap(({ owned }) => owned.first)).toEqual([{ cpus: "1", owner }]);
+    expect(await resources("--server", daemon.readOnlyUrl)).toContain(
+      `CPU 1                 default/${owner.pod} main`,
+    );
     await put("later");
     const later = await runs("later");
     await node.untilOutput(later, "main", LAST_CPU === 1 ? "cpus 0" : `cpus 0,2-${LAST_CPU}`);

@@ -23,6 +23,11 @@ export const NO_PODS: KubeletQueries = {
   volumes: () => ({ at: "T0", pods: [], orphans: [] }),
   podVolumes: () => undefined,
   pressure: () => of({ at: "T0", conditions: [], signals: [], eviction: { pods: [], more: 0 } }),
+  hardware: () => ({
+    at: "T0",
+    policies: { cpu: "none", memory: "None", topology: "none", scope: "container" },
+    ...{ nodes: [], devices: [], claims: { first: [], more: 0 } },
+  }),
   podResources: () => ({ podResources: [] }),
   podResourcesOf: () => undefined,
   allocatableResources: () => AllocatableResourcesResponse.create({}),

@@ -59,8 +59,8 @@ it("explains a pod, but shows the volumes of the whole node too", async () => {
   expect(await run("volumes")).toEqual({ command: "volumes", ...node });
 });
 
-it("shows the pressure of the node", async () => {
+it.each(["pressure", "resources"])("shows the %s of the node", async (command) => {
   const { pod: _pod, namespace: _namespace, ...node } = HERE;
-  expect(await run("pressure", "-o", "json")).toEqual({ command: "pressure", ...node, format: "json" });
-  expect(await run("pressure", "web")).toMatchObject({ command: "error" });
+  expect(await run(command, "-o", "json")).toEqual({ command, ...node, format: "json" });
+  expect(await run(command, "web")).toMatchObject({ command: "error" });
 });

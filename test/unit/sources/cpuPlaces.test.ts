@@ -27,6 +27,7 @@ const cache = (id: number, index: number, level: number, shared: string): Readon
 it("finds core, socket, node and last-level cache of each online CPU", async () => {
   await write({
     "cpu/online": "0-2",
+    "cpu/present": "0-5",
     ...cpu(0, 0, "0,2"),
     ...cpu(1, 1, "1"),
     ...cpu(2, 0, "0,2"),
@@ -45,6 +46,7 @@ it("finds core, socket, node and last-level cache of each online CPU", async () 
       { cpu: 1, core: 1, socket: 1, node: 2, cache: -2 },
       { cpu: 2, core: 0, socket: 0, node: 0, cache: 0 },
     ],
+    offline: [3, 4, 5],
     nodeIds: [0, 2],
     distances: [
       [10, 21],

@@ -82,6 +82,7 @@ const ROUTES = [
   ["/debug/rxlet/pods/ns/pod/retry", "proxy"],
   ["/debug/rxlet/volumes", "proxy"],
   ["/debug/rxlet/pressure", "proxy"],
+  ["/debug/rxlet/resources", "proxy"],
   ["/nothing", "proxy"],
 ] as const;
 const VERBS = { GET: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete", HEAD: "" } as const;

@@ -27,6 +27,7 @@ import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { Cell } from "../state/cell.ts";
 import { areSourcesSeen } from "../state/milestones.ts";
 import type { NodeView } from "../state/nodeState.ts";
+import { devicePreparations } from "./devices/devicePreparations.ts";
 import { assignmentOf, countedAssignment } from "./node/countHardware.ts";
 import { nodeAdmission } from "./node/createNodeContext.ts";
 import type { PodOutput } from "./podOutputs.ts";
@@ -81,6 +82,7 @@ export function podLifecycle(
         steps$.pipe(eachOf((step) => [...refusals(step, ports), ...resizeEvents(step, ports.telemetry)])),
         preemption(steps$, ports, state),
         resourceWaits(steps$, ports, state, () => statusNode(node, state)),
+        devicePreparations(steps$, ports, services.devices, () => statusNode(node, state)),
         steps$.pipe(
           eachInSlices(({ commands }) => commands, SLICE_MS, ports.clock),
           tap((command) => report(command, ports.telemetry.log)),

@@ -4,6 +4,7 @@ import type { Pod, PodStatus } from "../core/api.ts";
 import type { Eviction } from "../core/eviction/evicted.ts";
 import type { KubeletEvent } from "../core/events.ts";
 import type { PodUid } from "../core/ids.ts";
+import type { PreparationOutcome, PreparationTask } from "../core/pod/registryPreparation.ts";
 import type { PodFact } from "../core/timeline/timelineTypes.ts";
 
 export type PodOutput =
@@ -23,6 +24,13 @@ export type PodOutput =
   | { readonly kind: "resized"; readonly uid: PodUid }
   /** The allocated size of this pod is on disk. */
   | { readonly kind: "kept"; readonly uid: PodUid; readonly pod: Pod }
+  /** Plugins have ended a task for a pod that is being admitted. */
+  | {
+      readonly kind: "prepared";
+      readonly uid: PodUid;
+      readonly task: PreparationTask;
+      readonly outcome: PreparationOutcome;
+    }
   /** All containers and sandboxes of the pod have stopped. */
   | { readonly kind: "stopped"; readonly uid: PodUid }
   /** A pod whose resources other pods wait for has not stopped in time. */

@@ -76,10 +76,19 @@ function recordInput(record: PodRecord, { holders }: Registry): TimelineInput {
   return { kind: "record", pod, state, graceSeconds, behind: holder, awaited };
 }
 
-function awaitedResources({ pod, behind, victims }: PodRecord): AwaitedResources {
+const PREPARING = {
+  ask: "a device plugin chooses devices for it",
+  allocate: "device plugins prepare its devices",
+} as const;
+
+function awaitedResources({ pod, behind, victims, preparation }: PodRecord): AwaitedResources {
   const until = behind.map((awaited) => awaited.until).toSorted((a, b) => b - a)[0];
   const what = pod !== undefined && isCriticalPod(pod) ? "started beside them" : "rejected";
+  const away = behind.find(({ isPlugin }) => isPlugin);
+  const plugin =
+    preparation === undefined ? away && `the device plugin of ${away.name} is away` : PREPARING[preparation.task.kind];
   return {
+    ...(plugin !== undefined && { plugin }),
     pods: behind.map(({ name }) => name),
     isPreempted: behind.some(({ uid }) => victims.includes(uid)),
     due: until === undefined ? undefined : { what, at: until },

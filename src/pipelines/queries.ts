@@ -48,12 +48,20 @@ export function createQueries(
 function hardwareQueries(
   { clock, machine: { cpuLayout: layout, numaMemory, memoryBytes } }: Pick<KubeletPorts, "clock" | "machine">,
   { hardware, topology, draGates }: Pick<KubeletConfig, "hardware" | "topology" | "draGates">,
-  { registry, claims, devices, listing }: Pick<NodeView, "registry" | "claims" | "devices" | "listing">,
+  {
+    registry,
+    claims,
+    devices,
+    deviceAllocations,
+    listing,
+  }: Pick<NodeView, "registry" | "claims" | "devices" | "deviceAllocations" | "listing">,
 ): Pick<KubeletQueries, "hardware" | "podResources" | "podResourcesOf" | "allocatableResources"> {
   const memory = numaMemory ?? [{ id: 0, bytes: Number(memoryBytes), hugepages: new Map() }];
   const holders = (): ResourceHolders => ({
     records: registry.value.records,
     claims: claims.value,
+    devices: devices.value,
+    deviceAllocations: deviceAllocations.value,
     hasExtendedClaims: draGates.extendedResources,
   });
   return {
@@ -71,7 +79,7 @@ function hardwareQueries(
       }),
     podResources: () => listPodResources(holders()),
     podResourcesOf: (namespace, name) => getPodResources(holders(), namespace, name),
-    allocatableResources: () => allocatableResources(hardware),
+    allocatableResources: () => allocatableResources(hardware, devices.value),
   };
 }
 

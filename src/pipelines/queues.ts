@@ -73,6 +73,7 @@ export function routePodOutput(output: PodOutput, into: Into<"registryInputs" | 
     case "evicted":
     case "resized":
     case "kept":
+    case "prepared":
     case "stopped":
     case "overdue":
     case "reclaimed":

@@ -4,8 +4,10 @@
  * none.
  */
 import { distinctUntilChanged, EMPTY, from, map, merge, type Observable, switchMap } from "rxjs";
+import type { AwaitedPod } from "../core/admission/leavingPods.ts";
 import { overdueEvent } from "../core/admission/preempted.ts";
 import { resourceWaitEvent, resourceWaitMessage, resourceWaitStatus } from "../core/admission/resourceWait.ts";
+import type { Pod } from "../core/api.ts";
 import { epochMs, podUid } from "../core/ids.ts";
 import type { Registry, RegistryStep, ResourceWait } from "../core/pod/podRegistry.ts";
 import { nextOverdue, type NextOverdue } from "../core/pod/registryOverdue.ts";
@@ -54,16 +56,30 @@ function reported(
     telemetry.metrics.observe("rxlet_resource_wait_duration_seconds", wait.waitedMs / 1000, { outcome: wait.outcome });
     return [];
   }
-  const { pod, behind } = wait;
+  return resourceWaitReport(wait.pod, wait.behind, { clock, telemetry }, node);
+}
+
+/** Logs that a pod waits to start, and returns the event and the status. */
+export function resourceWaitReport(
+  pod: Pod,
+  behind: readonly AwaitedPod[],
+  { clock, telemetry }: Ports,
+  node: () => PodStatusInput["node"],
+): PodOutput[] {
   const { namespace, name, uid } = pod.metadata;
   const now = clock.wallTime();
   const lastAt = Math.max(...behind.map(({ until }) => until));
   const message = resourceWaitMessage(pod, behind, epochMs(now + lastAt - clock.monotonicMs()));
-  telemetry.log.info("Pod waits for the resources of terminating pods", {
-    pod: `${namespace}/${name}`,
-    podUid: uid,
-    why: message,
-  });
+  telemetry.log.info(
+    behind.some(({ isPlugin }) => isPlugin)
+      ? "Pod waits for a device plugin"
+      : "Pod waits for the resources of terminating pods",
+    {
+      pod: `${namespace}/${name}`,
+      podUid: uid,
+      why: message,
+    },
+  );
   return [
     { kind: "event", event: resourceWaitEvent(pod, message) },
     { kind: "status", uid: podUid(uid), status: resourceWaitStatus(pod, message, now, node()) },

@@ -6,6 +6,7 @@ import { lstat, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Server, ServerCredentials, status, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
 import { defer, finalize, Observable } from "rxjs";
+import { ALLOCATION_MS, PLUGIN_OPTIONS_MS, PRE_START_MS, PREFERENCE_MS } from "../core/device/pluginDeadlines.ts";
 import { asFailure, kubeletError } from "../core/errors.ts";
 import { namesIn } from "../fileSystem/listDirectory.ts";
 import { makeDirectories } from "../fileSystem/makeDirectories.ts";
@@ -22,12 +23,13 @@ const DIRECTORY_MODE = 0o750;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const MAX_REQUEST_BYTES = 64 * 1024;
 
-/** Upstream has a deadline for PreStartContainer alone. */
+/** Admission has deadlines of its own for two calls; these behind them end a call that its caller has forgotten. */
+const BEHIND_MS = 5_000;
 const DEADLINES_MS: Readonly<Record<string, number>> = {
-  GetDevicePluginOptions: 10_000,
-  GetPreferredAllocation: 10_000,
-  Allocate: 60_000,
-  PreStartContainer: 30_000,
+  GetDevicePluginOptions: PLUGIN_OPTIONS_MS,
+  GetPreferredAllocation: PREFERENCE_MS + BEHIND_MS,
+  Allocate: ALLOCATION_MS + BEHIND_MS,
+  PreStartContainer: PRE_START_MS,
 };
 
 type Service = ServicePort<(typeof DevicePluginDefinition)["methods"]>;

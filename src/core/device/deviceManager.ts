@@ -5,18 +5,13 @@
 import type { Container, Pod } from "../api.ts";
 import { isSidecar } from "../pod/containers.ts";
 import type { ResourceManager } from "../topology/assignHardware.ts";
-import {
-  type ContainerDevices,
-  type ContainerHardware,
-  type HardwareRefusal,
-  type Holdings,
-  unexpectedRefusal,
-} from "../topology/hardware.ts";
-import type { NumaMask } from "../topology/numaMask.ts";
+import { answerKey, type DeviceQuestion } from "../topology/deviceQuestion.ts";
+import type { ContainerDevices, ContainerHardware, Holdings } from "../topology/hardware.ts";
 import type { ResourceHints } from "../topology/topologyHint.ts";
-import { deviceHints, placeOf } from "./deviceHints.ts";
+import { deviceHints } from "./deviceHints.ts";
 import { podDevices, requestedDevices } from "./deviceRequests.ts";
-import { type Device, type DeviceResource, type DeviceState, pluginDue } from "./deviceState.ts";
+import type { Device, DeviceResource, DeviceState } from "./deviceState.ts";
+import { takeDevices } from "./takeDevices.ts";
 
 /** Creates the manager of a node's devices. `nodeIds`: ids of all NUMA nodes of the machine, ascending. */
 export function deviceManager(state: DeviceState, nodeIds: readonly number[]): ResourceManager {
@@ -43,18 +38,25 @@ export function deviceManager(state: DeviceState, nodeIds: readonly number[]): R
     assign(pod, container, { mask }, holdings) {
       const kept = holdings.kept?.get(container.name)?.devices;
       const given = new Map<string, readonly string[]>();
+      let asks: DeviceQuestion | undefined;
       for (const [name, count] of requestedDevices(container, state)) {
         const resource = state.get(name);
         if (resource === undefined) continue;
         const before = kept?.get(name);
-        const ids =
-          before !== undefined && before.length === count && areFree(before, name, pod, holdings)
-            ? before
-            : takeDevices(resource, count, { pod, mask, holdings, nodeIds });
-        if ("reason" in ids) return ids;
-        given.set(name, ids);
+        if (before !== undefined && before.length === count && areFree(before, name, pod, holdings)) {
+          given.set(name, before);
+          continue;
+        }
+        const reusable = reusableDevices(resource, pod, holdings);
+        const free = freeDevices(resource, holdings, []);
+        const preferred = holdings.answers?.get(answerKey({ container: container.name, resource: name }));
+        const taken = takeDevices(resource, count, { mask, nodeIds, reusable, free, preferred });
+        if ("reason" in taken) return taken;
+        given.set(name, taken.ids);
+        if (taken.choice !== undefined) asks ??= { container: container.name, resource: name, ...taken.choice };
       }
-      return given.size === 0 ? {} : { devices: given };
+      if (given.size === 0) return {};
+      return { devices: given, ...(asks && { asks }) };
     },
     keep(pod, container, { devices }, holdings) {
       const counts = requestedDevices(container, state);
@@ -104,48 +106,6 @@ function areFree(ids: readonly string[], resource: string, pod: Pod, holdings: H
   const ofOwn = heldDevices(resource, [holdings.own]);
   const reusable = reusableIds(resource, pod, holdings);
   return ids.every((id) => !ofOthers.has(id) && (!ofOwn.has(id) || reusable.has(id)));
-}
-
-const refused = (why: string): HardwareRefusal => ({ ...unexpectedRefusal(why), by: "devices" });
-
-/** The place of a request. */
-interface Placing {
-  readonly pod: Pod;
-  readonly mask: NumaMask | undefined;
-  readonly holdings: Holdings;
-  readonly nodeIds: readonly number[];
-}
-
-/** Takes devices: those used by init containers, then those near the mask, then others, then those without a place. */
-function takeDevices(
-  resource: DeviceResource,
-  count: number,
-  { pod, mask, holdings, nodeIds }: Placing,
-): readonly string[] | HardwareRefusal {
-  const { name, presence } = resource;
-  if (presence.kind === "away") {
-    const refusal = refused(`no healthy devices present; cannot allocate unhealthy devices ${name}`);
-    return { ...refusal, awaits: { plugin: name, until: pluginDue(presence.since) } };
-  }
-  const reusable = reusableDevices(resource, pod, holdings);
-  const free = freeDevices(resource, holdings, reusable);
-  if (free.length < count) {
-    return refused(
-      `requested number of devices unavailable for ${name}. Requested: ${count}, Available: ${free.length}`,
-    );
-  }
-  const again = new Set(reusable.map(({ id }) => id));
-  const rank = (device: Device): number => {
-    if (again.has(device.id)) return 0;
-    const place = placeOf(device, nodeIds);
-    if (place === 0) return 3;
-    return mask === undefined || (place & mask) !== 0 ? 1 : 2;
-  };
-  return free
-    .map((device) => ({ id: device.id, rank: rank(device) }))
-    .sort((a, b) => a.rank - b.rank)
-    .slice(0, count)
-    .map(({ id }) => id);
 }
 
 /** Returns the devices of a container; undefined if it has none. */

@@ -50,6 +50,7 @@ export const freshRecord = (identity: PodIdentity): PodRecord => ({
   allocated: undefined,
   held: undefined,
   hardware: undefined,
+  preparation: undefined,
   refused: undefined,
   state: "waiting",
   wanted: true,

@@ -61,6 +61,9 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
     case "resized":
     case "devices":
       break;
+    case "prepared":
+      draft.hardware.prepared(input.uid, input.task, input.outcome);
+      break;
     case "kept":
       draft.kept(input.uid, input.pod);
       break;

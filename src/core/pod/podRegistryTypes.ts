@@ -10,6 +10,12 @@ import type { ResourceList } from "../resources/resourceList.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
 import type { AssignHardware, PodHardware } from "../topology/hardware.ts";
 import type { PodUpdate } from "./podUpdate.ts";
+import type {
+  DevicePreparation,
+  PreparationChange,
+  PreparationOutcome,
+  PreparationTask,
+} from "./registryPreparation.ts";
 import type { StatusOverride } from "./status.ts";
 
 export interface PodIdentity {
@@ -30,6 +36,8 @@ export interface PodRecord {
   readonly held: ResourceList | undefined;
   /** Hardware of its containers, from admission until all of them have stopped. */
   readonly hardware: PodHardware | undefined;
+  /** Present while plugins choose or prepare its devices, before it starts. */
+  readonly preparation: DevicePreparation | undefined;
   /** Why the spec's size is not granted; undefined when it is granted or not yet judged. */
   readonly refused: RefusedResize | undefined;
   readonly state: PodRecordState;
@@ -115,6 +123,13 @@ export type RegistryInput =
   | ({ readonly kind: "evicted" } & Eviction)
   /** Devices of plugins came, went, or changed their health. */
   | { readonly kind: "devices" }
+  /** Plugins have ended a task for a pod that is being admitted. */
+  | {
+      readonly kind: "prepared";
+      readonly uid: PodUid;
+      readonly task: PreparationTask;
+      readonly outcome: PreparationOutcome;
+    }
   /** The allocated size of the pod is in force. */
   | { readonly kind: "resized"; readonly uid: PodUid }
   /** The checkpoint of this granted size is on disk. */
@@ -182,6 +197,8 @@ export interface RegistryStep {
   readonly commands: readonly PodCommand[];
   readonly rejections: readonly PodRejection[];
   readonly preempted: readonly PreemptedPod[];
+  /** Tasks of plugins to begin or to end. */
+  readonly preparations: readonly PreparationChange[];
   /** Pods that began or ended waiting for resources. */
   readonly resourceWaits: readonly ResourceWait[];
   /** Resizes whose grant or refusal is new. */
@@ -201,6 +218,7 @@ export const unchangedStep = (registry: Registry): RegistryStep => ({
   commands: [],
   rejections: [],
   preempted: [],
+  preparations: [],
   resourceWaits: [],
   resizes: [],
   resizeTrigger: undefined,

@@ -16,7 +16,7 @@ import { unreachable } from "../invariant.ts";
 import { isCriticalPod } from "./criticalPod.ts";
 import { resourcesOfRecord } from "./podRecord.ts";
 import type { PodIdentity, PodRecord, RegistryContext } from "./podRegistryTypes.ts";
-import type { HardwareOutcome } from "./registryHardware.ts";
+import type { HardwareDraft } from "./registryHardware.ts";
 
 /** The registry as admission reads and changes it. */
 export interface AdmissionSteps {
@@ -32,8 +32,7 @@ export interface AdmissionSteps {
   isGranted(record: PodRecord): boolean;
   /** Returns the pod at its initial size. */
   startSize(record: PodRecord, pod: Pod): Pod;
-  /** Gives the pod its hardware, if it is free. */
-  assignHardware(uid: PodUid, pod: Pod): HardwareOutcome;
+  readonly hardware: Pick<HardwareDraft, "assign" | "keep">;
   start(uid: PodUid): void;
   /** Terminates a pod that was deleted before it started. */
   endUnstarted(uid: PodUid): void;
@@ -64,7 +63,7 @@ export function admitWaiting(steps: AdmissionSteps): Promises {
     // Start running pods first, so their resources count before others are admitted.
     if (isNameFree(record, steps) && steps.isGranted(record)) {
       // A running pod is not judged again: without its hardware it shares that of others.
-      steps.assignHardware(identity.uid, steps.startSize(record, record.pod));
+      steps.hardware.keep(identity.uid, steps.startSize(record, record.pod));
       steps.start(identity.uid);
     }
   }
@@ -113,10 +112,13 @@ function admitInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], s
     const decision = preemptAndDecide(uid, pod, resourcesByPod, reserved, steps);
     switch (decision.kind) {
       case "start": {
-        const outcome = steps.assignHardware(uid, pod);
+        const outcome = steps.hardware.assign(uid, pod);
         if (outcome.kind === "refused") steps.reject(uid, outcome.refusal.reason, outcome.refusal.message);
         else if (outcome.kind === "wait") waitBehind(outcome.behind);
-        else {
+        else if (outcome.kind === "preparing") {
+          promise([]);
+          names.add(name);
+        } else {
           steps.start(uid);
           resourcesByPod.set(uid, { granted: pod, held: pod });
         }

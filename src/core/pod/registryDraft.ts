@@ -20,7 +20,7 @@ import { freshRecord, identityOf, sizeOf, syncCommand, terminatingRecord, withGr
 import type { PodEnd, PodIdentity, PodRecord, Registry, RegistryContext, RegistryStep } from "./podRegistryTypes.ts";
 import { type AdmissionSteps, admitWaiting, type Promises } from "./registryAdmission.ts";
 import type { PodHardware } from "../topology/hardware.ts";
-import { decideHardware, type HardwareOutcome } from "./registryHardware.ts";
+import { HardwareDraft } from "./registryHardware.ts";
 import { type JudgedResizes, judgeRecords, withRequest } from "./registryResizes.ts";
 import { RestoredPods, resourcesOfRecords } from "./registryResources.ts";
 import { RegistryOutputs } from "./registryOutputs.ts";
@@ -29,6 +29,7 @@ import { sameValue } from "../sameValue.ts";
 /** A private copy of the registry that becomes the next one. Upstream: the methods of podWorkers. */
 export class RegistryDraft implements AdmissionSteps {
   readonly records: Map<PodUid, PodRecord>;
+  readonly hardware: HardwareDraft;
   readonly #names: FullNameHolders;
   readonly #context: RegistryContext;
   readonly #outputs = new RegistryOutputs();
@@ -43,6 +44,7 @@ export class RegistryDraft implements AdmissionSteps {
     this.#restored = new RestoredPods(registry, context);
     this.#isSettled = registry.isSettled;
     this.#context = context;
+    this.hardware = new HardwareDraft(this.records, this.#restored, context, this.#outputs.preparations);
   }
 
   restore(allocations: ReadonlyMap<PodUid, AllocationRecord>, inherited: ReadonlyMap<PodUid, PodHardware>): void {
@@ -127,6 +129,7 @@ export class RegistryDraft implements AdmissionSteps {
     switch (record.state) {
       case "waiting":
       case "rejected":
+        this.hardware.release(uid);
         this.#outputs.dropped.push(uid);
         this.#endWait(record, "removed");
         this.#forget(record.identity, undefined);
@@ -265,12 +268,6 @@ export class RegistryDraft implements AdmissionSteps {
     return hasSize ? podAtSize(pod, restored.allocation, this.#context.parts) : pod;
   }
 
-  assignHardware(uid: PodUid, pod: Pod): HardwareOutcome {
-    const outcome = decideHardware(uid, pod, this.records, this.#restored, this.#context.assignHardware);
-    if (outcome.kind === "assigned") this.#change(uid, { hardware: outcome.hardware });
-    return outcome;
-  }
-
   start(uid: PodUid): void {
     const record = this.records.get(uid);
     if (record?.pod === undefined) return;
@@ -278,7 +275,7 @@ export class RegistryDraft implements AdmissionSteps {
     const restored = this.#restored.of(uid);
     this.#endWait(record, "started");
     this.#names.give(fullNameOf(record.identity), uid);
-    const started = { ...record, behind: [], waitsSince: undefined };
+    const started = { ...record, behind: [], waitsSince: undefined, preparation: undefined };
     this.records.set(uid, { ...started, allocated: this.startSize(record, pod), state: "syncing" });
     this.#restored.claim(uid);
     const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
@@ -291,6 +288,7 @@ export class RegistryDraft implements AdmissionSteps {
   }
 
   endUnstarted(uid: PodUid): void {
+    this.hardware.release(uid);
     const record = this.records.get(uid);
     if (record?.pod === undefined) return;
     this.#endWait(record, "removed");
@@ -300,6 +298,7 @@ export class RegistryDraft implements AdmissionSteps {
   }
 
   reject(uid: PodUid, reason: string, message: string): void {
+    this.hardware.release(uid);
     const record = this.records.get(uid);
     if (record?.pod === undefined) return;
     this.#endWait(record, "rejected");
@@ -310,6 +309,7 @@ export class RegistryDraft implements AdmissionSteps {
   }
 
   wait(uid: PodUid, behind: readonly AwaitedPod[]): void {
+    this.hardware.release(uid);
     this.#setBehind(uid, behind);
     const record = this.records.get(uid);
     if (record?.pod === undefined || behind.length === 0 || record.waitsSince !== undefined) return;

@@ -2,42 +2,115 @@
 import type { AwaitedPod } from "../admission/leavingPods.ts";
 import type { Pod } from "../api.ts";
 import { type PodUid, podUid } from "../ids.ts";
-import type { AssignHardware, HardwareRefusal, PodHardware } from "../topology/hardware.ts";
+import type { DeviceAnswers } from "../topology/deviceQuestion.ts";
+import type { AssignHardware } from "../topology/hardware.ts";
+import { isCriticalPod } from "./criticalPod.ts";
 import { isTerminalPhase } from "./phase.ts";
-import type { PodRecord } from "./podRegistryTypes.ts";
+import type { PodRecord, RegistryContext } from "./podRegistryTypes.ts";
+import {
+  answersOf,
+  type HardwareOutcome,
+  outcomeOfPreparation,
+  type PreparationChange,
+  type PreparationOutcome,
+  type PreparationTask,
+  taskFor,
+  withOutcome,
+} from "./registryPreparation.ts";
 import type { RestoredPods } from "./registryResources.ts";
 
-/** Whether a pod has its hardware; `wait`: once these pods have stopped, or this plugin has come back. */
-export type HardwareOutcome =
-  /** undefined: no container of this node gets hardware for itself. */
-  | { readonly kind: "assigned"; readonly hardware: PodHardware | undefined }
-  | { readonly kind: "wait"; readonly behind: readonly AwaitedPod[] }
-  | { readonly kind: "refused"; readonly refusal: HardwareRefusal };
+/** The hardware of the pods of one registry step. A part of RegistryDraft. */
+export class HardwareDraft {
+  readonly #records: Map<PodUid, PodRecord>;
+  readonly #restored: RestoredPods;
+  readonly #context: Pick<RegistryContext, "assignHardware">;
+  readonly #changes: PreparationChange[];
 
-/** Decides about the hardware of one pod beside what all others have. */
-export function decideHardware(
-  uid: PodUid,
-  pod: Pod,
-  records: ReadonlyMap<PodUid, PodRecord>,
-  restored: RestoredPods,
-  assign: AssignHardware | undefined,
-): HardwareOutcome {
-  const isOver = isTerminalPhase(pod.status?.phase) && !restored.isRunning(uid);
-  if (assign === undefined || isOver) return { kind: "assigned", hardware: undefined };
-  const others = [...records.values()].filter(({ identity }) => identity.uid !== uid);
-  const decide = (beside: readonly PodRecord[]): ReturnType<AssignHardware> =>
-    assign(
-      pod,
-      [...beside.flatMap(({ hardware }) => hardware ?? []), ...restored.hardwareExceptOf(uid)],
-      restored.hardwareOf(uid),
-    );
-  const assigned = decide(others);
-  if ("hardware" in assigned) return { kind: "assigned", hardware: assigned.hardware };
-  const leaving = others.flatMap(awaitedFor);
-  const { awaits } = assigned.refusal;
-  if (awaits !== undefined) return { kind: "wait", behind: [awaitedPlugin(awaits.plugin, awaits.until)] };
-  const fitsLater = leaving.length > 0 && "hardware" in decide(others.filter((it) => awaitedFor(it).length === 0));
-  return fitsLater ? { kind: "wait", behind: leaving } : { kind: "refused", refusal: assigned.refusal };
+  constructor(
+    records: Map<PodUid, PodRecord>,
+    restored: RestoredPods,
+    context: Pick<RegistryContext, "assignHardware">,
+    changes: PreparationChange[],
+  ) {
+    this.#records = records;
+    this.#restored = restored;
+    this.#context = context;
+    this.#changes = changes;
+  }
+
+  /** Gives the pod its hardware, if it is free and once the plugins have prepared its devices. */
+  assign(uid: PodUid, pod: Pod): HardwareOutcome {
+    const { preparation, hardware } = this.#records.get(uid) ?? {};
+    const known = outcomeOfPreparation(preparation, hardware);
+    if (known !== undefined) return known;
+    const answers = answersOf(preparation);
+    let outcome = this.#decide(uid, pod, answers);
+    // A critical pod takes precedence over pods that have not started, as for other resources. They are decided again.
+    for (const later of isCriticalPod(pod) ? this.#preparing(uid) : []) {
+      if (outcome.kind !== "refused") break;
+      this.release(later);
+      outcome = this.#decide(uid, pod, answers);
+    }
+    if (outcome.kind !== "assigned") return outcome;
+    const task = outcome.hardware && taskFor({ ...outcome, hardware: outcome.hardware });
+    const next = task && { answers, task, outcome: undefined };
+    this.#change(uid, { hardware: outcome.hardware, preparation: next });
+    if (task === undefined) return outcome;
+    this.#changes.push({ uid, begin: { pod, task } });
+    return { kind: "preparing" };
+  }
+
+  /** Gives a running pod its hardware, as far as it is free. */
+  keep(uid: PodUid, pod: Pod): void {
+    const outcome = this.#decide(uid, pod);
+    if (outcome.kind === "assigned") this.#change(uid, { hardware: outcome.hardware, preparation: undefined });
+  }
+
+  /** Plugins have ended a task. */
+  prepared(uid: PodUid, task: PreparationTask, outcome: PreparationOutcome): void {
+    const preparation = withOutcome(this.#records.get(uid)?.preparation, task, outcome);
+    if (preparation !== undefined) this.#change(uid, { preparation });
+  }
+
+  /** A pod that was being prepared does not start now, so others may have its hardware. */
+  release(uid: PodUid): void {
+    if (this.#records.get(uid)?.preparation === undefined) return;
+    this.#change(uid, { preparation: undefined, hardware: undefined });
+    this.#changes.push({ uid, begin: undefined });
+  }
+
+  /** Returns the other pods that are being prepared and are not critical, latest first. */
+  #preparing(uid: PodUid): readonly PodUid[] {
+    const isLess = ({ identity, pod, preparation }: PodRecord): boolean =>
+      identity.uid !== uid && preparation !== undefined && pod !== undefined && !isCriticalPod(pod);
+    return [...this.#records.values()].flatMap((record) => (isLess(record) ? record.identity.uid : [])).reverse();
+  }
+
+  #change(uid: PodUid, changed: Pick<PodRecord, "preparation"> & Partial<Pick<PodRecord, "hardware">>): void {
+    const record = this.#records.get(uid);
+    if (record !== undefined) this.#records.set(uid, { ...record, ...changed });
+  }
+
+  #decide(uid: PodUid, pod: Pod, answers?: DeviceAnswers): HardwareOutcome {
+    const isOver = isTerminalPhase(pod.status?.phase) && !this.#restored.isRunning(uid);
+    const assign = this.#context.assignHardware;
+    if (assign === undefined || isOver) return { kind: "assigned", hardware: undefined };
+    const others = [...this.#records.values()].filter(({ identity }) => identity.uid !== uid);
+    const decide = (beside: readonly PodRecord[]): ReturnType<AssignHardware> =>
+      assign(
+        pod,
+        [...beside.flatMap(({ hardware }) => hardware ?? []), ...this.#restored.hardwareExceptOf(uid)],
+        this.#restored.hardwareOf(uid),
+        answers,
+      );
+    const assigned = decide(others);
+    if ("hardware" in assigned) return { kind: "assigned", ...assigned };
+    const leaving = others.flatMap(awaitedFor);
+    const { awaits } = assigned.refusal;
+    if (awaits !== undefined) return { kind: "wait", behind: [awaitedPlugin(awaits.plugin, awaits.until)] };
+    const fitsLater = leaving.length > 0 && "hardware" in decide(others.filter((it) => awaitedFor(it).length === 0));
+    return fitsLater ? { kind: "wait", behind: leaving } : { kind: "refused", refusal: assigned.refusal };
+  }
 }
 
 /** A device plugin in place of a pod: it has no UID, so its name is one that no pod has. */

@@ -1,12 +1,14 @@
 /** Collects the outputs of one registry step besides the next registry and its resizes. A part of RegistryDraft. */
 import type { PodUid } from "../ids.ts";
 import type { PodCommand, PodRejection, PreemptedPod, RegistryStep, ResourceWait } from "./podRegistryTypes.ts";
+import type { PreparationChange } from "./registryPreparation.ts";
 
 /** Output lists that grow during the step. */
 export class RegistryOutputs implements Omit<RegistryStep, "registry" | "resizes" | "resizeTrigger"> {
   readonly commands: PodCommand[] = [];
   readonly rejections: PodRejection[] = [];
   readonly preempted: PreemptedPod[] = [];
+  readonly preparations: PreparationChange[] = [];
   readonly resourceWaits: ResourceWait[] = [];
   readonly dropped: PodUid[] = [];
   readonly orphans: PodUid[] = [];

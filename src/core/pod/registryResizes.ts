@@ -28,6 +28,7 @@ export function resizeTrigger(input: RegistryInput): ResizeTrigger | undefined {
       return "periodic_retry";
     case "restored":
     case "devices":
+    case "prepared":
     case "finished":
     case "deadlineExceeded":
     case "evicted":

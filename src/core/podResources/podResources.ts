@@ -1,9 +1,11 @@
 /**
- * Answers of the pod resources API: CPUs and claims of the containers of active pods. Upstream:
+ * Answers of the pod resources API: CPUs, memory, devices and claims of the containers of active pods. Upstream:
  * pkg/kubelet/apis/podresources/server_v1.go.
  */
 import {
   AllocatableResourcesResponse,
+  ContainerDevices,
+  ContainerMemory,
   ContainerResources,
   type DynamicResource,
   type ListPodResourcesResponse,
@@ -13,8 +15,12 @@ import {
 import type { Pod } from "../api.ts";
 import { freeCpus } from "../cpu/cpuPolicy.ts";
 import { NO_CPUS } from "../cpu/cpuSet.ts";
+import { type DeviceAllocation, type DeviceAllocations, NO_NODE } from "../device/deviceAllocations.ts";
+import type { DeviceState } from "../device/deviceState.ts";
 import type { ClaimInfo, ClaimInfos } from "../dra/claimInfo.ts";
 import { claimsInUse } from "../dra/containerDevices.ts";
+import { podUid } from "../ids.ts";
+import { NO_BLOCKS } from "../numaMemory/memoryBlock.ts";
 import { isSidecar } from "../pod/containers.ts";
 import { sizeOf } from "../pod/podRecord.ts";
 import type { PodRecord, Registry } from "../pod/podRegistryTypes.ts";
@@ -24,6 +30,9 @@ import type { NodeHardware } from "../topology/nodeHardware.ts";
 /** State of the node that the answers are made of. */
 export interface ResourceHolders extends Pick<Registry, "records"> {
   readonly claims: ClaimInfos;
+  readonly devices: DeviceState;
+  /** undefined: the checkpoint is not read yet. */
+  readonly deviceAllocations: DeviceAllocations | undefined;
   /** The gate DRAExtendedResource. */
   readonly hasExtendedClaims: boolean;
 }
@@ -31,6 +40,36 @@ export interface ResourceHolders extends Pick<Registry, "records"> {
 const isActive = ({ state }: PodRecord): boolean => state === "syncing" || state === "terminating";
 
 const bigints = (ids: Iterable<number>): bigint[] => Array.from(ids, BigInt);
+
+const onNodes = (ids: readonly number[]) => ({ nodes: ids.map((id) => ({ ID: BigInt(id) })) });
+
+/** Each device has an entry for each of its NUMA nodes, or one without a place. */
+const ofDevice = (resourceName: string, id: string, nodes: readonly number[]): readonly ContainerDevices[] =>
+  nodes.length === 0
+    ? [ContainerDevices.create({ resourceName, deviceIds: [id] })]
+    : nodes.map((node) => ContainerDevices.create({ resourceName, deviceIds: [id], topology: onNodes([node]) }));
+
+/** Returns the nodes of each device, as they were when the plugin prepared it: it may be away, or list it no more. */
+function nodesById(ids: DeviceAllocation["ids"]): ReadonlyMap<string, readonly number[]> {
+  const nodes = new Map<string, number[]>();
+  for (const [node, devices] of ids) {
+    for (const id of devices) nodes.set(id, [...(nodes.get(id) ?? []), ...(node === NO_NODE ? [] : [node])]);
+  }
+  return nodes;
+}
+
+function devicesOfContainer(pod: Pod, name: string, hardware: PodHardware | undefined, holders: ResourceHolders) {
+  const prepared = holders.deviceAllocations?.pods.get(podUid(pod.metadata.uid))?.get(name);
+  return [...(hardware?.get(name)?.devices ?? [])].flatMap(([resource, ids]) => {
+    const allocation = prepared?.get(resource);
+    const known = allocation && nodesById(allocation.ids);
+    const listed = holders.devices.get(resource)?.devices;
+    return ids.flatMap((id) => ofDevice(resource, id, known?.get(id) ?? listed?.get(id)?.nodes ?? []));
+  });
+}
+
+const ofBlock = (resource: string, bytes: number, nodes: readonly number[]): ContainerMemory =>
+  ContainerMemory.create({ memoryType: resource, size: BigInt(bytes), topology: onNodes(nodes) });
 
 /** Each device of a claim has an entry, with the CDI devices of that device alone. */
 const ofClaim = ({ namespace, name, drivers }: ClaimInfo): DynamicResource => ({
@@ -59,7 +98,11 @@ function ofPod(pod: Pod, hardware: PodHardware | undefined, holders: ResourceHol
     containers: containers.map((container) =>
       ContainerResources.create({
         name: container.name,
+        devices: devicesOfContainer(pod, container.name, hardware, holders),
         cpuIds: bigints(hardware?.get(container.name)?.cpus ?? NO_CPUS),
+        memory: (hardware?.get(container.name)?.memory ?? NO_BLOCKS).map(({ resource, bytes, nodes }) =>
+          ofBlock(resource, bytes, nodes),
+        ),
         dynamicResources: claimsInUse(pod, container, holders.claims, holders.hasExtendedClaims).map(ofClaim),
       }),
     ),
@@ -99,8 +142,24 @@ export function getPodResources(holders: ResourceHolders, namespace: string, nam
   return pod && ofPod(pod, record?.hardware, holders);
 }
 
-/** Returns what pods can have for themselves, in use or not. Without the static CPU policy: no CPU. */
-export const allocatableResources = (hardware: NodeHardware | undefined): AllocatableResourcesResponse =>
+/**
+ * Returns what pods can have for themselves, in use or not: healthy devices, CPUs with the static CPU policy, memory with
+ * the static memory policy.
+ */
+export const allocatableResources = (
+  hardware: Pick<NodeHardware, "cpus" | "memory"> | undefined,
+  devices: DeviceState,
+): AllocatableResourcesResponse =>
   AllocatableResourcesResponse.create({
+    devices: [...devices.values()].flatMap((resource) =>
+      [...resource.devices.values()].flatMap(({ id, isHealthy, nodes }) =>
+        isHealthy ? ofDevice(resource.name, id, nodes) : [],
+      ),
+    ),
     cpuIds: hardware?.cpus === undefined ? [] : bigints(freeCpus(hardware.cpus, NO_CPUS)),
+    memory: (hardware?.memory?.nodes ?? []).flatMap(({ id, amounts }) =>
+      [...amounts].flatMap(([resource, { allocatable }]) =>
+        allocatable === 0 ? [] : [ofBlock(resource, allocatable, [id])],
+      ),
+    ),
   });

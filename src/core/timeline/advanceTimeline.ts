@@ -178,8 +178,10 @@ function takeRecord(
   return leaveState(known, state, now, STATE_TITLES[state], message);
 }
 
-const awaitedText = (awaited: AwaitedResources | undefined): string | undefined =>
-  awaited === undefined || awaited.pods.length === 0 ? undefined : `for resources of ${namesText(awaited.pods)}`;
+function awaitedText(awaited: AwaitedResources | undefined): string | undefined {
+  if (awaited?.plugin !== undefined) return awaited.plugin;
+  return awaited === undefined || awaited.pods.length === 0 ? undefined : `for resources of ${namesText(awaited.pods)}`;
+}
 
 /** A phase change cancels image pulls; every other stage reports its own end. */
 function leaveState(

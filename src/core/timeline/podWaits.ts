@@ -54,7 +54,10 @@ function startWait(timeline: PodTimeline, node: NodeBusiness): readonly PodWait[
     return [{ what: "PodName", cause: `the pod of the same name with UID ${behind} has not terminated`, forMs }];
   }
   if (awaited === undefined) return [{ what: "PodName", cause: "not accepted yet", forMs }];
-  const { pods, isPreempted, due } = awaited;
+  const { pods, isPreempted, due, plugin } = awaited;
+  if (plugin !== undefined) {
+    return [{ what: "Devices", cause: plugin, forMs, ...(due === undefined ? {} : { next: due }) }];
+  }
   if (pods.length === 0) {
     return [{ what: "Resources", cause: "another pod shrinks, and its new size is not on disk yet", forMs }];
   }

@@ -62,6 +62,8 @@ export interface AwaitedResources {
   readonly isPreempted: boolean;
   /** Action on the waiting pod if they have not stopped by then. */
   readonly due: Due | undefined;
+  /** In place of pods: a device plugin, and its part in the wait. */
+  readonly plugin?: string;
 }
 
 /** An instant on both clocks. */

@@ -4,9 +4,11 @@
  */
 import type { Container, Pod } from "../api.ts";
 import { podContainers } from "../pod/containers.ts";
+import type { DeviceQuestion } from "./deviceQuestion.ts";
 import type {
   AssignHardware,
   ContainerHardware,
+  GivenHardware,
   HardwareKind,
   HardwareRefusal,
   Holdings,
@@ -25,7 +27,7 @@ export interface ResourceManager {
   /** Where all containers of a pod can get what they ask for together. */
   podHints(pod: Pod, holdings: Holdings): readonly ResourceHints[];
   /** Gives a container its hardware, at the place if possible. */
-  assign(pod: Pod, container: Container, place: Placement, holdings: Holdings): ContainerHardware | HardwareRefusal;
+  assign(pod: Pod, container: Container, place: Placement, holdings: Holdings): GivenHardware | HardwareRefusal;
   /**
    * Returns what a container keeps of what an earlier kubelet process gave it; undefined if that is not free any more, or
    * not what it asks for.
@@ -61,7 +63,7 @@ const isRefusal = (value: object): value is HardwareRefusal => "reason" in value
 /** Returns the function that gives pods the hardware of a node. */
 export const hardwareOf =
   (policy: TopologyPolicy, managers: readonly ResourceManager[]): AssignHardware =>
-  (pod, others, kept) => {
+  (pod, others, kept, answers) => {
     const settle = (hardware: PodHardware): PodHardware =>
       managers.reduce((settled, manager) => manager.settle?.(pod, settled) ?? settled, hardware);
     const keeping = new Map(
@@ -72,8 +74,8 @@ export const hardwareOf =
             return same === undefined ? [] : [[manager, same] as const];
           }),
     );
-    const assigned = assign(pod, { others, own: new Map(), kept }, policy, managers, keeping);
-    if ("hardware" in assigned) return { hardware: settle(assigned.hardware) };
+    const assigned = assign(pod, { others, own: new Map(), kept, answers }, policy, managers, keeping);
+    if ("hardware" in assigned) return { ...assigned, hardware: settle(assigned.hardware) };
     if (assigned.refusal.awaits !== undefined) return assigned;
     // A running pod keeps what it can, even if another manager has nothing for it now.
     const rest = withoutRefused(pod, keeping);
@@ -105,7 +107,10 @@ function withoutRefused(pod: Pod, keeping: ReadonlyMap<ResourceManager, PodHardw
   return [...own.values()].some((hardware) => Object.keys(hardware).length > 0) ? own : undefined;
 }
 
-/** Gives the pod its hardware. `keeping`: managers whose part of it is decided already. */
+/**
+ * Gives the pod its hardware, and returns the first question about it. `keeping`: managers whose part of it is decided
+ * already.
+ */
 function assign(
   pod: Pod,
   before: Holdings,
@@ -117,22 +122,29 @@ function assign(
   const holdings: Holdings = { ...before, own };
   const deciding = managers.filter((manager) => !keeping.has(manager));
   const podPlace = placeOfPod(pod, holdings, policy, deciding);
+  let question: DeviceQuestion | undefined;
+  // The answer to a question decides about the containers after it too, so their refusal is not final before.
+  const provisional = (refusal: HardwareRefusal): ReturnType<AssignHardware> =>
+    question === undefined ? { refusal } : { hardware: own, asks: question };
   for (const container of podContainers(pod.spec)) {
     const hints = (): readonly ResourceHints[] => deciding.flatMap((it) => it.hints(pod, container, holdings));
     const place = podPlace ?? placeFor(policy, hints);
-    if (!place.isAdmitted) return { refusal: AFFINITY_REFUSED };
+    if (!place.isAdmitted) return provisional(AFFINITY_REFUSED);
     let hardware: ContainerHardware = {
       ...unmanagedDevices(before.kept?.get(container.name), managers),
       ...(place.mask !== undefined && { mask: place.mask }),
     };
     for (const manager of managers) {
-      const given = keeping.get(manager)?.get(container.name) ?? manager.assign(pod, container, place, holdings);
-      if (isRefusal(given)) return { refusal: given };
-      hardware = { ...hardware, ...given };
+      const kept: GivenHardware | undefined = keeping.get(manager)?.get(container.name);
+      const given = kept ?? manager.assign(pod, container, place, holdings);
+      if (isRefusal(given)) return provisional(given);
+      const { asks, ...part } = given;
+      question ??= asks;
+      hardware = { ...hardware, ...part };
     }
     own.set(container.name, hardware);
   }
-  return { hardware: own };
+  return question === undefined ? { hardware: own } : { hardware: own, asks: question };
 }
 
 /** Returns the devices that a container had, if no plugin has registered yet that gives out devices. */

@@ -2,6 +2,7 @@
 import type { Pod } from "../api.ts";
 import type { CpuSet } from "../cpu/cpuSet.ts";
 import type { MonotonicMs } from "../ids.ts";
+import type { DeviceAnswers, DeviceQuestion } from "./deviceQuestion.ts";
 import type { NumaMask } from "./numaMask.ts";
 
 /** Ids of devices by resource. */
@@ -31,6 +32,11 @@ export interface ContainerHardware {
   readonly mask?: NumaMask;
 }
 
+/** The hardware that a manager gives a container, and the question whose answer may change it. */
+export interface GivenHardware extends ContainerHardware {
+  readonly asks?: DeviceQuestion;
+}
+
 /** Hardware by container name. */
 export type PodHardware = ReadonlyMap<string, ContainerHardware>;
 
@@ -53,6 +59,12 @@ export const unexpectedRefusal = (why: string): HardwareRefusal => ({
   message: `Allocate failed due to ${why}, which is unexpected`,
 });
 
+/** The hardware of a pod. With a question it is provisional: its answer, passed as one of `answers`, may change it. */
+export interface AssignedHardware {
+  readonly hardware: PodHardware;
+  readonly asks?: DeviceQuestion;
+}
+
 /**
  * Gives a pod the hardware that its containers ask for, or says why it is rejected. `others`: what all other pods have.
  * `kept`: what an earlier kubelet process gave it, which it keeps as far as it is free.
@@ -61,7 +73,8 @@ export type AssignHardware = (
   pod: Pod,
   others: readonly PodHardware[],
   kept: PodHardware | undefined,
-) => { readonly hardware: PodHardware } | { readonly refusal: HardwareRefusal };
+  answers?: DeviceAnswers,
+) => AssignedHardware | { readonly refusal: HardwareRefusal };
 
 /** Hardware that is given out already. */
 export interface Holdings {
@@ -70,4 +83,6 @@ export interface Holdings {
   readonly own: PodHardware;
   /** Hardware that an earlier kubelet process gave the pod. */
   readonly kept?: PodHardware | undefined;
+  /** Answers of plugins for this pod. */
+  readonly answers?: DeviceAnswers | undefined;
 }

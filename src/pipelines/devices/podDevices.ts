@@ -4,7 +4,7 @@
  * Upstream: allocateContainerResources and GetDeviceRunContainerOptions of pkg/kubelet/cm/devicemanager/manager.go.
  */
 import { catchError, concat, defer, distinctUntilChanged, EMPTY, ignoreElements, map, type Observable, of } from "rxjs";
-import { tap, toArray } from "rxjs";
+import { tap, throwError, toArray } from "rxjs";
 import {
   type DeviceAllocation,
   type DeviceAllocations,
@@ -18,14 +18,17 @@ import {
 import { allocationOfAnswer } from "../../core/device/deviceAnswers.ts";
 import { encodeDeviceCheckpoint } from "../../core/device/deviceCheckpoint.ts";
 import { type DeviceSettings, deviceSettings } from "../../core/device/deviceSettings.ts";
+import { ALLOCATION_MS, pluginTimeout, PREFERENCE_MS } from "../../core/device/pluginDeadlines.ts";
 import type { DevicePluginEndpoint, DeviceState } from "../../core/device/deviceState.ts";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
 import type { PodUid } from "../../core/ids.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { deviceCheckpointPath } from "../../core/paths.ts";
 import { valueOf } from "../../core/result.ts";
-import type { ContainerDevices } from "../../core/topology/hardware.ts";
+import type { DeviceQuestion } from "../../core/topology/deviceQuestion.ts";
+import type { ContainerDevices, PodHardware } from "../../core/topology/hardware.ts";
 import { conflateMap } from "../../operators/conflateMap.ts";
+import { deadline } from "../../operators/deadline.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import type { Call } from "../../ports/call.ts";
 import type { DevicePlugins } from "../../ports/devicePlugins.ts";
@@ -35,13 +38,20 @@ import { createCheckpointWriter, readCheckpoint } from "./checkpointFile.ts";
 
 type Ports = Pick<KubeletPorts, "clock" | "telemetry" | "files" | "machine" | "devicePlugins">;
 
-/** Devices as pod workers use them. */
+/** Reason of the error of a plugin that is away, so that it was not called. */
+export const PLUGIN_AWAY = "DevicePluginAway";
+
+/** Devices as admission and pod workers use them. */
 export interface PodDevices {
   /** Reads the checkpoint of an earlier kubelet. Never errors. */
   load(): Observable<never>;
   /** Writes the checkpoint whenever a resource comes or goes. Never errors. */
   keep(): Observable<never>;
-  /** Has the devices of a container prepared and emits the settings for it. Errors: why its plugin cannot. */
+  /** Asks a plugin which devices it prefers. Errors: why it does not answer, as upstream words it. */
+  prefer(question: DeviceQuestion): Call<readonly string[]>;
+  /** Has the devices of all containers prepared; completes once the checkpoint has them. Errors: why a plugin cannot. */
+  prepare(uid: PodUid, hardware: PodHardware): Call<never>;
+  /** Has the devices of a container prepared, unless they are already, and emits the settings for it. Errors: why its plugin cannot. */
   provide(uid: PodUid, container: string, wanted: ContainerDevices | undefined): Call<DeviceSettings | undefined>;
   /** Forgets the devices of a pod whose containers have stopped. */
   release(uid: PodUid): Call<never>;
@@ -51,6 +61,8 @@ export interface PodDevices {
 const NO_POD_DEVICES: PodDevices = {
   load: () => EMPTY,
   keep: () => EMPTY,
+  prefer: () => of([]),
+  prepare: () => EMPTY,
   provide: () => of(undefined),
   release: () => EMPTY,
 };
@@ -81,17 +93,24 @@ export function createPodDevices(
         distinctUntilChanged(),
         conflateMap(() => (devices.value.size === 0 ? EMPTY : write().pipe(noted(ports)))),
       ),
+    prefer: (question) => prefer(question, preparing),
+    prepare(uid, hardware) {
+      const wanted = [...hardware].flatMap(([container, { devices: own = [] }]) =>
+        [...own].map((entry): Wanted => ({ uid, container, entry })),
+      );
+      return prepareAll(wanted, preparing, write);
+    },
     provide(uid, container, wanted) {
       if (wanted === undefined) return of(undefined);
       const entries = [...wanted];
-      return defer(() => {
-        const before = cell.value;
-        return concat(
-          inSequence(entries, (entry) => prepare({ uid, container, entry }, preparing)),
-          defer(() => (cell.value === before ? EMPTY : write())),
-          inSequence(entries, (entry) => preStart(entry, preparing)),
-        );
-      }).pipe(
+      return concat(
+        prepareAll(
+          entries.map((entry) => ({ uid, container, entry })),
+          preparing,
+          write,
+        ),
+        inSequence(entries, (entry) => preStart(entry, preparing)),
+      ).pipe(
         toArray(),
         map(() => settingsOf(cell.value?.pods.get(uid)?.get(container) ?? new Map(), wanted)),
       );
@@ -121,6 +140,39 @@ interface Wanted {
   readonly entry: readonly [resource: string, ids: readonly string[]];
 }
 
+/** Has plugins prepare devices one after the other, as upstream does, and writes the checkpoint if they did something. */
+const prepareAll = (
+  wanted: readonly Wanted[],
+  preparing: Preparing,
+  write: () => Observable<never>,
+): Observable<never> =>
+  defer(() => {
+    const before = preparing.cell.value;
+    return concat(
+      inSequence(wanted, (each) => prepare(each, preparing)),
+      defer(() => (preparing.cell.value === before ? EMPTY : write())),
+    );
+  });
+
+/** Asks the plugin which of the available devices it prefers. */
+const prefer = (
+  { resource, available, mustInclude, size }: DeviceQuestion,
+  { ports, devicePlugins, devices }: Preparing,
+): Observable<readonly string[]> =>
+  defer(() => {
+    const { socket } = endpointOf(devices.value, resource);
+    return devicePlugins.preferred(socket, { available, mustInclude, size });
+  }).pipe(
+    deadline(PREFERENCE_MS, ports.clock, pluginTimeout),
+    map(({ containerResponses }) => containerResponses[0]?.deviceIDs ?? []),
+    catchError((thrown: unknown) => {
+      const error = toKubeletError(thrown);
+      if (error.reason === PLUGIN_AWAY) return throwError(() => error);
+      const message = `device plugin GetPreferredAllocation rpc failed with err: ${error.message}`;
+      return throwError(() => ({ ...error, message }));
+    }),
+  );
+
 /** Has the plugin prepare devices, unless it did already. */
 function prepare({ uid, container, entry: [resource, ids] }: Wanted, preparing: Preparing): Observable<never> {
   const { ports, devicePlugins, devices, cell } = preparing;
@@ -130,6 +182,7 @@ function prepare({ uid, container, entry: [resource, ids] }: Wanted, preparing: 
     const { socket } = endpointOf(devices.value, resource);
     const startedAt = clock.monotonicMs();
     return devicePlugins.allocate(socket, ids).pipe(
+      deadline(ALLOCATION_MS, clock, pluginTimeout),
       map(({ containerResponses }): DeviceAllocation => {
         const response = valueOf(allocationOfAnswer(containerResponses));
         return { ids: idsByNode(ids, devices.value.get(resource)), response, isStale: false };
@@ -163,7 +216,7 @@ function settingsOf(prepared: ReadonlyMap<string, DeviceAllocation>, wanted: Con
 function endpointOf(devices: DeviceState, resource: string): DevicePluginEndpoint {
   const { endpoint, presence } = devices.get(resource) ?? {};
   if (endpoint === undefined || presence?.kind !== "ready") {
-    throw kubeletError("Unavailable", `the device plugin of ${resource} is away`);
+    throw kubeletError("Unavailable", `the device plugin of ${resource} is away`, { reason: PLUGIN_AWAY });
   }
   return endpoint;
 }

@@ -173,8 +173,8 @@ interface ConfigSources {
 }
 
 /**
- * Has the plugins prepare the devices of the container. Differs from upstream: a plugin that fails delays the start of the
- * container, and the pod is not rejected.
+ * Returns the settings for the devices of the container. Plugins prepared them when the pod was admitted; those of a pod that
+ * ran before a restart of the machine are prepared again here, so that a failure only delays the container.
  */
 function devicesOf({ context, container }: StartTask): Observable<Result<DeviceSettings | undefined>> {
   const wanted = context.memory.allocation.hardware?.get(container.name)?.devices;

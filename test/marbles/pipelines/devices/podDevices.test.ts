@@ -5,8 +5,9 @@ import { type DeviceAllocations, idsOf } from "../../../../src/core/device/devic
 import { changedDevices, type DeviceState, NO_DEVICES } from "../../../../src/core/device/deviceState.ts";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { podUid } from "../../../../src/core/ids.ts";
-import { AllocateResponse } from "../../../../src/gen/devicePlugin.ts";
+import { AllocateResponse, PreferredAllocationResponse } from "../../../../src/gen/devicePlugin.ts";
 import { createPodDevices } from "../../../../src/pipelines/devices/podDevices.ts";
+import type { PreferredRequest } from "../../../../src/ports/devicePlugins.ts";
 import { createCell } from "../../../../src/state/cell.ts";
 import { marbles, type Marbles } from "../../../support/marbles.ts";
 import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
@@ -21,8 +22,15 @@ const WRITTEN = "  ---|";
 const PREPARED = " -(x|)";
 const MISSING = "  #";
 
+const PREFERRED = PreferredAllocationResponse.fromPartial({ containerResponses: [{ deviceIDs: ["b"] }] });
+const question = { container: "main", resource: GPU, available: ["a", "b"], mustInclude: ["a"], size: 2 };
+
 /** A node with a plugin; `calls` has what plugin and disk are asked, with the times. */
-function world(m: Marbles, allocate: () => Observable<AllocateResponse> = () => m.cold(ALLOCATED, { a: answer })) {
+function world(
+  m: Marbles,
+  allocate: () => Observable<AllocateResponse> = () => m.cold(ALLOCATED, { a: answer }),
+  prefer: () => Observable<PreferredAllocationResponse> = () => m.cold(ALLOCATED, { a: PREFERRED }),
+) {
   const { clock } = m;
   const calls: string[] = [];
   const note = (call: string): unknown => calls.push(`${clock.monotonicMs()} ${call}`);
@@ -47,6 +55,10 @@ function world(m: Marbles, allocate: () => Observable<AllocateResponse> = () => 
     allocate: (_: string, ids: readonly string[]) => {
       note(`allocate ${ids.join()}`);
       return allocate();
+    },
+    preferred: (_: string, request: PreferredRequest) => {
+      note(`prefer ${request.size} of ${request.available.join()} with ${request.mustInclude.join()}`);
+      return prefer();
     },
     preStart: (_: string, ids: readonly string[]) => {
       note(`preStart ${ids.join()}`);
@@ -158,6 +170,64 @@ describe("podDevices", () => {
       m.flush();
       expect(allocations.value?.pods.size).toBe(0);
       expect(read()).toContain('"PodDeviceEntries":null');
+    }),
+  );
+
+  it(
+    "has the devices of all containers prepared during admission, one after the other, and written once",
+    marbles((m) => {
+      const expected = "-------|";
+      const started = " 10ms -(s|)";
+
+      const { service, calls } = world(m);
+      const hardware = new Map([
+        ["main", { devices: wants("a") }],
+        ["none", {}],
+        ["side", { devices: wants("b") }],
+      ]);
+      m.expectObservable(service.prepare(uid, hardware)).toBe(expected);
+      m.at(10, () => m.expectObservable(service.provide(uid, "side", wants("b"))).toBe(started, shown));
+      m.flush();
+      expect(calls).toEqual(["0 allocate a", "2 allocate b", "4 write", "10 preStart b"]);
+    }),
+  );
+
+  it(
+    "asks a plugin which devices it prefers",
+    marbles((m) => {
+      const expected = "--(b|)";
+
+      const { service, calls } = world(m);
+      m.expectObservable(service.prefer(question)).toBe(expected, { b: ["b"] });
+      m.flush();
+      expect(calls).toEqual(["0 prefer 2 of a,b with a"]);
+    }),
+  );
+
+  it(
+    "fails in upstream's words: a choice that fails, and plugins that hang",
+    marbles((m) => {
+      const refusal = "#";
+      const endless = "-";
+
+      const failures: string[] = [];
+      const note = (call$: Observable<unknown>): unknown =>
+        call$.subscribe({
+          error: (thrown: unknown) => failures.push(`${m.clock.monotonicMs()} ${(thrown as Error).message}`),
+        });
+      const answered = () => m.cold(ALLOCATED, { a: answer });
+      const busy = kubeletError("Unknown", "rpc error: code = Unknown desc = busy");
+      note(world(m, answered, () => m.cold<PreferredAllocationResponse>(refusal, {}, busy)).service.prefer(question));
+      note(world(m, answered, () => m.cold<PreferredAllocationResponse>(endless)).service.prefer(question));
+      const hardware = new Map([["main", { devices: wants("a") }]]);
+      note(world(m, () => m.cold<AllocateResponse>(endless)).service.prepare(uid, hardware));
+      m.flush();
+      const late = "rpc error: code = DeadlineExceeded desc = context deadline exceeded";
+      expect(failures).toEqual([
+        "0 device plugin GetPreferredAllocation rpc failed with err: rpc error: code = Unknown desc = busy",
+        `10000 device plugin GetPreferredAllocation rpc failed with err: ${late}`,
+        `60000 ${late}`,
+      ]);
     }),
   );
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Container, Pod } from "../../../../src/core/api.ts";
 import { deviceManager } from "../../../../src/core/device/deviceManager.ts";
 import { changedDevices, type Device, type DeviceState, NO_DEVICES } from "../../../../src/core/device/deviceState.ts";
+import { answerKey } from "../../../../src/core/topology/deviceQuestion.ts";
 import { monotonicMs } from "../../../../src/core/ids.ts";
 import { hardwareOf, type TopologyPolicy } from "../../../../src/core/topology/assignHardware.ts";
 import type { PodHardware } from "../../../../src/core/topology/hardware.ts";
@@ -37,6 +38,23 @@ function given(
   return Object.fromEntries(
     [...assigned.hardware].map(([container, { devices }]) => [container, [...(devices?.get(GPU) ?? [])]]),
   );
+}
+/** The first question to a plugin that prefers devices, and the devices of the containers after this answer. */
+function asked(
+  devices: readonly Device[],
+  pod: Pod,
+  others: readonly PodHardware[],
+  name: TopologyPolicy["name"],
+  answer: readonly string[],
+) {
+  const prefers = { ...endpoint, prefersDevices: true };
+  const state = changedDevices(NO_DEVICES, { kind: "listed", resource: GPU, endpoint: prefers, devices });
+  const assign = hardwareOf(policy(name), [deviceManager(state, [0, 1])]);
+  const before = assign(pod, others, undefined);
+  if ("refusal" in before || before.asks === undefined) return before;
+  const after = assign(pod, others, undefined, new Map([[answerKey(before.asks), answer]]));
+  if ("refusal" in after) return after;
+  return { asks: before.asks, ids: after.hardware.get(before.asks.container)?.devices?.get(GPU) };
 }
 const has = (...ids: readonly string[]): PodHardware => new Map([["main", { devices: new Map([[GPU, ids]]) }]]);
 
@@ -93,6 +111,91 @@ describe("deviceManager", () => {
     const away = changedDevices(listed([device("a")]), { kind: "away", resource: GPU, at: monotonicMs(1_000) });
     const assigned = hardwareOf(policy("none"), [deviceManager(away, [0])])(podWith([asks("main", 1)]), [], undefined);
     expect("refusal" in assigned && assigned.refusal.awaits).toEqual({ plugin: GPU, until: 301_000 });
+  });
+
+  const PLACED = [
+    device("x"),
+    device("y"),
+    device("a0", 0),
+    device("b0", 0),
+    device("c0", 0),
+    device("a1", 1),
+    device("b1", 1),
+  ];
+  const choice = { container: "main", resource: GPU };
+
+  it.each([
+    [
+      "among those near the place of the container",
+      { count: 1, held: ["a1", "b1"], name: "single-numa-node", answer: ["x", "c0"] },
+      { asks: { ...choice, available: ["a0", "b0", "c0"], mustInclude: [], size: 1 }, ids: ["c0"] },
+    ],
+    [
+      "among the rest, once all near ones are taken",
+      { count: 5, held: ["c0"], name: "best-effort", answer: ["a0", "y", "c0"] },
+      {
+        asks: {
+          ...choice,
+          available: ["a0", "b0", "a1", "b1", "x", "y"],
+          mustInclude: ["a0", "b0", "a1", "b1"],
+          size: 5,
+        },
+        ids: ["a0", "b0", "a1", "b1", "y"],
+      },
+    ],
+    [
+      "among all without alignment",
+      { count: 2, held: ["a0"], name: "none", answer: ["b1", "x"] },
+      {
+        asks: { ...choice, available: ["x", "y", "b0", "c0", "a1", "b1"], mustInclude: [], size: 2 },
+        ids: ["b1", "x"],
+      },
+    ],
+  ] as const)("lets a plugin choose %s", (_, { count, held, name, answer }, expected) => {
+    expect(asked(PLACED, podWith([asks("main", count)]), [has(...held)], name, answer)).toEqual(expected);
+  });
+
+  it("makes a plugin include the devices of init containers in its choice", () => {
+    const pod = podWith([asks("main", 2)], [asks("init", 1)]);
+    const prefers = { ...endpoint, prefersDevices: true };
+    const devices = [device("a"), device("b"), device("c")];
+    const state = changedDevices(NO_DEVICES, { kind: "listed", resource: GPU, endpoint: prefers, devices });
+    const answers = new Map([[answerKey({ container: "init", resource: GPU }), ["b"]]]);
+    const assigned = hardwareOf(policy("none"), [deviceManager(state, [])])(pod, [], undefined, answers);
+    expect("asks" in assigned && assigned.asks).toEqual({
+      ...choice,
+      available: ["b", "a", "c"],
+      mustInclude: ["b"],
+      size: 2,
+    });
+  });
+
+  it("does not ask a plugin about devices that a pod has kept", () => {
+    const found = asked(PLACED, podWith([asks("main", 1)]), [], "none", ["x"]);
+    expect("ids" in found && found.ids).toEqual(["x"]);
+    const prefers = { ...endpoint, prefersDevices: true };
+    const state = changedDevices(NO_DEVICES, { kind: "listed", resource: GPU, endpoint: prefers, devices: PLACED });
+    const kept = hardwareOf(policy("none"), [deviceManager(state, [])])(podWith([asks("main", 1)]), [], has("b0"));
+    expect("hardware" in kept && kept.asks).toBeUndefined();
+  });
+
+  it("chooses among 10,000 devices, whatever 10,000 ids a plugin prefers", () => {
+    const devices = Array.from({ length: 10_000 }, (_, index) => device(`d${index}`, index % 2));
+    const answer = devices.map(({ id }) => id).reverse();
+    const found = asked(devices, podWith([asks("main", 5_001)]), [has("d9999")], "best-effort", answer);
+    expect("ids" in found && found.ids?.length).toBe(5_001);
+    expect("ids" in found && new Set(found.ids).has("d9999")).toBe(false);
+  });
+
+  it("refuses a resource without a healthy device, or without a plugin", () => {
+    expect(given(listed([device("a", undefined, false)]), podWith([asks("main", 1)]))).toBe(
+      "Allocate failed due to no healthy devices present; cannot allocate unhealthy devices example.com/gpu, " +
+        "which is unexpected",
+    );
+    const gone = changedDevices(listed([device("a")]), { kind: "gone", resource: GPU });
+    expect(given(gone, podWith([asks("main", 1)]))).toBe(
+      "Allocate failed due to cannot allocate unregistered device example.com/gpu, which is unexpected",
+    );
   });
 
   it("never gives a device to two containers that run at once, whatever comes, goes and fails", () => {

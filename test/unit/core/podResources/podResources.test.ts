@@ -3,6 +3,10 @@ import type { Pod } from "../../../../src/core/api.ts";
 import { cpuPolicy } from "../../../../src/core/cpu/cpuPolicy.ts";
 import { cpuSet } from "../../../../src/core/cpu/cpuSet.ts";
 import { type ClaimInfo, claimKey, NO_CLAIMS } from "../../../../src/core/dra/claimInfo.ts";
+import { NO_ALLOCATIONS, NO_NODE, withDeviceAllocation } from "../../../../src/core/device/deviceAllocations.ts";
+import { changedDevices, NO_DEVICES } from "../../../../src/core/device/deviceState.ts";
+import { podUid } from "../../../../src/core/ids.ts";
+import { memoryPolicy } from "../../../../src/core/numaMemory/memoryPolicy.ts";
 import { freshRecord, identityOf } from "../../../../src/core/pod/podRecord.ts";
 import type { PodRecord } from "../../../../src/core/pod/podRegistry.ts";
 import {
@@ -13,6 +17,8 @@ import {
   type ResourceHolders,
 } from "../../../../src/core/podResources/podResources.ts";
 import { ContainerDevices, ContainerResources, PodResources } from "../../../../src/gen/podResources.ts";
+import { ContainerAllocateResponse } from "../../../../src/gen/devicePlugin.ts";
+import type { PodHardware } from "../../../../src/core/topology/hardware.ts";
 import { nodeHardware } from "../../../../src/core/topology/nodeHardware.ts";
 import { machineOf } from "../../../support/cpuMachines.ts";
 import { podOf } from "../../../support/pods.ts";
@@ -28,6 +34,8 @@ const recordOf = (pod: Pod, more: Partial<PodRecord> = {}): PodRecord => ({
 const registryOf = (...records: readonly PodRecord[]): ResourceHolders => ({
   records: new Map(records.map((record) => [record.identity.uid, record])),
   claims: NO_CLAIMS,
+  devices: NO_DEVICES,
+  deviceAllocations: undefined,
   hasExtendedClaims: false,
 });
 const namesIn = (...records: readonly PodRecord[]): readonly string[] =>
@@ -177,7 +185,7 @@ describe("the answer in v1alpha1", () => {
 
 describe("what pods can have for themselves", () => {
   it("is no CPU without the static policy", () => {
-    expect(allocatableResources(undefined).cpuIds).toEqual([]);
+    expect(allocatableResources(undefined, NO_DEVICES).cpuIds).toEqual([]);
   });
 
   it("is every CPU but the reserved ones", () => {
@@ -189,6 +197,77 @@ describe("what pods can have for themselves", () => {
     const policy = { name: "none", scope: "container", topology } as const;
     const settings = { liftsCpuQuota: false, reconcilePeriodMs: 1_000 };
     const hardware = nodeHardware({ cpus, memory: undefined }, machine.nodes, policy, settings);
-    expect(allocatableResources(hardware).cpuIds).toEqual([1n, 2n, 3n]);
+    expect(allocatableResources(hardware, NO_DEVICES).cpuIds).toEqual([1n, 2n, 3n]);
+  });
+
+  it("is every healthy device, and the memory that no node keeps for the system", () => {
+    const state = changedDevices(NO_DEVICES, {
+      ...{ kind: "listed", resource: GPU, endpoint },
+      devices: [
+        { id: "a", isHealthy: true, nodes: [1] },
+        { id: "b", isHealthy: false, nodes: [] },
+        { id: "c", isHealthy: true, nodes: [] },
+      ],
+    });
+    const memory = memoryPolicy(
+      [{ id: 2, bytes: 1_000, hugepages: new Map([["hugepages-2Mi", 0]]) }],
+      new Map([[2, new Map([["memory", 100]])]]),
+    );
+    const { devices, memory: blocks } = allocatableResources({ cpus: undefined, memory }, state);
+    expect(devices).toEqual([deviceOf("a", 1), deviceOf("c")]);
+    expect(blocks).toEqual([{ memoryType: "memory", size: 900n, topology: { nodes: [{ ID: 2n }] } }]);
+  });
+});
+
+const GPU = "vendor.example/gpu";
+const endpoint = { socket: "/gpu.sock", preStartRequired: false, prefersDevices: false };
+const deviceOf = (id: string, node?: number): ContainerDevices =>
+  ContainerDevices.create({
+    ...{ resourceName: GPU, deviceIds: [id] },
+    topology: node === undefined ? undefined : { nodes: [{ ID: BigInt(node) }] },
+  });
+
+describe("the devices and the memory of a container", () => {
+  const hardware: PodHardware = new Map([
+    [
+      "main",
+      {
+        devices: new Map([[GPU, ["a", "b"]]]),
+        memory: [
+          { nodes: [0, 1], resource: "memory", bytes: 4_096, heldBytes: 4_096 },
+          { nodes: [1], resource: "hugepages-2Mi", bytes: 2_097_152, heldBytes: 2_097_152 },
+        ],
+      },
+    ],
+  ]);
+  const record = recordOf(podOf({ name: "a", uid: "a", spec: { containers: CONTAINERS } }), { hardware });
+  const mainOf = (more: Partial<ResourceHolders>) =>
+    listPodResources({ ...registryOf(record), ...more }).podResources[0]?.containers[0];
+
+  it("appear with their NUMA nodes: an entry for each node of a device, and for each kind of memory", () => {
+    const allocation = {
+      ids: new Map([
+        [0, ["a"]],
+        [1, ["a"]],
+        [NO_NODE, ["b"]],
+      ]),
+      response: ContainerAllocateResponse.fromPartial({}),
+      isStale: false,
+    };
+    const deviceAllocations = withDeviceAllocation(NO_ALLOCATIONS, podUid("a"), ["main", GPU], allocation);
+    const main = mainOf({ deviceAllocations });
+    expect(main?.devices).toEqual([deviceOf("a", 0), deviceOf("a", 1), deviceOf("b")]);
+    expect(main?.memory).toEqual([
+      { memoryType: "memory", size: 4_096n, topology: { nodes: [{ ID: 0n }, { ID: 1n }] } },
+      { memoryType: "hugepages-2Mi", size: 2_097_152n, topology: { nodes: [{ ID: 1n }] } },
+    ]);
+  });
+
+  it("appear with the nodes that the plugin lists before it has prepared them", () => {
+    const devices = changedDevices(NO_DEVICES, {
+      ...{ kind: "listed", resource: GPU, endpoint },
+      devices: [{ id: "b", isHealthy: true, nodes: [3] }],
+    });
+    expect(mainOf({ devices })?.devices).toEqual([deviceOf("a"), deviceOf("b", 3)]);
   });
 });

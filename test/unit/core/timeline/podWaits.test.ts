@@ -47,6 +47,17 @@ describe("a pod that waits to start", () => {
       { what: "Resources", cause: "another pod shrinks, and its new size is not on disk yet", forMs: 10_000 },
     ],
     [
+      "for a device plugin",
+      {
+        awaited: {
+          ...awaited,
+          pods: ["vendor.example/gpu"],
+          plugin: "the device plugin of vendor.example/gpu is away",
+        },
+      },
+      { what: "Devices", cause: "the device plugin of vendor.example/gpu is away", forMs: 10_000, next: due(90_000) },
+    ],
+    [
       "for a pod that leaves",
       { awaited },
       {

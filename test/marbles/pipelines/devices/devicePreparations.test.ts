@@ -1,0 +1,126 @@
+/** Plugins choose and prepare the devices of a pod in admission: outcomes for the registry, slow plugins, ended tasks. */
+import { EMPTY, map, type Observable } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import { podUid } from "../../../../src/core/ids.ts";
+import type { RegistryStep } from "../../../../src/core/pod/podRegistry.ts";
+import type { PreparationTask } from "../../../../src/core/pod/registryPreparation.ts";
+import { devicePreparations } from "../../../../src/pipelines/devices/devicePreparations.ts";
+import { PLUGIN_AWAY, type PodDevices } from "../../../../src/pipelines/devices/podDevices.ts";
+import { marbles, type Marbles } from "../../../support/marbles.ts";
+import { podOf } from "../../../support/pods.ts";
+import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
+
+const GPU = "example.com/gpu";
+const uid = podUid("p");
+const pod = podOf({ uid, name: "p" });
+const question = { container: "main", resource: GPU, available: ["a", "b"], mustInclude: [], size: 1 };
+const ASK: PreparationTask = { kind: "ask", question };
+const ALLOCATE: PreparationTask = {
+  kind: "allocate",
+  hardware: new Map([["main", { devices: new Map([[GPU, ["b"]]]) }]]),
+};
+const stepOf = (task: PreparationTask | undefined): Pick<RegistryStep, "preparations"> => ({
+  preparations: [{ uid, begin: task && { pod, task } }],
+});
+const steps = { q: stepOf(ASK), p: stepOf(ALLOCATE), x: stepOf(undefined) };
+const outcomes = {
+  a: { kind: "prepared", uid, task: ASK, outcome: { kind: "answered", ids: ["b"] } },
+  p: { kind: "prepared", uid, task: ALLOCATE, outcome: { kind: "prepared" } },
+  f: { kind: "prepared", uid, task: ALLOCATE, outcome: { kind: "failed", why: "busy" } },
+  w: { kind: "prepared", uid, task: ALLOCATE, outcome: { kind: "away" } },
+};
+
+interface World {
+  readonly prefer?: () => Observable<readonly string[]>;
+  readonly prepare?: () => Observable<never>;
+}
+
+/** Runs the pipeline on steps; `released` has the pods whose devices were given back. */
+function run(m: Marbles, diagram: string, { prefer = () => EMPTY, prepare = () => EMPTY }: World) {
+  const released: string[] = [];
+  const devices: Pick<PodDevices, "prefer" | "prepare" | "release"> = {
+    prefer,
+    prepare,
+    release: (of) => {
+      released.push(of);
+      return EMPTY;
+    },
+  };
+  const ports = { clock: m.clock, telemetry: recordingTelemetry() };
+  const steps$ = m.hot<RegistryStep>(diagram, steps as never);
+  const node = () => ({ hostIPs: [], runtimeName: "containerd" });
+  return { released, outputs$: devicePreparations(steps$, ports, devices, node) };
+}
+
+describe("devicePreparations", () => {
+  it(
+    "tells the registry the choice of a plugin, and that devices are prepared",
+    marbles((m) => {
+      const source = "  -q---p----------|";
+      const chosen = "  --(b|)";
+      const prepared = "---|";
+      const expected = "---a----p-------|";
+
+      const { outputs$, released } = run(m, source, {
+        prefer: () => m.cold(chosen, { b: ["b"] }),
+        prepare: () => m.cold<never>(prepared),
+      });
+      m.expectObservable(outputs$).toBe(expected, outcomes);
+      m.flush();
+      expect(released).toEqual([]);
+    }),
+  );
+
+  it(
+    "gives the devices back after a failure, and says whether the plugin has gone",
+    marbles((m) => {
+      const source = "  -p-----p--|";
+      const refusal = " --#";
+      const gone = "    #";
+      const expected = "---f---w--|";
+
+      let isAway = false;
+      const { outputs$, released } = run(m, source, {
+        prepare: () => {
+          if (isAway) return m.cold<never>(gone, {}, kubeletError("Unavailable", "away", { reason: PLUGIN_AWAY }));
+          isAway = true;
+          return m.cold<never>(refusal, {}, kubeletError("Unknown", "busy"));
+        },
+      });
+      m.expectObservable(outputs$).toBe(expected, outcomes);
+      m.flush();
+      expect(released).toEqual(["p", "p"]);
+    }),
+  );
+
+  it(
+    "reports a pod that waits for a slow plugin, once",
+    marbles((m) => {
+      const source = "  p 9999ms |";
+      const prepared = "9001ms |";
+      const expected = "5000ms (es) 3997ms p 998ms |";
+
+      const { outputs$ } = run(m, source, { prepare: () => m.cold<never>(prepared) });
+      const kinds$ = outputs$.pipe(map(({ kind }) => kind));
+      m.expectObservable(kinds$).toBe(expected, { e: "event", s: "status", p: "prepared" });
+    }),
+  );
+
+  it(
+    "cancels the task of a pod that does not start, and gives its devices back",
+    marbles((m) => {
+      const source = "  -p---x----|";
+      const endless = " ---------";
+      const cancel = "  -^---!";
+      const expected = "----------|";
+
+      const prepare = m.cold<never>(endless);
+      const { outputs$, released } = run(m, source, { prepare: () => prepare });
+      m.expectObservable(outputs$).toBe(expected);
+      m.expectSubscriptions(prepare).toBe(cancel);
+      m.flush();
+      expect(released).toEqual(["p"]);
+    }),
+  );
+});

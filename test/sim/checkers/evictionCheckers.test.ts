@@ -243,6 +243,10 @@ describe("pressureLasts", () => {
     reclaim: undefined,
   } as const;
   const ofPids = { ...threshold, signal: "pid.available", least: { units: 10 } } as const;
+  const ofDisk = { ...threshold, signal: "imagefs.available", least: { units: 10 } } as const;
+  const disk = (availableBytes: number): UntimedObservation =>
+    measured({ what: "disk", path: "/", availableBytes, capacityBytes: 100, inodesFree: 1, inodes: 1 });
+  const removed = change("image removed", "app");
   const steps = (...then: readonly Step[]): readonly Step[] => [up, [100, memory(99)], [110, memory(500)], ...then];
   it.each<Case>([
     ["accepts an end after the transition period", steps([400, ended]), []],
@@ -265,8 +269,27 @@ describe("pressureLasts", () => {
     ["accepts a late report after an outage", steps([120, away], [300, up], [320, ended]), []],
     ["accepts what the next kubelet reports", steps([115, started], [120, ended]), []],
     ["accepts the end of a pressure that was never measured", [up, [100, ended]], []],
+    [
+      "accepts an end just after a collection of images freed what it had found missing",
+      [up, [100, disk(9)], [100.1, removed], [100.2, disk(50)], [101, event("NodeHasNoDiskPressure")]],
+      [],
+    ],
+    [
+      "reports an early end after a collection of images freed what was missing for longer",
+      [up, [100, disk(9)], [102, disk(9)], [102.1, removed], [102.2, disk(50)], [110, event("NodeHasNoDiskPressure")]],
+      ["disk pressure ended 8 s after the last figure below a threshold"],
+    ],
+    [
+      "reports an early end of a pressure before the collection of images",
+      [
+        ...([up, [90, disk(9)], [95, disk(50)], [100, disk(9)], [100.1, removed], [100.2, disk(50)]] as const),
+        [110, event("NodeHasNoDiskPressure")],
+      ],
+      ["disk pressure ended 20 s after the last figure below a threshold"],
+    ],
   ])("%s", (_, seen, found) => {
-    const checker = pressureLasts({ evictionThresholds: [threshold, ofPids], pressureTransitionMs: 300_000 });
+    const evictionThresholds = [threshold, ofPids, ofDisk];
+    const checker = pressureLasts({ evictionThresholds, pressureTransitionMs: 300_000 });
     expect(verdicts(checker, seen)).toEqual(found);
   });
 });

@@ -66,6 +66,10 @@ export const SMALL_SCARCE_CHECKER_SEEDS: FoundBySeed = [
   ["e1a4675b", "noStartAfterEnd took an evicted pod whose sidecar still ran for stopped and known to the API server"],
   ["9e37732a", "reclaimBeforeEviction counted the age of an image from its pull although no collection had listed it"],
   [
+    "84be0025",
+    "pressureLasts took the figure of an image collection, which freed the disk, for one of the eviction manager",
+  ],
+  [
     810282,
     "resourcesAreAwaited expected the first decisions of a kubelet to know snapshots that waited for the list of pods",
   ],

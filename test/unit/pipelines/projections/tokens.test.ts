@@ -1,9 +1,9 @@
 /** Tokens of service accounts, from the simulated API server, as a node may ask for them. */
 import { describe, expect, it } from "vitest";
-import { createTokens } from "../../src/pipelines/projections/tokens.ts";
-import { createPrng } from "../../src/sim/prng.ts";
-import { newPod, simApi } from "../support/simApi.ts";
-import { recordingTelemetry } from "../support/recordingTelemetry.ts";
+import { createTokens } from "../../../../src/pipelines/projections/tokens.ts";
+import { createPrng } from "../../../../src/sim/prng.ts";
+import { newPod, simApi } from "../../../support/simApi.ts";
+import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
 
 const ref = { namespace: "default", name: "web" };
 

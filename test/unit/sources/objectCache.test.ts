@@ -1,14 +1,14 @@
 /** ConfigMaps and Secrets kept for pods, from the simulated API server, as a node may read them. */
 import { describe, expect, it } from "vitest";
-import type { ConfigLookup } from "../../src/core/configObjects.ts";
-import type { ConfigObjectRef } from "../../src/ports/objectCache.ts";
-import type { Sheddable } from "../../src/ports/shedding.ts";
-import type { SimApiServerOptions } from "../../src/sim/apiServer/simApiServer.ts";
-import { createPrng } from "../../src/sim/prng.ts";
-import { createObjectCache } from "../../src/sources/objectCache.ts";
-import { newPod, simApi } from "../support/simApi.ts";
-import { containerOf } from "../support/pods.ts";
-import { recordingTelemetry } from "../support/recordingTelemetry.ts";
+import type { ConfigLookup } from "../../../src/core/configObjects.ts";
+import type { ConfigObjectRef } from "../../../src/ports/objectCache.ts";
+import type { Sheddable } from "../../../src/ports/shedding.ts";
+import type { SimApiServerOptions } from "../../../src/sim/apiServer/simApiServer.ts";
+import { createPrng } from "../../../src/sim/prng.ts";
+import { createObjectCache } from "../../../src/sources/objectCache.ts";
+import { newPod, simApi } from "../../support/simApi.ts";
+import { containerOf } from "../../support/pods.ts";
+import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
 const NODE = "node-1";
 const MINUTE_MS = 60_000;

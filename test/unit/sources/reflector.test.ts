@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type Reflected, reflect } from "../../src/sources/reflector.ts";
-import type { ApiObjects } from "../../src/core/api/apiResources.ts";
-import { serviceUnavailable, tooManyRequests } from "../../src/core/apiObjects/refusals.ts";
-import type { SimAction } from "../../src/sim/runtime/simCall.ts";
-import type { SimApiServerOptions } from "../../src/sim/apiServer/simApiServer.ts";
-import type { SimEventAction } from "../../src/sim/apiServer/watchStream.ts";
-import { createPrng } from "../../src/sim/prng.ts";
-import { newPod, simApi } from "../support/simApi.ts";
+import { type Reflected, reflect } from "../../../src/sources/reflector.ts";
+import type { ApiObjects } from "../../../src/core/api/apiResources.ts";
+import { serviceUnavailable, tooManyRequests } from "../../../src/core/apiObjects/refusals.ts";
+import type { SimAction } from "../../../src/sim/runtime/simCall.ts";
+import type { SimApiServerOptions } from "../../../src/sim/apiServer/simApiServer.ts";
+import type { SimEventAction } from "../../../src/sim/apiServer/watchStream.ts";
+import { createPrng } from "../../../src/sim/prng.ts";
+import { newPod, simApi } from "../../support/simApi.ts";
 
 const NODE = "node-1";
 const MINUTE_MS = 60_000;

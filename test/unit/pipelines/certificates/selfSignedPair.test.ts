@@ -1,9 +1,9 @@
 import { of } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { selfSignedPair } from "../../src/pipelines/certificates/selfSignedPair.ts";
-import type { Certificates } from "../../src/ports/certificates.ts";
-import { createSimFiles } from "../../src/sim/host/simFiles.ts";
-import { simApi } from "../support/simApi.ts";
+import { selfSignedPair } from "../../../../src/pipelines/certificates/selfSignedPair.ts";
+import type { Certificates } from "../../../../src/ports/certificates.ts";
+import { createSimFiles } from "../../../../src/sim/host/simFiles.ts";
+import { simApi } from "../../../support/simApi.ts";
 
 const paths = { certificate: "/pki/kubelet.crt", key: "/pki/kubelet.key" };
 

@@ -215,10 +215,10 @@ const restoredAllocations = (
   { deviceAllocations }: Pick<NodeView, "deviceAllocations">,
 ): Observable<RegistryInput> =>
   restoreAllocations(ports, config).pipe(
-    map((found) => withKeptDevices(found, deviceAllocations.value ?? NO_ALLOCATIONS)),
     switchMap((allocations) =>
       readHardwareState(ports, config).pipe(
-        map((inherited) => ({ kind: "restored" as const, allocations, inherited })),
+        map((inherited) => withKeptDevices({ allocations, inherited }, deviceAllocations.value ?? NO_ALLOCATIONS)),
+        map((kept) => ({ kind: "restored" as const, ...kept })),
       ),
     ),
   );

@@ -11,6 +11,7 @@ import { ANYWHERE, type ResourceHints } from "../topology/topologyHint.ts";
 import { alignedCpus, cpuHints } from "./cpuHints.ts";
 import { chooseCpus, type CpuPolicy, exclusiveCpuCount, freeCpus, podExclusiveCpuCount } from "./cpuPolicy.ts";
 import { type CpuSet, cpuSet, cpusOfBoth, cpusWithout, NO_CPUS } from "./cpuSet.ts";
+import { cpusOfWholeCores } from "./cpuTopology.ts";
 
 /** Creates the manager of a node's CPUs. `nodeIds`: ids of all NUMA nodes of the machine, ascending. */
 export function cpuManager(policy: CpuPolicy, nodeIds: readonly number[]): ResourceManager {
@@ -28,7 +29,7 @@ export function cpuManager(policy: CpuPolicy, nodeIds: readonly number[]): Resou
       const refusal = misaligned(policy, count, holdings);
       if (refusal !== undefined) return refusal;
       const available = cpusOfBoth(freeOf(policy, holdings), reusableCpus(pod, holdings));
-      const cpus = takeNear(policy, nodeIds, available, count, mask);
+      const cpus = takeWhole(policy, available, (from) => takeNear(policy, nodeIds, from, count, mask));
       return cpus === undefined ? notEnough(count, available) : { cpus };
     },
     keep(pod, container, { cpus = NO_CPUS }, holdings) {
@@ -45,6 +46,20 @@ export const exclusiveCpus = ({ others, own }: Holdings): CpuSet =>
   cpuSet([...others, own].flatMap((pod) => [...pod.values()].flatMap(({ cpus = NO_CPUS }) => cpus)));
 
 const freeOf = (policy: CpuPolicy, holdings: Holdings): CpuSet => freeCpus(policy, exclusiveCpus(holdings));
+
+/**
+ * Takes CPUs, and with the option full-pcpus-only only whole cores. Differs from upstream: if reserved or offline CPUs make
+ * its choice end in the middle of a core, upstream shares that core.
+ */
+function takeWhole(
+  policy: CpuPolicy,
+  available: CpuSet,
+  take: (from: CpuSet) => CpuSet | undefined,
+): CpuSet | undefined {
+  const cpus = take(available);
+  const isWhole = cpus === undefined || cpusOfWholeCores(policy.topology, cpus).length === cpus.length;
+  return isWhole || !policy.options.fullCores ? cpus : take(cpusOfWholeCores(policy.topology, available));
+}
 
 /** Takes CPUs on the given NUMA nodes first, then any. */
 function takeNear(
@@ -74,13 +89,16 @@ function reusableCpus({ spec }: Pod, { own }: Holdings): CpuSet {
 
 /** Returns why the option full-pcpus-only forbids a request. */
 function misaligned(policy: CpuPolicy, count: number, holdings: Holdings): HardwareRefusal | undefined {
-  const { cpusPerCore } = policy.topology;
   if (!policy.options.fullCores) return undefined;
+  const { topology } = policy;
+  // Differs from upstream, whose average is 1 as soon as one thread is offline: requests would share cores then.
+  const cpusPerCore = topology.mostCpusPerCore;
   if (count % cpusPerCore !== 0) {
     const message = `SMT Alignment Error: requested ${count} cpus not multiple cpus per core = ${cpusPerCore}`;
     return { reason: "SMTAlignmentError", message, by: "cpus" };
   }
-  const free = cpusWithout(cpusWithout(policy.topology.cpus, exclusiveCpus(holdings)), policy.reservedCores).length;
+  const whole = cpusOfWholeCores(topology, topology.cpus);
+  const free = cpusWithout(cpusWithout(whole, exclusiveCpus(holdings)), policy.reservedCores).length;
   if (count <= free) return undefined;
   const message =
     `SMT Alignment Error: not enough free physical CPUs: available physical CPUs = ${free}, ` +

@@ -29,6 +29,8 @@ export interface CpuTopology {
   readonly sockets: readonly number[];
   /** Hardware threads of a core; rounded down where cores differ, at least 1. */
   readonly cpusPerCore: number;
+  /** Hardware threads of the largest core, at least 1. */
+  readonly mostCpusPerCore: number;
 }
 
 /** Indexes the CPUs of a machine. */
@@ -41,7 +43,21 @@ export function cpuTopology(places: readonly CpuPlace[]): CpuTopology {
     nodes: idsOf(sorted, "node"),
     sockets: idsOf(sorted, "socket"),
     cpusPerCore: Math.max(1, Math.floor(sorted.length / Math.max(1, cores))),
+    mostCpusPerCore: Math.max(1, ...[...threadsByCore(sorted).values()]),
   };
+}
+
+const threadsByCore = (places: readonly CpuPlace[]): ReadonlyMap<number, number> => {
+  const threads = new Map<number, number>();
+  for (const { core } of places) threads.set(core, (threads.get(core) ?? 0) + 1);
+  return threads;
+};
+
+/** Returns those CPUs of a set whose core has all its threads in the set, as many as the largest core of the machine. */
+export function cpusOfWholeCores(topology: CpuTopology, cpus: CpuSet): CpuSet {
+  const places = placesOf(topology, cpus);
+  const threads = threadsByCore(places);
+  return places.filter(({ core }) => threads.get(core) === topology.mostCpusPerCore).map(({ cpu }) => cpu);
 }
 
 /** Returns the numbers of the cores, caches, nodes or sockets of some CPUs, ascending. */

@@ -2,7 +2,8 @@
 import type { AllocationRecord } from "../allocation/allocationFile.ts";
 import type { ContainerAllocateResponse } from "../../gen/devicePlugin.ts";
 import type { PodUid } from "../ids.ts";
-import type { ContainerDevices, ContainerHardware } from "../topology/hardware.ts";
+import { joinHardware } from "../hardwareState/inheritedHardware.ts";
+import type { ContainerDevices, PodHardware } from "../topology/hardware.ts";
 import type { DeviceResource } from "./deviceState.ts";
 
 /** The devices of one resource of one container. */
@@ -102,21 +103,31 @@ export function isPrepared(allocation: DeviceAllocation | undefined, ids: readon
   return known.size === ids.length && ids.every((id) => known.has(id));
 }
 
-/** Adds the devices of the checkpoint to the hardware that the pods keep. A pod without an allocation gets an empty one. */
-export function withKeptDevices(
-  records: ReadonlyMap<PodUid, AllocationRecord>,
-  { pods }: DeviceAllocations,
-): ReadonlyMap<PodUid, AllocationRecord> {
-  if (pods.size === 0) return records;
-  const all = new Map(records);
+/** Hardware of pods that earlier kubelets started. */
+export interface KeptHardware {
+  readonly allocations: ReadonlyMap<PodUid, AllocationRecord>;
+  /** Hardware of pods without an allocation of this kubelet: another kubelet started them. */
+  readonly inherited: ReadonlyMap<PodUid, PodHardware>;
+}
+
+/** Adds the devices of the checkpoint to the other hardware that the pods keep. */
+export function withKeptDevices({ allocations, inherited }: KeptHardware, { pods }: DeviceAllocations): KeptHardware {
+  const devices = new Map<PodUid, PodHardware>();
   for (const [uid, containers] of pods) {
-    const record = all.get(uid) ?? { allocation: { containers: {} }, resizing: false };
-    const hardware = new Map<string, ContainerHardware>(record.hardware);
-    for (const [name, resources] of containers) {
-      const devices: ContainerDevices = new Map([...resources].map(([resource, it]) => [resource, idsOf(it)]));
-      hardware.set(name, { ...hardware.get(name), devices });
-    }
-    all.set(uid, { ...record, hardware });
+    const own = [...containers].map(([name, resources]) => {
+      const ids: ContainerDevices = new Map([...resources].map(([resource, it]) => [resource, idsOf(it)]));
+      return [name, { devices: ids }] as const;
+    });
+    devices.set(uid, new Map(own));
   }
-  return all;
+  const isKnown = ([uid]: readonly [PodUid, unknown]): boolean => allocations.has(uid);
+  const all = new Map(allocations);
+  for (const [uid, own] of [...devices].filter(isKnown)) {
+    const record = allocations.get(uid);
+    if (record === undefined) continue;
+    const hardware = joinHardware(new Map([[uid, record.hardware ?? new Map()]]), new Map([[uid, own]])).get(uid);
+    all.set(uid, hardware === undefined ? record : { ...record, hardware });
+  }
+  const others = new Map([...devices].filter((entry) => !isKnown(entry)));
+  return { allocations: all, inherited: joinHardware(inherited, others) };
 }

@@ -109,6 +109,6 @@ function topologyPolicyOf(config: Config, { nodeIds, distances }: Omit<CpuLayout
   return {
     name,
     scope: config.topologyManagerScope === "pod" ? "pod" : "container",
-    topology: { nodes: nodeIds.length, distances: options.prefersClosest ? distances : undefined },
+    topology: { nodes: nodeIds.length, ids: nodeIds, distances: options.prefersClosest ? distances : undefined },
   };
 }

@@ -30,7 +30,7 @@ import type { NodeView } from "../state/nodeState.ts";
 import { devicePreparations } from "./devices/devicePreparations.ts";
 import { assignmentOf, countedAssignment } from "./node/countHardware.ts";
 import { nodeAdmission } from "./node/createNodeContext.ts";
-import type { PodOutput } from "./podOutputs.ts";
+import { type PodOutput, remarkOutputs } from "./podOutputs.ts";
 import { countRequestedResizes, resizeEvents } from "./resizeOutputs.ts";
 import type { PodServices } from "./podServices.ts";
 import { podWorker } from "./podWorker/podWorker.ts";
@@ -143,11 +143,12 @@ function count(input: RegistryInput, { orphans, restarted }: RegistryStep, metri
 
 /** Outputs for pods that never get a worker. */
 function refusals({ rejections, dropped }: RegistryStep, ports: KubeletPorts): readonly PodOutput[] {
-  const reported = ({ pod, reason, message }: PodRejection): readonly PodOutput[] => {
+  const reported = ({ pod, reason, message, remarks }: PodRejection): readonly PodOutput[] => {
     const { name, namespace, uid } = pod.metadata;
     ports.telemetry.log.warn("Pod was rejected", { pod: `${namespace}/${name}`, podUid: uid, reason, why: message });
     ports.telemetry.metrics.count("kubelet_admission_rejections_total", { reason });
     return [
+      ...remarkOutputs(podUid(uid), remarks),
       { kind: "event", event: { type: "Warning", reason, message, object: podEventObject(pod) } },
       { kind: "status", uid: podUid(uid), status: rejectedStatus(pod, reason, message, ports.clock.wallTime()) },
     ];

@@ -5,6 +5,7 @@ import type { Eviction } from "../core/eviction/evicted.ts";
 import type { KubeletEvent } from "../core/events.ts";
 import type { PodUid } from "../core/ids.ts";
 import type { PreparationOutcome, PreparationTask } from "../core/pod/registryPreparation.ts";
+import type { Remark } from "../core/topology/hardware.ts";
 import type { PodFact } from "../core/timeline/timelineTypes.ts";
 
 export type PodOutput =
@@ -39,6 +40,10 @@ export type PodOutput =
   | { readonly kind: "reclaimed"; readonly uid: PodUid }
   /** The node has no remains of the pod; the worker ends. */
   | { readonly kind: "removed"; readonly uid: PodUid };
+
+/** Returns the entries of the pod's timeline for the figures behind a decision. */
+export const remarkOutputs = (uid: PodUid, remarks: readonly Remark[] = []): readonly PodOutput[] =>
+  remarks.map((remark) => ({ kind: "fact", uid, fact: { kind: "remark", ...remark } }));
 
 /** Wraps an event as an output. */
 export const eventOutput = (event: KubeletEvent): PodOutput => ({ kind: "event", event });

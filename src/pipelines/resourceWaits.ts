@@ -17,7 +17,7 @@ import { eachOf } from "../operators/eachOf.ts";
 import { longTimer } from "../operators/longTimer.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeView } from "../state/nodeState.ts";
-import type { PodOutput } from "./podOutputs.ts";
+import { type PodOutput, remarkOutputs } from "./podOutputs.ts";
 
 type Ports = Pick<KubeletPorts, "clock" | "telemetry">;
 
@@ -56,7 +56,10 @@ function reported(
     telemetry.metrics.observe("rxlet_resource_wait_duration_seconds", wait.waitedMs / 1000, { outcome: wait.outcome });
     return [];
   }
-  return resourceWaitReport(wait.pod, wait.behind, { clock, telemetry }, node);
+  return [
+    ...remarkOutputs(podUid(wait.pod.metadata.uid), wait.remarks),
+    ...resourceWaitReport(wait.pod, wait.behind, { clock, telemetry }, node),
+  ];
 }
 
 /** Logs that a pod waits to start, and returns the event and the status. */

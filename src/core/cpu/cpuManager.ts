@@ -5,18 +5,18 @@
 import type { Container, Pod } from "../api.ts";
 import { isSidecar } from "../pod/containers.ts";
 import type { ResourceManager } from "../topology/assignHardware.ts";
-import { type HardwareRefusal, type Holdings, unexpectedRefusal } from "../topology/hardware.ts";
+import { type HardwareRefusal, type Holdings, type Remark, unexpectedRefusal } from "../topology/hardware.ts";
 import type { NumaMask } from "../topology/numaMask.ts";
-import { ANYWHERE, type ResourceHints } from "../topology/topologyHint.ts";
+import { ANYWHERE, ofResource, type ResourceHints } from "../topology/topologyHint.ts";
 import { alignedCpus, cpuHints } from "./cpuHints.ts";
 import { chooseCpus, type CpuPolicy, exclusiveCpuCount, freeCpus, podExclusiveCpuCount } from "./cpuPolicy.ts";
-import { type CpuSet, cpuSet, cpusOfBoth, cpusWithout, NO_CPUS } from "./cpuSet.ts";
-import { cpusOfWholeCores } from "./cpuTopology.ts";
+import { type CpuSet, cpuSet, cpuSetText, cpusOfBoth, cpusWithout, NO_CPUS } from "./cpuSet.ts";
+import { cpusOfWholeCores, placesOf } from "./cpuTopology.ts";
 
 /** Creates the manager of a node's CPUs. `nodeIds`: ids of all NUMA nodes of the machine, ascending. */
 export function cpuManager(policy: CpuPolicy, nodeIds: readonly number[]): ResourceManager {
   const hintsFor = (count: number, holdings: Holdings, reusable: CpuSet): ResourceHints =>
-    count === 0 ? ANYWHERE : cpuHints(policy, nodeIds, freeOf(policy, holdings), reusable, count);
+    count === 0 ? ANYWHERE : ofResource("cpu", cpuHints(policy, nodeIds, freeOf(policy, holdings), reusable, count));
   return {
     kind: "cpus",
     hints: (pod, container, holdings) => [
@@ -30,7 +30,7 @@ export function cpuManager(policy: CpuPolicy, nodeIds: readonly number[]): Resou
       if (refusal !== undefined) return refusal;
       const available = cpusOfBoth(freeOf(policy, holdings), reusableCpus(pod, holdings));
       const cpus = takeWhole(policy, available, (from) => takeNear(policy, nodeIds, from, count, mask));
-      return cpus === undefined ? notEnough(count, available) : { cpus };
+      return cpus === undefined ? notEnough(policy, count, available, holdings) : { cpus };
     },
     keep(pod, container, { cpus = NO_CPUS }, holdings) {
       const available = cpusOfBoth(freeOf(policy, holdings), reusableCpus(pod, holdings));
@@ -95,7 +95,7 @@ function misaligned(policy: CpuPolicy, count: number, holdings: Holdings): Hardw
   const cpusPerCore = topology.mostCpusPerCore;
   if (count % cpusPerCore !== 0) {
     const message = `SMT Alignment Error: requested ${count} cpus not multiple cpus per core = ${cpusPerCore}`;
-    return { reason: "SMTAlignmentError", message, by: "cpus" };
+    return { reason: "SMTAlignmentError", message, by: "cpus", remarks: cpuRemarks(policy, holdings) };
   }
   const whole = cpusOfWholeCores(topology, topology.cpus);
   const free = cpusWithout(cpusWithout(whole, exclusiveCpus(holdings)), policy.reservedCores).length;
@@ -103,12 +103,33 @@ function misaligned(policy: CpuPolicy, count: number, holdings: Holdings): Hardw
   const message =
     `SMT Alignment Error: not enough free physical CPUs: available physical CPUs = ${free}, ` +
     `requested CPUs = ${count}, CPUs per core = ${cpusPerCore}`;
-  return { reason: "SMTAlignmentError", message, by: "cpus" };
+  return { reason: "SMTAlignmentError", message, by: "cpus", remarks: cpuRemarks(policy, holdings) };
 }
 
-const notEnough = (count: number, available: CpuSet): HardwareRefusal => ({
+/** Returns the CPUs behind a refusal, also how many cores are free as a whole. */
+function cpuRemarks(policy: CpuPolicy, holdings: Holdings): readonly Remark[] {
+  const { topology, reserved } = policy;
+  const [free, exclusive] = [freeOf(policy, holdings), exclusiveCpus(holdings)];
+  const sizes = new Map<number, number>();
+  for (const { core } of placesOf(topology, free)) sizes.set(core, (sizes.get(core) ?? 0) + 1);
+  const whole = [...sizes.values()].filter((threads) => threads >= topology.mostCpusPerCore).length;
+  const text = (cpus: CpuSet): string => (cpus.length === 0 ? "none" : `${cpus.length} (${shortText(cpus)})`);
+  const cores = topology.mostCpusPerCore > 1 ? `, free cores ${whole}` : "";
+  const message = `free CPUs ${text(free)}${cores}, reserved ${text(reserved)}, of containers ${text(exclusive)}`;
+  return [{ what: "FreeCpus", message }];
+}
+
+/** Longer lists of CPUs are cut; `rxlet resources` shows all. */
+const MAX_LIST = 100;
+const shortText = (cpus: CpuSet): string => {
+  const text = cpuSetText(cpus);
+  return text.length <= MAX_LIST ? text : `${text.slice(0, MAX_LIST - 3)}...`;
+};
+
+const notEnough = (policy: CpuPolicy, count: number, available: CpuSet, holdings: Holdings): HardwareRefusal => ({
   ...unexpectedRefusal(
     `not enough cpus available to satisfy request: requested=${count}, available=${available.length}`,
   ),
   by: "cpus",
+  remarks: cpuRemarks(policy, holdings),
 });

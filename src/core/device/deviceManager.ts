@@ -7,7 +7,7 @@ import { isSidecar } from "../pod/containers.ts";
 import type { ResourceManager } from "../topology/assignHardware.ts";
 import { answerKey, type DeviceQuestion } from "../topology/deviceQuestion.ts";
 import type { ContainerDevices, ContainerHardware, Holdings } from "../topology/hardware.ts";
-import type { ResourceHints } from "../topology/topologyHint.ts";
+import { ofResource, type ResourceHints } from "../topology/topologyHint.ts";
 import { deviceHints } from "./deviceHints.ts";
 import { podDevices, requestedDevices } from "./deviceRequests.ts";
 import type { Device, DeviceResource, DeviceState } from "./deviceState.ts";
@@ -16,10 +16,13 @@ import { takeDevices } from "./takeDevices.ts";
 /** Creates the manager of a node's devices. `nodeIds`: ids of all NUMA nodes of the machine, ascending. */
 export function deviceManager(state: DeviceState, nodeIds: readonly number[]): ResourceManager {
   const hintsFor = (resource: DeviceResource, count: number, holdings: Holdings, reusable: readonly Device[]) =>
-    deviceHints(
-      { all: resource.devices.values(), free: freeDevices(resource, holdings, reusable), reusable },
-      nodeIds,
-      count,
+    ofResource(
+      resource.name,
+      deviceHints(
+        { all: resource.devices.values(), free: freeDevices(resource, holdings, reusable), reusable },
+        nodeIds,
+        count,
+      ),
     );
   const each = <T>(counts: ReadonlyMap<string, number>, make: (resource: DeviceResource, count: number) => T): T[] =>
     [...counts].flatMap(([name, count]) => {

@@ -36,7 +36,7 @@ export function takeDevices(
   request: DeviceRequest,
 ): TakenDevices | HardwareRefusal {
   const { name } = resource;
-  const refusal = refusalOf(resource);
+  const refusal = refusalOf(resource, count);
   if (refusal !== undefined) return refusal;
   const taken = new Set(request.reusable.slice(0, count).map(({ id }) => id));
   const needed = count - taken.size;
@@ -71,13 +71,15 @@ export function takeDevices(
 const refused = (why: string): HardwareRefusal => ({ ...unexpectedRefusal(why), by: "devices" });
 
 /** Returns why the resource has no devices to give at all. */
-function refusalOf({ name, presence, devices }: DeviceResource): HardwareRefusal | undefined {
+function refusalOf({ name, presence, devices }: DeviceResource, count: number): HardwareRefusal | undefined {
   switch (presence.kind) {
     case "gone":
       return refused(`cannot allocate unregistered device ${name}`);
     case "away": {
       const refusal = refused(`no healthy devices present; cannot allocate unhealthy devices ${name}`);
-      return { ...refusal, awaits: { plugin: name, until: pluginDue(presence.since) } };
+      const known = `its plugin is away and had listed ${devices.size} devices`;
+      const remarks = [{ what: "AwaitedDevices", message: `needs ${count} of ${name}: ${known}` }];
+      return { ...refusal, awaits: { plugin: name, until: pluginDue(presence.since) }, remarks };
     }
     case "ready":
       if ([...devices.values()].some(({ isHealthy }) => isHealthy)) return undefined;

@@ -17,7 +17,7 @@ import {
   unexpectedRefusal,
 } from "../topology/hardware.ts";
 import { countNodes, type NumaMask } from "../topology/numaMask.ts";
-import { ANYWHERE, numaHints, type ResourceHints } from "../topology/topologyHint.ts";
+import { ANYWHERE, numaHints, ofResource, type ResourceHints } from "../topology/topologyHint.ts";
 import { blocksOf, podMemory, withHeldBytes } from "./memoryBlock.ts";
 import { bestMask, hasFree, type MemoryMask, memoryMasks } from "./memoryMasks.ts";
 import { type MemoryBytes, type MemoryPolicy, memoryRequests, podMemoryRequests } from "./memoryPolicy.ts";
@@ -44,7 +44,7 @@ export function memoryManager(policy: MemoryPolicy): ResourceManager {
     const masks = memoryMasks(policy, uses, requests, reusable);
     // Upstream's manager has no opinion if no node has room, so that its own refusal explains the reason.
     if (masks.length === 0) return [ANYWHERE];
-    return [...requests].map(() => numaHints(masks, policy.nodes.length));
+    return [...requests.keys()].map((resource) => ofResource(resource, numaHints(masks, policy.nodes.length)));
   };
   return {
     kind: "memory",

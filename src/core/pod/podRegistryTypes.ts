@@ -8,7 +8,7 @@ import type { Eviction } from "../eviction/evicted.ts";
 import type { MonotonicMs, PodFullName, PodUid } from "../ids.ts";
 import type { ResourceList } from "../resources/resourceList.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
-import type { AssignHardware, PodHardware } from "../topology/hardware.ts";
+import type { AssignHardware, PodHardware, Remark } from "../topology/hardware.ts";
 import type { PodUpdate } from "./podUpdate.ts";
 import type {
   DevicePreparation,
@@ -104,6 +104,8 @@ export interface PodRejection {
   readonly pod: Pod;
   readonly reason: string;
   readonly message: string;
+  /** The figures behind it, for the pod's timeline. */
+  readonly remarks?: readonly Remark[] | undefined;
 }
 
 export type RegistryInput =
@@ -189,7 +191,13 @@ export interface PreemptedPod {
 
 /** A pod starts or stops waiting for resources that terminating pods are about to free. */
 export type ResourceWait =
-  | { readonly kind: "began"; readonly pod: Pod; readonly behind: readonly AwaitedPod[] }
+  | {
+      readonly kind: "began";
+      readonly pod: Pod;
+      readonly behind: readonly AwaitedPod[];
+      /** The figures behind it, for the pod's timeline. */
+      readonly remarks?: readonly Remark[] | undefined;
+    }
   | { readonly kind: "ended"; readonly outcome: "started" | "rejected" | "removed"; readonly waitedMs: number };
 
 export interface RegistryStep {

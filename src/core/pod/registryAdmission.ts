@@ -10,12 +10,14 @@ import {
   type ResourcesByPod,
   type TakenResources,
 } from "../admission/resourceDecision.ts";
+import { shortageRemarks } from "../admission/shortageRemarks.ts";
 import type { Pod } from "../api.ts";
 import { fullNameOf, type PodFullName, type PodUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
 import { isCriticalPod } from "./criticalPod.ts";
 import { resourcesOfRecord } from "./podRecord.ts";
 import type { PodIdentity, PodRecord, RegistryContext } from "./podRegistryTypes.ts";
+import type { Remark } from "../topology/hardware.ts";
 import type { HardwareDraft } from "./registryHardware.ts";
 
 /** The registry as admission reads and changes it. */
@@ -36,8 +38,9 @@ export interface AdmissionSteps {
   start(uid: PodUid): void;
   /** Terminates a pod that was deleted before it started. */
   endUnstarted(uid: PodUid): void;
-  reject(uid: PodUid, reason: string, message: string): void;
-  wait(uid: PodUid, behind: readonly AwaitedPod[]): void;
+  /** `remarks`: the figures behind it, for the pod's timeline. */
+  reject(uid: PodUid, reason: string, message: string, remarks?: readonly Remark[] | undefined): void;
+  wait(uid: PodUid, behind: readonly AwaitedPod[], remarks?: readonly Remark[] | undefined): void;
   preempt(uid: PodUid, victims: readonly PodUid[], shortOf: string): void;
 }
 
@@ -97,8 +100,8 @@ function admitInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], s
       resourcesByPod.set(uid, { promised: pod });
       promised.set(uid, { promised: pod });
     };
-    const waitBehind = (behind: readonly AwaitedPod[]): void => {
-      steps.wait(uid, behind);
+    const waitBehind = (behind: readonly AwaitedPod[], remarks?: readonly Remark[] | undefined): void => {
+      steps.wait(uid, behind, remarks);
       promise(behind);
       names.add(name);
     };
@@ -113,8 +116,10 @@ function admitInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], s
     switch (decision.kind) {
       case "start": {
         const outcome = steps.hardware.assign(uid, pod);
-        if (outcome.kind === "refused") steps.reject(uid, outcome.refusal.reason, outcome.refusal.message);
-        else if (outcome.kind === "wait") waitBehind(outcome.behind);
+        if (outcome.kind === "refused") {
+          const { reason, message, remarks } = outcome.refusal;
+          steps.reject(uid, reason, message, remarks);
+        } else if (outcome.kind === "wait") waitBehind(outcome.behind, outcome.remarks);
         else if (outcome.kind === "preparing") {
           promise([]);
           names.add(name);
@@ -125,7 +130,12 @@ function admitInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], s
         break;
       }
       case "reject":
-        steps.reject(uid, decision.reason, decision.message + stuckText(pod, resourcesByPod, steps));
+        steps.reject(
+          uid,
+          decision.reason,
+          decision.message + stuckText(pod, resourcesByPod, steps),
+          shortageRemarks(decision.reason, resourcesByPod),
+        );
         break;
       case "preempt":
       case "wait":

@@ -19,7 +19,7 @@ import { FullNameHolders } from "./fullNameHolders.ts";
 import { freshRecord, identityOf, sizeOf, syncCommand, terminatingRecord, withGrant } from "./podRecord.ts";
 import type { PodEnd, PodIdentity, PodRecord, Registry, RegistryContext, RegistryStep } from "./podRegistryTypes.ts";
 import { type AdmissionSteps, admitWaiting, type Promises } from "./registryAdmission.ts";
-import type { PodHardware } from "../topology/hardware.ts";
+import type { PodHardware, Remark } from "../topology/hardware.ts";
 import { HardwareDraft } from "./registryHardware.ts";
 import { type JudgedResizes, judgeRecords, withRequest } from "./registryResizes.ts";
 import { RestoredPods, resourcesOfRecords } from "./registryResources.ts";
@@ -297,24 +297,24 @@ export class RegistryDraft implements AdmissionSteps {
     this.end(uid, { graceSeconds: record.pod.metadata.deletionGracePeriodSeconds });
   }
 
-  reject(uid: PodUid, reason: string, message: string): void {
+  reject(uid: PodUid, reason: string, message: string, remarks?: readonly Remark[] | undefined): void {
     this.hardware.release(uid);
     const record = this.records.get(uid);
     if (record?.pod === undefined) return;
     this.#endWait(record, "rejected");
     this.#restored.claim(uid);
     this.records.set(uid, { ...record, behind: [], waitsSince: undefined, state: "rejected" });
-    this.#outputs.rejections.push({ pod: record.pod, reason, message });
+    this.#outputs.rejections.push({ pod: record.pod, reason, message, ...(remarks && { remarks }) });
     this.#names.release(fullNameOf(record.identity), uid, this.records);
   }
 
-  wait(uid: PodUid, behind: readonly AwaitedPod[]): void {
+  wait(uid: PodUid, behind: readonly AwaitedPod[], remarks?: readonly Remark[] | undefined): void {
     this.hardware.release(uid);
     this.#setBehind(uid, behind);
     const record = this.records.get(uid);
     if (record?.pod === undefined || behind.length === 0 || record.waitsSince !== undefined) return;
     this.#change(uid, { waitsSince: this.#context.now });
-    this.#outputs.resourceWaits.push({ kind: "began", pod: record.pod, behind });
+    this.#outputs.resourceWaits.push({ kind: "began", pod: record.pod, behind, ...(remarks && { remarks }) });
   }
 
   #setBehind(uid: PodUid, behind: readonly AwaitedPod[]): void {

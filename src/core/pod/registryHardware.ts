@@ -106,10 +106,10 @@ export class HardwareDraft {
     const assigned = decide(others);
     if ("hardware" in assigned) return { kind: "assigned", ...assigned };
     const leaving = others.flatMap(awaitedFor);
-    const { awaits } = assigned.refusal;
-    if (awaits !== undefined) return { kind: "wait", behind: [awaitedPlugin(awaits.plugin, awaits.until)] };
+    const { awaits, remarks } = assigned.refusal;
+    if (awaits !== undefined) return { kind: "wait", behind: [awaitedPlugin(awaits.plugin, awaits.until)], remarks };
     const fitsLater = leaving.length > 0 && "hardware" in decide(others.filter((it) => awaitedFor(it).length === 0));
-    return fitsLater ? { kind: "wait", behind: leaving } : { kind: "refused", refusal: assigned.refusal };
+    return fitsLater ? { kind: "wait", behind: leaving, remarks } : { kind: "refused", refusal: assigned.refusal };
   }
 }
 

@@ -15,6 +15,7 @@ import {
   type HardwareRefusal,
   type PodHardware,
   unexpectedRefusal,
+  type Remark,
 } from "../topology/hardware.ts";
 
 /** Whether a pod has its hardware; `wait`: once these pods have stopped, or this plugin has come back. */
@@ -23,7 +24,7 @@ export type HardwareOutcome =
   | { readonly kind: "assigned"; readonly hardware: PodHardware | undefined; readonly asks?: DeviceQuestion }
   /** Plugins choose or prepare devices of the pod. */
   | { readonly kind: "preparing" }
-  | { readonly kind: "wait"; readonly behind: readonly AwaitedPod[] }
+  | { readonly kind: "wait"; readonly behind: readonly AwaitedPod[]; readonly remarks?: readonly Remark[] | undefined }
   | { readonly kind: "refused"; readonly refusal: HardwareRefusal };
 
 /** Work of plugins for a pod. A task is compared by identity: each belongs to one run of one record. */

@@ -15,6 +15,7 @@ import type {
   PodHardware,
 } from "./hardware.ts";
 import { mergeHints, type NumaTopology } from "./mergeHints.ts";
+import { hintRemarks } from "./hintRemarks.ts";
 import { masksOfSize } from "./maskSet.ts";
 import { fullMask, type NumaMask } from "./numaMask.ts";
 import { numaHints, type ResourceHints } from "./topologyHint.ts";
@@ -121,7 +122,8 @@ function assign(
   const own = new Map<string, ContainerHardware>();
   const holdings: Holdings = { ...before, own };
   const deciding = managers.filter((manager) => !keeping.has(manager));
-  const podPlace = placeOfPod(pod, holdings, policy, deciding);
+  const podHints = (): readonly ResourceHints[] => deciding.flatMap((manager) => manager.podHints(pod, holdings));
+  const podPlace = placeOfPod(podHints, policy, deciding);
   let question: DeviceQuestion | undefined;
   // The answer to a question decides about the containers after it too, so their refusal is not final before.
   const provisional = (refusal: HardwareRefusal): ReturnType<AssignHardware> =>
@@ -129,7 +131,10 @@ function assign(
   for (const container of podContainers(pod.spec)) {
     const hints = (): readonly ResourceHints[] => deciding.flatMap((it) => it.hints(pod, container, holdings));
     const place = podPlace ?? placeFor(policy, hints);
-    if (!place.isAdmitted) return provisional(AFFINITY_REFUSED);
+    if (!place.isAdmitted) {
+      const [subject, refused] = podPlace === undefined ? [container.name, hints()] : ["all containers", podHints()];
+      return provisional({ ...AFFINITY_REFUSED, remarks: hintRemarks(subject, refused, policy) });
+    }
     let hardware: ContainerHardware = {
       ...unmanagedDevices(before.kept?.get(container.name), managers),
       ...(place.mask !== undefined && { mask: place.mask }),
@@ -161,14 +166,12 @@ interface Place extends Placement {
 
 /** Returns the place of all containers; undefined if each container is placed by itself. */
 function placeOfPod(
-  pod: Pod,
-  holdings: Holdings,
+  hints: () => readonly ResourceHints[],
   policy: TopologyPolicy,
   managers: readonly ResourceManager[],
 ): Place | undefined {
   if (managers.length === 0) return ANY_PLACE;
-  if (policy.scope === "container") return undefined;
-  return placeFor(policy, () => managers.flatMap((manager) => manager.podHints(pod, holdings)));
+  return policy.scope === "container" ? undefined : placeFor(policy, hints);
 }
 
 const ANY_PLACE: Place = { mask: undefined, isPreferred: false, isAdmitted: true };

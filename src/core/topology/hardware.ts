@@ -48,6 +48,14 @@ export interface HardwareRefusal {
   readonly awaits?: { readonly plugin: string; readonly until: MonotonicMs };
   /** The manager that refuses; undefined: no common place. */
   readonly by?: HardwareKind;
+  /** The figures behind it. */
+  readonly remarks?: readonly Remark[];
+}
+
+/** An entry of the pod's timeline. */
+export interface Remark {
+  readonly what: string;
+  readonly message: string;
 }
 
 /** The kind of hardware that a resource manager gives out. */

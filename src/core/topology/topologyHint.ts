@@ -14,10 +14,18 @@ export interface TopologyHint {
  * All hints about one resource of a container. `anywhere`: the resource has no place. `nowhere`: nothing is free that
  * fits the request.
  */
-export type ResourceHints = { readonly kind: "anywhere" } | { readonly kind: "nowhere" } | NumaHints;
+export type ResourceHints =
+  | ({ readonly kind: "anywhere" } & Named)
+  | ({ readonly kind: "nowhere" } & Named)
+  | NumaHints;
+
+interface Named {
+  /** Name of the resource, for explanations. */
+  readonly resource?: string;
+}
 
 /** Sets of nodes that can serve a request. */
-export interface NumaHints {
+export interface NumaHints extends Named {
   readonly kind: "numa";
   readonly possible: MaskSet;
   /** A subset of `possible`. */
@@ -26,6 +34,9 @@ export interface NumaHints {
 
 export const ANYWHERE: ResourceHints = { kind: "anywhere" };
 export const NOWHERE: ResourceHints = { kind: "nowhere" };
+
+/** Returns the hints with the name of their resource. */
+export const ofResource = (resource: string, hints: ResourceHints): ResourceHints => ({ ...hints, resource });
 
 /** Returns the hints as sets; no hint at all means nowhere. Masks have nodes below `nodes` only. */
 export function numaHints(

@@ -1,5 +1,6 @@
 import { map, type Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { monotonicMs } from "../../../src/core/ids.ts";
 import { advanceRegistry } from "../../../src/core/pod/podRegistry.ts";
 import type { RegistryInput, RegistryStep } from "../../../src/core/pod/podRegistry.ts";
 import type { PodOutput } from "../../../src/pipelines/podOutputs.ts";
@@ -22,17 +23,21 @@ function short(output: PodOutput): string {
       return `${output.event.reason} ${output.event.object.name}`;
     case "status":
       return `${output.status.phase} ${output.uid}`;
+    case "fact":
+      return output.fact.kind === "remark" ? output.fact.message : output.fact.kind;
     default:
       return output.kind;
   }
 }
+
+type RegistryNode = ReturnType<typeof registryNode>;
 
 /** The pipeline of a node with 4 CPUs, all used by `old`, that receives these inputs from a diagram. */
 function run(
   { hot, clock }: Marbles,
   diagram: string,
   inputs: Readonly<Record<string, RegistryInput>>,
-  { context, registry } = registryNode().send(reported("ADD", old)),
+  { context, registry }: Pick<RegistryNode, "context" | "registry"> = registryNode().send(reported("ADD", old)),
 ) {
   const [state, telemetry] = [createNodeState(), recordingTelemetry()];
   state.registry.set(registry);
@@ -97,6 +102,27 @@ describe("resourceWaits", () => {
         states: [{ name: "main", state }],
       };
       test.expectObservable(told$, unsub).toBe(expected, { e: message, p: status });
+    }),
+  );
+
+  it(
+    "tells the timeline of a pod that waits for a plugin what it needs",
+    marbles((test) => {
+      const inputs = "  n";
+      const unsub = "   1s !";
+      const expected = "(rep)";
+
+      const node = registryNode();
+      const refusal = {
+        ...{ reason: "UnexpectedAdmissionError", message: "away" },
+        awaits: { plugin: "example.com/gpu", until: monotonicMs(300_000) },
+        remarks: [{ what: "AwaitedDevices", message: "needs 2 of example.com/gpu" }],
+      };
+      const { output$ } = run(test, inputs, INPUTS, {
+        registry: node.registry,
+        context: { ...node.context, assignHardware: () => ({ refusal }) },
+      });
+      test.expectObservable(output$, unsub).toBe(expected, { ...SAID, r: "needs 2 of example.com/gpu" });
     }),
   );
 

@@ -110,7 +110,12 @@ describe("deviceManager", () => {
   it("lets a pod wait for a plugin that is away, for five minutes", () => {
     const away = changedDevices(listed([device("a")]), { kind: "away", resource: GPU, at: monotonicMs(1_000) });
     const assigned = hardwareOf(policy("none"), [deviceManager(away, [0])])(podWith([asks("main", 1)]), [], undefined);
-    expect("refusal" in assigned && assigned.refusal.awaits).toEqual({ plugin: GPU, until: 301_000 });
+    expect(assigned).toMatchObject({
+      refusal: {
+        awaits: { plugin: GPU, until: 301_000 },
+        remarks: [{ message: `needs 1 of ${GPU}: its plugin is away and had listed 1 devices` }],
+      },
+    });
   });
 
   const PLACED = [

@@ -112,7 +112,7 @@ describe("hardware in the registry", () => {
     const node = nodeWithCpus();
     node.send(reported("ADD", pinned("a")), reported("ADD", pinned("b")));
     expect(recordOf(node, "b")?.state).toBe("rejected");
-    expect(node.step().rejections).toMatchObject([{ reason: "SMTAlignmentError" }]);
+    expect(node.step().rejections).toMatchObject([{ reason: "SMTAlignmentError", remarks: [{ what: "FreeCpus" }] }]);
   });
 
   it("is awaited if the pod that has it terminates", () => {

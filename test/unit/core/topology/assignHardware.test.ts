@@ -48,6 +48,17 @@ function assign(pod: Pod, given: Given = {}) {
   return Object.fromEntries([...assigned.hardware].map(([name, { cpus }]) => [name, cpus]));
 }
 
+/** Returns what the timeline of a refused pod says. */
+function remarksOf(pod: Pod, given: Given = {}) {
+  const { machine = twoNodes, options = {}, topologyPolicy = "none", scope = "container", others = [] } = given;
+  const policy = cpuPolicy(machine, { ...NO_OPTIONS, ...options }, 1, []);
+  if (policy === undefined) throw new Error("too many CPUs are reserved");
+  const topology = { nodes: machine.nodes.length, distances: undefined };
+  const manager = cpuManager(policy, machine.nodes);
+  const assigned = hardwareOf({ name: topologyPolicy, scope, topology }, [manager])(pod, others, undefined);
+  return "refusal" in assigned ? assigned.refusal.remarks?.map(({ message }) => message) : "assigned";
+}
+
 const withCpus = (...cpus: readonly number[]): PodHardware => new Map([["main", { cpus }]]);
 
 describe("CPUs of containers", () => {
@@ -223,5 +234,33 @@ describe("sharedCpus", () => {
 
   it("reserve no more CPUs than the machine has", () => {
     expect(cpuPolicy(twoNodes, NO_OPTIONS, 9, [])).toBeUndefined();
+  });
+});
+
+describe("the remarks of a refused pod", () => {
+  const asking = (cpu: string): Pod => podOf({ spec: { containers: [sized("main", cpu)] } });
+
+  it.each<[TopologyPolicy["scope"], string]>([
+    ["container", "main"],
+    ["pod", "all containers"],
+  ])("have the hints of its resources with the scope %s", (scope, subject) => {
+    expect(remarksOf(asking("5"), { topologyPolicy: "single-numa-node", scope })).toEqual([
+      `${subject}: cpu prefers {0-1}; also fits none`,
+      `${subject}: policy single-numa-node: cpu prefers no single NUMA node`,
+    ]);
+  });
+
+  it("have the free CPUs and cores if full cores are demanded", () => {
+    const given = { machine: threaded, options: { fullCores: true } };
+    expect(remarksOf(asking("3"), given)).toEqual([
+      "free CPUs 7 (1-7), free cores 3, reserved 1 (0), of containers none",
+    ]);
+    expect(remarksOf(asking("4"), { ...given, others: [withCpus(1, 5, 2, 6)] })).toEqual([
+      "free CPUs 3 (3-4,7), free cores 1, reserved 1 (0), of containers 4 (1-2,5-6)",
+    ]);
+  });
+
+  it("have the free CPUs if there are too few", () => {
+    expect(remarksOf(asking("8"))).toEqual(["free CPUs 7 (1-7), reserved 1 (0), of containers none"]);
   });
 });

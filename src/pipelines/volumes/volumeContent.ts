@@ -17,6 +17,7 @@ import { contentInputs } from "../../core/volume/contentInputs.ts";
 import type { Volume } from "../../core/volume/volumeLayout.ts";
 import { anchorsWishes, tokenWishes } from "../../core/volume/identityFiles.ts";
 import type { Payload } from "../../core/volume/payloadFile.ts";
+import { tokenFault } from "../../core/volume/tokenBounds.ts";
 import { volumeBudget } from "../../core/volume/volumeBudget.ts";
 import { type PayloadSources, volumePayload } from "../../core/volume/volumePayload.ts";
 import type { VolumeInputs } from "../../core/volume/volumePlan.ts";
@@ -54,6 +55,8 @@ const NO_TOKENS = err(
 /** Emits one value. Never errors: the payload names missing content. */
 export function gatherContent(pod: Pod, volume: Volume, sources: ContentSources): Observable<VolumeContent> {
   const { objects, tokens, podCertificates, allocatable } = sources;
+  const fault = tokenFault(pod, volume);
+  if (fault !== undefined) return of({ ...NO_CONTENT, payload: () => err(fault) });
   const issued = tokenWishes(pod, volume).map((wish) =>
     (tokens?.get(wish) ?? of(NO_TOKENS)).pipe(map((token): Issued => [tokenKey(wish), token])),
   );

@@ -27,7 +27,9 @@ import { toKubeletError } from "../../core/errors.ts";
 import type { PodUid } from "../../core/ids.ts";
 import { podVolumeSubpathsDir } from "../../core/paths.ts";
 import { podEventObject } from "../../core/pod/podEvents.ts";
+import { ok } from "../../core/result.ts";
 import { setUpMessage } from "../../core/volume/podVolumes.ts";
+import type { Payload } from "../../core/volume/payloadFile.ts";
 import { failedCheck, type SetUpError } from "../../core/volume/volumeChecks.ts";
 import {
   EMPTY_DIR_PLUGIN,
@@ -51,6 +53,7 @@ import { type ContentSources, gatherContent, NO_CONTENT, type VolumeContent } fr
 import { setUpVolume, tearDownVolume, type VolumePorts } from "./volumeEffects.ts";
 import { observeWait, timed, type Wait } from "./reportVolumeMetrics.ts";
 import { hasNews, volumeNews } from "./volumeNews.ts";
+import { writeContent, type WriteContentDeps } from "./writeContent.ts";
 
 /** The desired state of the volume. */
 export interface Wanted {
@@ -65,7 +68,7 @@ export interface VolumeRecord {
   set(actual: ActualVolume | undefined): void;
 }
 
-export interface VolumeWorkerDeps {
+export interface VolumeWorkerDeps extends WriteContentDeps {
   readonly uid: PodUid;
   readonly ports: VolumePorts & { readonly clock: Clock };
   readonly rootDir: string;
@@ -177,17 +180,19 @@ function setUp(
   wait.since ??= ports.clock.monotonicMs();
   const check = failedCheck(layout, deps.node.labels);
   if (check !== undefined) return fail(check);
-  const payload = layout.hasContent ? content.payload() : undefined;
-  if (payload?.ok === false) return fail(payload.error);
-  const made$ = defer(() => {
-    // The volume may exist in part until its setup is complete: a teardown must know that.
-    if (before.condition !== "mounted") record.set({ ...before, condition: "uncertain" });
-    const notices$ = setUpVolume(ports, layout, payload?.value, deps.turns);
-    const object = podEventObject(pod);
-    return notices$.pipe(map((notice) => eventOutput({ type: "Warning", ...notice, object })));
-  });
+  const make = (payload: Payload | undefined): Observable<PodOutput> =>
+    defer(() => {
+      // The volume may exist in part until its setup is complete: a teardown must know that.
+      if (before.condition !== "mounted") record.set({ ...before, condition: "uncertain" });
+      const object = podEventObject(pod);
+      return setUpVolume(ports, layout, payload, deps.turns).pipe(
+        map((notice) => eventOutput({ type: "Warning", ...notice, object })),
+      );
+    });
+  const made = layout.hasContent ? writeContent(layout.name, content, deps, make) : ok(make(undefined));
+  if (!made.ok) return fail(made.error);
   return concat(
-    timed(made$, "volume_mount", layout.plugin, ports),
+    timed(made.value, "volume_mount", layout.plugin, ports),
     defer(() => {
       record.set({ ...withoutFailure(before), condition: "mounted", inputs });
       observeWait(wait, layout.plugin, ports);
@@ -217,6 +222,7 @@ function tearDown(actual: ActualVolume, deps: VolumeWorkerDeps): Observable<PodO
     timed(gone$, "volume_unmount", plugin, ports),
     defer(() => {
       record.set(undefined);
+      deps.budget.release(name);
       return EMPTY;
     }),
   ).pipe(

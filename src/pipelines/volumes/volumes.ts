@@ -35,6 +35,7 @@ import type { Result } from "../../core/result.ts";
 import { findNamed } from "../../core/findNamed.ts";
 import { sameItems } from "../../core/sameValue.ts";
 import { isAllUnmounted, NO_VOLUMES, type PodVolumes, type VolumeWish } from "../../core/volume/podVolumes.ts";
+import { podContentBudget } from "../../core/volume/volumeBudget.ts";
 import { isLookedUp } from "../../core/volume/volumeClaim.ts";
 import {
   layoutOf,
@@ -64,6 +65,7 @@ import { changedVolumes } from "./changedVolumes.ts";
 import { createVolumeTable, type VolumeTable, type WantedWish } from "./volumeTable.ts";
 import { volumeWaitEvents } from "./volumeWaitEvents.ts";
 import { volumeWorker } from "./volumeWorker.ts";
+import { createContentTurns, type WriteContentDeps } from "./writeContent.ts";
 
 type Ports = Pick<KubeletPorts, "files" | "volumeFiles" | "quotas" | "mounts" | "telemetry" | "clock">;
 
@@ -97,9 +99,10 @@ export interface Volumes {
 }
 
 /** Creates the only owner of volumes. */
-export const createVolumes = (given: VolumesDeps): Volumes => volumesOf({ ...given, turns: createSemaphore(1) });
+export const createVolumes = (given: VolumesDeps): Volumes =>
+  volumesOf({ ...given, turns: createSemaphore(1), contentTurns: createContentTurns(given.ports.clock) });
 
-type Deps = VolumesDeps & { readonly turns: DeviceTurns };
+type Deps = VolumesDeps & Pick<WriteContentDeps, "contentTurns"> & { readonly turns: DeviceTurns };
 
 const volumesOf = (deps: Deps): Volumes => ({
   load: () => restoreVolumes(deps.ports, deps.config, deps.volumes),
@@ -133,6 +136,7 @@ function runPod(
   const changed$ = combineLatest([pods$, memory.objects.changes$]).pipe(map(changedVolumes()));
   const origins: Origins = createKeyedCell();
   const table = createVolumeTable(uid, volumes);
+  const budget = podContentBudget();
   const found$ = origins.anyChange$.pipe(
     withLatestFrom(pods$),
     eachOf(([name, pod]) => (pod === "keep" || pod === undefined ? [] : wishOne(pod, name, origins, table, deps))),
@@ -149,6 +153,8 @@ function runPod(
           uid,
           ports: deps.ports,
           turns: deps.turns,
+          contentTurns: deps.contentTurns,
+          budget,
           rootDir: deps.config.directories.rootDir,
           node: deps.node,
           sources: deps.sources,

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { configObjectsOf } from "../../../../src/core/configObjects.ts";
 import { ok, type Result } from "../../../../src/core/result.ts";
 import { MAX_VOLUME_BYTES } from "../../../../src/core/volume/volumeBudget.ts";
+import { MAX_AUDIENCE_CHARS } from "../../../../src/core/volume/tokenBounds.ts";
 import { type ContentSources, gatherContent } from "../../../../src/pipelines/volumes/volumeContent.ts";
 import { podOf } from "../../../support/pods.ts";
 
@@ -44,5 +45,25 @@ it("stops reading trust anchors beyond the budget, which is an error of the volu
   expect(await gather(FITTING + 100)).toEqual({
     outcome: `volume "v": clusterTrustBundle: the files of a volume must be at most ${MAX_VOLUME_BYTES} bytes in all`,
     reads: FITTING + 1,
+  });
+});
+
+it("requests no token of a volume with an audience beyond the bound", async () => {
+  const sources: ContentSources = {
+    objects: { follow: () => of(configObjectsOf([])), read: () => of(configObjectsOf([])) },
+    tokens: {
+      get: () => {
+        throw new Error("requested");
+      },
+    } as unknown as NonNullable<ContentSources["tokens"]>,
+    trustBundles: undefined,
+    podCertificates: undefined,
+    allocatable: {},
+  };
+  const audience = "x".repeat(MAX_AUDIENCE_CHARS + 1);
+  const volume = { name: "v", projected: { sources: [{ serviceAccountToken: { audience, path: "t" } }] } };
+  const content = await firstValueFrom(gatherContent(podOf({ spec: { volumes: [volume] } }), volume, sources));
+  expect(content.payload()).toMatchObject({
+    error: { message: expect.stringContaining("serviceAccountToken.audience: must be at most") as string },
   });
 });

@@ -42,14 +42,14 @@ const claimEntry = ({ uid, name, namespace, podUids, drivers }: ClaimInfo) => ({
 
 /** Returns the content of the file. */
 export function encodeClaims(infos: ClaimInfos): string {
-  const data = goJson({ ...TYPE, Entries: sorted(infos).map(([, info]) => claimEntry(info)) });
+  const data = goJson({ ...TYPE, ClaimInfoStateList: sorted(infos).map(([, info]) => claimEntry(info)) });
   return goJson({ Data: data, Checksum: crc32(data) });
 }
 
 const damaged = (why: string): Result<never> => err(kubeletError("InvalidArgument", why));
 
 /**
- * Reads the file. Its claims count as not prepared: a driver may have lost them, and prepares each once more before the
+ * Reads the file, also that of upstream before 1.36, which calls the list `Entries`. Its claims count as not prepared: a driver may have lost them, and prepares each once more before the
  * next sandbox. Errors: InvalidArgument if no kubelet wrote it so, or one with another format.
  */
 export function decodeClaims(text: string): Result<ClaimInfos> {
@@ -59,9 +59,9 @@ export function decodeClaims(text: string): Result<ClaimInfos> {
   if (file["Checksum"] !== crc32(data)) return damaged("checkpoint is corrupted: the checksum does not match");
   const document = parseJson(data);
   if (!isJsonObject(document)) return damaged("the data of the checkpoint is not JSON");
-  const { apiVersion = TYPE.apiVersion, Entries: entries } = document;
+  const { apiVersion = TYPE.apiVersion, Entries: older, ClaimInfoStateList: entries = older } = document;
   if (apiVersion !== TYPE.apiVersion) return damaged("the checkpoint has another version");
-  if (entries !== null && !Array.isArray(entries)) return damaged("the checkpoint has no list of claims");
+  if (!isList(entries)) return damaged("the checkpoint has no list of claims");
   const infos = new Map<string, ClaimInfo>();
   for (const entry of entries ?? []) {
     const info = claimOf(entry);
@@ -71,6 +71,8 @@ export function decodeClaims(text: string): Result<ClaimInfos> {
   return ok(infos);
 }
 
+/** Go writes an empty list as null. */
+const isList = (value: unknown): value is readonly unknown[] | null => value === null || Array.isArray(value);
 const isText = (value: unknown): value is string => typeof value === "string";
 
 function claimOf(entry: unknown): ClaimInfo | undefined {

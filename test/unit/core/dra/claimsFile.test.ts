@@ -32,14 +32,30 @@ const head = '"kind":"DRACheckpoint","apiVersion":"checkpoint.dra.kubelet.k8s.io
 /** Data and checksum that upstream 1.34 writes for this claim; it has no share IDs. */
 const OLDER_DATA = `{${head},"Entries":[{"ClaimUID":"${info.uid}","ClaimName":"example","Namespace":"default","PodUIDs":{"139cdb46-f989-4f17-9561-ca10cfb509a6":{}},"DriverState":{"${DRIVER}":{"Devices":[{"PoolName":"worker-1","DeviceName":"dev-1","RequestNames":["test request"],"CDIDeviceIDs":["example.com/example=cdi-example"]}]}}}]}`;
 const OLDER_CHECKSUM = 1_597_924_435;
+/** What a kubelet 1.36.2 writes without claims, and for this claim. */
+const EMPTY_FILE = String.raw`{"Data":"{\"kind\":\"DRACheckpoint\",\"apiVersion\":\"checkpoint.dra.kubelet.k8s.io/v1\",\"ClaimInfoStateList\":[]}","Checksum":2361995144}`;
+const DATA = OLDER_DATA.replace("Entries", "ClaimInfoStateList").replace(
+  '"RequestNames"',
+  '"ShareID":null,"RequestNames"',
+);
+const CHECKSUM = 2_570_581_864;
 
 describe("the file of the claims", () => {
   it("has the checksum of upstream", () => {
-    expect([crc32(""), crc32("123456789"), crc32(OLDER_DATA)]).toEqual([0, 0xcbf43926, OLDER_CHECKSUM]);
+    const sums = [0, 0xcbf43926, OLDER_CHECKSUM, CHECKSUM];
+    expect(["", "123456789", OLDER_DATA, DATA].map(crc32)).toEqual(sums);
   });
 
   it("is read as upstream wrote it, also by an earlier release", () => {
     expect(decodeClaims(file(OLDER_DATA, OLDER_CHECKSUM))).toEqual({ ok: true, value: infos });
+  });
+
+  it("is read and written as a kubelet 1.36.2 has it", () => {
+    expect([encodeClaims(NO_CLAIMS), encodeClaims(infos)]).toEqual([EMPTY_FILE, file(DATA)]);
+    expect([EMPTY_FILE, file(DATA)].map(decodeClaims)).toEqual([
+      { ok: true, value: NO_CLAIMS },
+      { ok: true, value: infos },
+    ]);
   });
 
   it("is written as upstream's encoder does: fixed order of fields, sorted keys, null for nothing, escaped HTML", () => {
@@ -49,7 +65,7 @@ describe("the file of the claims", () => {
     ]);
     const podUids = new Set(["p2", "p1"]);
     const claim: ClaimInfo = { namespace: "n", name: "c", uid: "u", podUids, drivers, isPrepared: true };
-    const data = `{${head},"Entries":[{"ClaimUID":"u","ClaimName":"c","Namespace":"n","PodUIDs":{"p1":{},"p2":{}},"DriverState":{"a":{"Devices":[{"PoolName":"\\u003cp\\u003e","DeviceName":"d","ShareID":"s-1","RequestNames":null,"CDIDeviceIDs":["x"]}]},"b":{"Devices":null}}}]}`;
+    const data = `{${head},"ClaimInfoStateList":[{"ClaimUID":"u","ClaimName":"c","Namespace":"n","PodUIDs":{"p1":{},"p2":{}},"DriverState":{"a":{"Devices":[{"PoolName":"\\u003cp\\u003e","DeviceName":"d","ShareID":"s-1","RequestNames":null,"CDIDeviceIDs":["x"]}]},"b":{"Devices":null}}}]}`;
     expect(JSON.parse(encodeClaims(new Map([["n/c", claim]])))).toEqual({ Data: data, Checksum: crc32(data) });
   });
 
@@ -62,7 +78,7 @@ describe("the file of the claims", () => {
   });
 
   it("reads an entry list that upstream wrote as null", () => {
-    expect(decodeClaims(file(`{${head},"Entries":null}`))).toEqual({ ok: true, value: NO_CLAIMS });
+    expect(decodeClaims(file(`{${head},"ClaimInfoStateList":null}`))).toEqual({ ok: true, value: NO_CLAIMS });
   });
 
   it.each([
@@ -72,7 +88,8 @@ describe("the file of the claims", () => {
     ["a wrong checksum", file(OLDER_DATA, 1), "checkpoint is corrupted: the checksum does not match"],
     ["data that is no JSON", file("{"), "the data of the checkpoint is not JSON"],
     ["a newer version", file('{"apiVersion":"v2","Entries":[]}'), "the checkpoint has another version"],
-    ["no list", file(`{${head},"Entries":{}}`), "the checkpoint has no list of claims"],
+    ["no list", file(`{${head}}`), "the checkpoint has no list of claims"],
+    ["an object for the list", file(`{${head},"ClaimInfoStateList":{}}`), "the checkpoint has no list of claims"],
     ["a claim without UID", file(`{${head},"Entries":[{"ClaimName":"c"}]}`), "claim 0 of the checkpoint is damaged"],
     [
       "a device without name",

@@ -32,7 +32,7 @@ const head = '"kind":"DRACheckpoint","apiVersion":"checkpoint.dra.kubelet.k8s.io
 /** Data and checksum that upstream 1.34 writes for this claim; it has no share IDs. */
 const OLDER_DATA = `{${head},"Entries":[{"ClaimUID":"${info.uid}","ClaimName":"example","Namespace":"default","PodUIDs":{"139cdb46-f989-4f17-9561-ca10cfb509a6":{}},"DriverState":{"${DRIVER}":{"Devices":[{"PoolName":"worker-1","DeviceName":"dev-1","RequestNames":["test request"],"CDIDeviceIDs":["example.com/example=cdi-example"]}]}}}]}`;
 const OLDER_CHECKSUM = 1_597_924_435;
-/** What a kubelet 1.36.2 writes without claims, and for this claim. */
+/** The files of a kubelet 1.36.2 without claims, and with this claim. */
 const EMPTY_FILE = String.raw`{"Data":"{\"kind\":\"DRACheckpoint\",\"apiVersion\":\"checkpoint.dra.kubelet.k8s.io/v1\",\"ClaimInfoStateList\":[]}","Checksum":2361995144}`;
 const DATA = OLDER_DATA.replace("Entries", "ClaimInfoStateList").replace(
   '"RequestNames"',

@@ -99,7 +99,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   const imagesChanged$ = merge(pods.images.pulled$, garbage.imagesRemoved$);
   const stats = createNodeStats(ports, config, state);
 
-  runFirst(run, ports);
+  runFirst(run, ports, config);
   run("runtimeState", { reads: ["runtimeLooks"], writes: ["runtimeState"] }, (use) =>
     runtimeState({ lookAgain$: use.runtimeLooks.values$ }, ports, config, use.runtimeState),
   );
@@ -183,7 +183,7 @@ function runDrivers(run: Run, ports: KubeletPorts, config: KubeletConfig, claims
 }
 
 /** Parts whose cells pods need from the start. */
-function runFirst(run: Run, ports: KubeletPorts): void {
+function runFirst(run: Run, ports: KubeletPorts, { nodeName }: KubeletConfig): void {
   run("recorder", { reads: ["events"] }, ({ events }) => ports.recordEvents(events.values$));
   run("runtimeClasses", { reads: ["configObjects"], writes: ["runtimeClasses"] }, (use) => runtimeClasses(ports, use));
   run("services", { writes: ["services"] }, (use) => services(ports, use));
@@ -191,7 +191,9 @@ function runFirst(run: Run, ports: KubeletPorts): void {
     pluginManager(ports, { DevicePlugin: devicePluginHandler, DRAPlugin: draPluginHandler }, use.plugins),
   );
   run("devices", DEVICE_PLACES, (use) =>
-    followDevices(ports, use).pipe(tap(() => use.registryInputs.push({ kind: "devices" }))),
+    followDevices(ports, use, { nodeName, event: (event) => use.events.push(event) }).pipe(
+      tap(() => use.registryInputs.push({ kind: "devices" })),
+    ),
   );
 }
 
@@ -233,7 +235,7 @@ const PLEG_PLACES = {
 } as const;
 const DEVICE_PLACES = {
   reads: ["plugins", "deviceAllocations"],
-  writes: ["devices", "devicePluginProblem", "registryInputs"],
+  writes: ["devices", "devicePluginProblem", "registryInputs", "events"],
 } as const;
 const POD_PLACES = {
   reads: [

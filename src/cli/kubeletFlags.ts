@@ -49,4 +49,8 @@ export interface KubeletFlags {
   readonly allowStreamsByGet: boolean;
   /** Directory of the kernel tunables. */
   readonly procSysDir: string;
+  /** Offers GPUs without a device plugin. */
+  readonly gpuManager: boolean;
+  /** Directory that has dev, proc and sys of the machine. */
+  readonly gpuManagerRoot: string;
 }

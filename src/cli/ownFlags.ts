@@ -142,6 +142,12 @@ const RXLET_FLAGS: readonly FlagSpec[] = [
       effective: true,
     },
   ),
+  own("gpu-manager", "bool", "false", "rxlet", "Offer NVIDIA and AMD GPUs without a device plugin", {
+    effective: true,
+  }),
+  own("gpu-manager-root", "string", "/", "rxlet", "Directory with the dev, proc and sys that the GPU manager reads", {
+    effective: true,
+  }),
 ];
 
 /** Every flag of this kind. */

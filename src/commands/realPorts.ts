@@ -1,4 +1,5 @@
 /** The kubelet's ports on the real machine, container runtime and API server. */
+import { resolve } from "node:path";
 import { type Observable, of } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { CountedEvent } from "../core/apiEvent.ts";
@@ -11,6 +12,7 @@ import { createCredentialPlugins } from "../sinks/credentialPlugins.ts";
 import { createDraDrivers } from "../sinks/draDrivers.ts";
 import { recordEvents } from "../sinks/events.ts";
 import { createDevicePlugins } from "../sinks/devicePlugins.ts";
+import { withGpuPlugins } from "../sinks/gpuPlugins.ts";
 import { createFiles } from "../sinks/files.ts";
 import { createLogFiles } from "../sinks/logFiles.ts";
 import { mayMount } from "../sinks/mounts/mayMount.ts";
@@ -24,6 +26,7 @@ import { createVolumeFiles } from "../sinks/volumeFiles/volumeFiles.ts";
 import { createCgroupUsage } from "../sources/cgroupUsage.ts";
 import { clusterSources } from "../sources/clusterSources.ts";
 import { createHostUsage } from "../sources/hostUsage.ts";
+import { watchGpus } from "../sources/gpus.ts";
 import { kernelLog } from "../sources/kernelLog.ts";
 import { createMemoryEvents } from "../sources/memoryEvents.ts";
 import { createObjectCache } from "../sources/objectCache.ts";
@@ -66,7 +69,7 @@ export function realPorts(
       registration: createPluginRegistration(clock),
     },
     draDrivers: api && createDraDrivers({ clock, telemetry }),
-    devicePlugins: createDevicePlugins(devicePluginsDir(kubeletConfig.directories), clock),
+    devicePlugins: devicePlugins(options, kubeletConfig.directories),
     probers: createProbers(client.runtime, clock),
     files: createFiles(trees),
     volumeFiles: createVolumeFiles({ clock, trees }),
@@ -101,6 +104,14 @@ export function realPorts(
         store: localApi?.storeEvents ?? storeIn(api, kubeletConfig.nodeName, { clock, rng, telemetry }),
       }),
   };
+}
+
+/** Creates the port of device plugins, with the built-in ones of --gpu-manager. */
+function devicePlugins({ flags }: NodeSetup["options"], directories: KubeletStart["config"]["directories"]) {
+  const plugins = createDevicePlugins(devicePluginsDir(directories), systemClock);
+  if (!flags.gpuManager) return plugins;
+  const root = resolve(flags.gpuManagerRoot);
+  return withGpuPlugins(plugins, watchGpus(root, systemClock), root === "/" ? "" : root);
 }
 
 /** Creates the sources of a cluster's objects; all are undefined on a standalone node. */

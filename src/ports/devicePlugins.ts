@@ -23,6 +23,8 @@ export interface PreferredRequest {
 
 /** Every call has a connection and a deadline of its own; `socket` is the path of the plugin's socket. */
 export interface DevicePlugins {
+  /** Resources that plugins inside the kubelet may offer. */
+  readonly builtIn?: ReadonlySet<string>;
   /**
    * Serves registrations while subscribed. `refusalOf` returns why one is refused, for the plugin. Errors with a
    * KubeletError when the service ends; callers may resubscribe.

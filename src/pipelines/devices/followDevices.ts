@@ -23,6 +23,7 @@ import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { Cell, ReadonlyCell } from "../../state/cell.ts";
 import { type PluginHandler, pluginEvents } from "../plugins/pluginHandlers.ts";
 import { type Registration, resourceChanges } from "./resourceChanges.ts";
+import { type RefusalReport, vendorRefusal, vendorsFirst } from "./vendorsFirst.ts";
 
 type Ports = Pick<KubeletPorts, "clock" | "rng" | "telemetry" | "devicePlugins">;
 
@@ -41,12 +42,14 @@ export const devicePluginHandler: PluginHandler = {
 };
 
 /** Runs while subscribed; emits the devices after each change. Never errors. */
-export function followDevices(ports: Ports, cells: Cells): Observable<DeviceState> {
+export function followDevices(ports: Ports, cells: Cells, report: Omit<RefusalReport, "log">): Observable<DeviceState> {
   const { devicePlugins, telemetry } = ports;
   if (devicePlugins === undefined) return EMPTY;
   const { devices } = cells;
+  const beside = (resource: string): string | undefined =>
+    devicePlugins.builtIn?.has(resource) === true ? vendorRefusal(resource, cells.deviceAllocations.value) : undefined;
   const refusalOf = (request: RegisterRequest): string | undefined => {
-    const fault = registrationFault(request);
+    const fault = registrationFault(request) ?? beside(request.resourceName);
     if (fault === undefined) {
       telemetry.metrics.count("kubelet_device_plugin_registration_total", { resource_name: request.resourceName });
     }
@@ -62,13 +65,16 @@ export function followDevices(ports: Ports, cells: Cells): Observable<DeviceStat
         // Restored resources come first, so that their pods wait from the start.
         ...restored.slice(0, MAX_DEVICE_RESOURCES).map((resource) => of<Registration>({ resource, socket: undefined })),
         registrationsAt(devicePlugins, refusalOf, ports, cells.devicePluginProblem),
-        registrationsOf(cells, ports),
+        registrationsOf(cells, ports).pipe(
+          filter(({ resource, socket }) => socket === undefined || beside(resource) === undefined),
+        ),
       ),
     ),
     keyedWorkers<Registration, string, DeviceChange>({
       key: ({ resource }) => resource,
       worker: (resource, registrations$) =>
         registrations$.pipe(
+          vendorsFirst(resource, () => cells.deviceAllocations.value, { log: telemetry.log, ...report }),
           switchMap(({ socket }) => resourceChanges({ resource, socket }, devicePlugins, ports, devices)),
         ),
     }),

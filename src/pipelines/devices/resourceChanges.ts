@@ -27,6 +27,8 @@ type Ports = Pick<KubeletPorts, "clock" | "rng" | "telemetry">;
 export interface Registration {
   readonly resource: string;
   readonly socket: string | undefined;
+  /** A plugin inside the kubelet. */
+  readonly isBuiltIn?: boolean;
 }
 
 const BACKOFF: BackoffCurve = { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 };

@@ -22,7 +22,14 @@ describe("the flag table", () => {
   it("has upstream's flags and a few of its own", () => {
     const names = KUBELET_FLAGS.map(({ name }) => name);
     expect(names.toSorted()).toEqual(
-      [...facts.map(({ name }) => name), "read-only-bind-address", "allow-streams-by-get", "proc-sys-dir"].toSorted(),
+      [
+        ...facts.map(({ name }) => name),
+        "read-only-bind-address",
+        "allow-streams-by-get",
+        "proc-sys-dir",
+        "gpu-manager",
+        "gpu-manager-root",
+      ].toSorted(),
     );
   });
 

@@ -54,7 +54,11 @@ function world(m: Marbles, diagram: string, streams: Streams, restored: readonly
   const ports = { clock, rng: fixedRng(), telemetry, devicePlugins: port as DevicePlugins };
   const seen: string[] = [];
   const run = (endMs: number): void => {
-    const changes$ = followDevices(ports, { devices, plugins, deviceAllocations, devicePluginProblem });
+    const changes$ = followDevices(
+      ports,
+      { devices, plugins, deviceAllocations, devicePluginProblem },
+      { nodeName: "node", event: () => undefined },
+    );
     m.at(0, () => {
       const running = changes$.subscribe({
         next: (state) => {

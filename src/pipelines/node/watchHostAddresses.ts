@@ -3,7 +3,7 @@
  * of pods follow it. Bound: one poll at a time, `nodeStatusUpdateFrequency` after the last one. Upstream: NodeAddress
  * of pkg/kubelet/nodestatus/setters.go, which runs at each status update.
  */
-import { catchError, EMPTY, ignoreElements, type Observable, tap } from "rxjs";
+import { catchError, distinctUntilChanged, EMPTY, ignoreElements, type Observable, tap } from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { withoutLinkLocal } from "../../core/node/nodeAddresses.ts";
@@ -33,14 +33,17 @@ export function hostAddresses(
     });
     addresses.set(now);
   };
-  const look = (): Observable<never> =>
+  const look = (): Observable<MachineAddresses> =>
     hostUsage.addresses().pipe(
-      tap(compare),
-      ignoreElements(),
       catchError((thrown: unknown) => {
         telemetry.log.error("Cannot tell the addresses of the machine", { error: toKubeletError(thrown) });
         return EMPTY;
       }),
     );
-  return pollAfter(clock, node.statusUpdatePeriodMs, look, { immediately: false });
+  // Most answers equal the one before, and comparing costs: each address is parsed.
+  return pollAfter(clock, node.statusUpdatePeriodMs, look, { immediately: false }).pipe(
+    distinctUntilChanged<MachineAddresses>(sameValue),
+    tap(compare),
+    ignoreElements(),
+  );
 }

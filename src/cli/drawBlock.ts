@@ -24,13 +24,16 @@ const ERASE_LINE_END = "\u001b[K";
 const ERASE_BELOW = "\u001b[J";
 const up = (count: number): string => (count === 0 ? "" : `\u001b[${count}A`);
 
-/** Cuts lines to the screen: too wide ones end in an ellipsis, too many end in a line that counts the rest. */
-export function fitLines(lines: readonly string[], { columns, rows }: TerminalSize): readonly string[] {
+/**
+ * Cuts lines to the screen: too wide ones end in an ellipsis, too many end in a line that counts the rest and says how
+ * to see it.
+ */
+export function fitLines(lines: readonly string[], { columns, rows }: TerminalSize, how = ""): readonly string[] {
   const width = Math.max(1, columns);
   // The cursor rests on the line below the block.
   const height = Math.max(1, rows - 1);
   const kept =
-    lines.length <= height ? lines : [...lines.slice(0, height - 1), `... ${lines.length - height + 1} more`];
+    lines.length <= height ? lines : [...lines.slice(0, height - 1), `... ${lines.length - height + 1} more${how}`];
   return kept.map((line) => (line.length <= width ? line : `${line.slice(0, width - 1)}\u2026`));
 }
 

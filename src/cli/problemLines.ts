@@ -11,6 +11,8 @@ import { wrapText } from "./wrapText.ts";
 const MAX_LINES_EACH = 4;
 const LABEL_WIDTH = "warning".length;
 const INDENT = "  ";
+/** How to see the problems left out. */
+const MORE = 'a taller terminal shows them, "explain POD" those of one pod';
 
 /**
  * The block: a title, then errors before warnings, wrapped to the width. At most `rows` lines; the last one counts the
@@ -32,7 +34,9 @@ export function problemBlock(
     // The line that counts the rest needs a row, unless this is the last problem.
     const rowsLeft = rows - lines.length - (rest > 1 ? 1 : 0);
     if (block.length > rowsLeft) {
-      return [...lines, `${INDENT}... and ${rest} more; the log has all of them`].slice(0, rows);
+      return [...lines, `${INDENT}... and ${rest} more: ${MORE}`]
+        .map((line) => line.slice(0, Math.max(1, columns)))
+        .slice(0, rows);
     }
     lines.push(...block);
   }

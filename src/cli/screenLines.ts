@@ -5,6 +5,8 @@ import { problemBlock } from "./problemLines.ts";
 
 /** The part of the screen that problems get even when there are more pods than rows. */
 const PROBLEM_SHARE = 1 / 3;
+/** How to see the pods that the table leaves out. */
+const ALL_PODS = ': "get pods" lists all';
 
 /**
  * All lines, top to bottom. Problems take the rows that the table leaves, and a third of the screen at least; a table
@@ -22,7 +24,8 @@ export function screenLines(
   const left = height - above.length - table.length - 1;
   const rows = Math.max(left, Math.floor(height * PROBLEM_SHARE));
   const block = problemBlock(problems, manifests, { columns: size.columns, rows });
-  if (block.length === 0) return [...above, ...table];
-  const rowsLeft = height - above.length - 1 - block.length;
-  return [...above, ...fitLines(table, { columns: size.columns, rows: Math.max(2, rowsLeft) + 1 }), "", ...block];
+  const below = block.length === 0 ? [] : ["", ...block];
+  const rowsLeft = height - above.length - below.length;
+  const shown = fitLines(table, { columns: size.columns, rows: Math.max(2, rowsLeft) + 1 }, ALL_PODS);
+  return [...above, ...shown, ...below];
 }

@@ -114,7 +114,8 @@ function parseYaml(text: string): ManifestText {
       const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
       if (isTooDeep(value)) throw new Error(TOO_DEEP);
       const lineOf = lineFinder(() => ({ document, counter: parsed.counter }));
-      documents.push({ value, lineOf, faults: structure.duplicates });
+      const lineAt = (path: string): number | undefined => lineIn(document, parsed.counter, stepsOf(path));
+      documents.push({ value, lineOf, lineAt, faults: structure.duplicates });
     } catch (thrown) {
       const reason = thrown instanceof RangeError ? "it is nested too deeply" : String((thrown as Error).message);
       const line =
@@ -208,6 +209,21 @@ function lineFinder(parse: () => { readonly document: Document | undefined; read
     }
     return undefined;
   };
+}
+
+/** Returns the line of one field, or of its closest parent, without those of all others. */
+function lineIn({ contents }: Document, counter: LineCounter, steps: readonly string[]): number | undefined {
+  let node: unknown = contents;
+  let offset = contents?.range?.[0];
+  for (const step of steps) {
+    const pair = isMap(node) ? node.items.find(({ key }) => isScalar(key) && String(key.value) === step) : undefined;
+    const item: unknown = isSeq(node) ? node.items[Number(step)] : undefined;
+    const at = isScalar(pair?.key) ? pair.key.range?.[0] : isNode(item) ? item.range?.[0] : undefined;
+    if (at === undefined) break;
+    offset = at;
+    node = pair === undefined ? item : pair.value;
+  }
+  return offset === undefined ? undefined : counter.linePos(offset).line;
 }
 
 function linesOf(parse: () => { readonly document: Document | undefined; readonly counter: LineCounter }): Lines {

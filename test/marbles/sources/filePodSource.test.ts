@@ -179,7 +179,7 @@ describe("filePodSource", () => {
       expected: "x----y 64ms x",
       values: {
         x: "x@app:2",
-        y: "x@app:1 | /m/b.yaml: pod default/x-node-1 is already defined in a.yaml, which is the one used",
+        y: "x@app:1 | /m/b.yaml: 4: pod default/x-node-1 is already defined in a.yaml:4, which is the one used",
       },
     }),
   );

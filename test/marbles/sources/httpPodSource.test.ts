@@ -167,7 +167,7 @@ describe("httpPodSource", () => {
       answers: [answer(`${podYaml("a", "app:1")}---\n${podYaml("a", "app:2")}`)],
       expected: "x",
       values: {
-        x: "a@app:1 | pod default/a-node-1 is already defined earlier in the same manifest, which is the one used",
+        x: "a@app:1 | 13: pod default/a-node-1 is already defined on line 4 of the same manifest, which is the one used",
       },
     }),
   );

@@ -135,7 +135,7 @@ const CASES: Readonly<Record<string, readonly [Make, readonly string[]]>> = {
   "twin-a.yaml": [file(pod("twin")), []],
   "twin-b.yaml": [
     file(pod("twin")),
-    ["error     : pod default/twin-n is already defined in twin-a.yaml, which is the one used"],
+    ["error     :3: pod default/twin-n is already defined in twin-a.yaml:3, which is the one used"],
   ],
   "types.yaml": [
     file(pod("l", "command: sleep 1000", "env: [{name: A, value: 1}]", "ports: 80")),

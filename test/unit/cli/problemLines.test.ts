@@ -52,7 +52,10 @@ describe("problemBlock", () => {
   it("counts the problems that do not fit", () => {
     const many = Array.from({ length: 30 }, (_, index) => problem(`${index}.yaml`));
     const lines = block(many, 80, 6);
-    expect([lines.length, lines.at(-1)]).toEqual([6, "  ... and 26 more; the log has all of them"]);
+    expect([lines.length, lines.at(-1)]).toEqual([
+      6,
+      '  ... and 26 more: a taller terminal shows them, "explain POD" those of one pod',
+    ]);
   });
   it("shows all problems when they just fit", () => {
     expect(block([problem("a.yaml"), problem("b.yaml")], 80, 3)).toEqual([
@@ -120,7 +123,22 @@ describe("screenLines", () => {
     ]);
   });
   it("leaves the table as it is without problems", () => {
-    expect(screen(100, [], 24)).toEqual(["head", "", ...table(100)]);
+    expect(screen(20, [], 24)).toEqual(["head", "", ...table(20)]);
+  });
+  it("counts the pods that have no room, and says how to see them", () => {
+    expect(screen(60, [], 24)).toEqual(["head", "", ...table(60).slice(0, 20), '... 41 more: "get pods" lists all']);
+  });
+  it("shows the problems of a table of 60 rows where a tall terminal has room for all", () => {
+    const many = Array.from({ length: 30 }, (_, index) => problem(`${String(index).padStart(2, "0")}.yaml`));
+    const lines = screen(60, many, 96);
+    expect(lines).toEqual([
+      "head",
+      "",
+      ...table(60),
+      "",
+      "Problems",
+      ...many.map(({ origin }) => `  error    ${origin.slice(DIRECTORY.length + 1)}:3: spec.nodeName: Forbidden`),
+    ]);
   });
   it("gives problems a third of a full screen, and counts the pods left out", () => {
     const many = Array.from({ length: 30 }, (_, index) => problem(`${index}.yaml`));
@@ -129,8 +147,8 @@ describe("screenLines", () => {
     expect(lines.slice(-7)).toEqual([
       "Problems",
       ...[0, 1, 2, 3, 4].map((index) => `  error    ${index}.yaml:3: spec.nodeName: Forbidden`),
-      "  ... and 25 more; the log has all of them",
+      '  ... and 25 more: a taller terminal shows them, "explain POD" those of one pod',
     ]);
-    expect(lines.at(-9)).toMatch(/^\.\.\. \d+ more$/);
+    expect(lines.at(-9)).toMatch(/^\.\.\. \d+ more: "get pods" lists all$/);
   });
 });

@@ -1,5 +1,6 @@
 /** Problems of whole manifests, and duplicate pods and objects across manifests. */
-import { keyOf } from "../../configObjects.ts";
+import { keyOf, type ManifestObjectKey } from "../../configObjects.ts";
+import { fullNameOf, type PodFullName } from "../../ids.ts";
 import type { ManifestProblem } from "../sourceSnapshot.ts";
 import { originWithin } from "./problemText.ts";
 import type { ManifestContent } from "./readManifest.ts";
@@ -36,27 +37,54 @@ export type PlacedContent = ManifestContent & { readonly origin: string };
 export function withoutClashes(
   manifests: readonly PlacedContent[],
 ): ManifestContent & { readonly clashes: readonly ManifestProblem[] } {
-  const owners = new Map<string, string>();
+  const owners = new Map<string, Place>();
   const clashes: ManifestProblem[] = [];
-  const isFirst = (origin: string, keys: readonly string[], pod: ManifestProblem["pod"]): boolean => {
+  const isFirst = (place: Place, keys: readonly string[], pod: ManifestProblem["pod"]): boolean => {
     const taken = keys.find((key) => owners.has(key));
     if (taken === undefined) {
-      for (const key of keys) owners.set(key, origin);
+      for (const key of keys) owners.set(key, place);
       return true;
     }
-    const owner = owners.get(taken) ?? origin;
-    const where = owner === origin ? "earlier in the same manifest" : `in ${originWithin(directoryOf(origin), owner)}`;
-    const reason = `${taken} is already defined ${where}, which is the one used`;
-    clashes.push({ ...manifestNote(origin, reason), severity: "error", pod });
+    const reason = `${taken} is already defined ${whereOf(owners.get(taken) ?? place, place)}, which is the one used`;
+    clashes.push({ ...manifestNote(place.origin, reason), line: place.line, severity: "error", pod });
     return false;
   };
-  const pods = manifests.flatMap((manifest) =>
-    manifest.pods.filter(({ metadata: { name, namespace, uid } }) =>
-      isFirst(manifest.origin, [`pod ${namespace}/${name}`, `UID ${uid}`], { name, namespace, uid }),
-    ),
-  );
-  const objects = manifests.flatMap((manifest) =>
-    manifest.objects.filter((object) => isFirst(manifest.origin, [keyOf(object)], undefined)),
-  );
+  const pods = manifests.flatMap((manifest) => {
+    const placeOf = placesIn(manifest);
+    return manifest.pods.filter(({ metadata }) => {
+      const { name, namespace, uid } = metadata;
+      const keys = [`pod ${namespace}/${name}`, `UID ${uid}`];
+      return isFirst(placeOf(fullNameOf(metadata)), keys, { name, namespace, uid });
+    });
+  });
+  const objects = manifests.flatMap((manifest) => {
+    const placeOf = placesIn(manifest);
+    return manifest.objects.filter((object) => isFirst(placeOf(keyOf(object)), [keyOf(object)], undefined));
+  });
   return { pods, objects, clashes };
+}
+
+interface Place {
+  readonly origin: string;
+  readonly line: number | undefined;
+}
+
+type Name = PodFullName | ManifestObjectKey;
+
+/** Returns the places of the pods or objects of a manifest, which are asked for in its order. */
+function placesIn({ origin, lines }: PlacedContent): (name: Name) => Place {
+  const asked = new Map<Name, number>();
+  return (name) => {
+    const index = asked.get(name) ?? 0;
+    asked.set(name, index + 1);
+    return { origin, line: lines?.get(name)?.[index] };
+  };
+}
+
+function whereOf(owner: Place, { origin }: Place): string {
+  const { line } = owner;
+  if (owner.origin === origin)
+    return line === undefined ? "in the same manifest" : `on line ${line} of the same manifest`;
+  const file = originWithin(directoryOf(origin), owner.origin);
+  return line === undefined ? `in ${file}` : `in ${file}:${line}`;
 }

@@ -35,6 +35,8 @@ export interface ManifestDocument {
   readonly faults?: readonly TextFault[];
   /** Returns the one-based line of a field, or of its closest parent. */
   lineOf(path: string): number | undefined;
+  /** The same for a single field, at less cost. Absent: its line is not worth its cost. */
+  lineAt?(path: string): number | undefined;
 }
 
 /** A fault of the text of a manifest or document, rather than of a field. */
@@ -71,7 +73,12 @@ export interface ManifestContext extends StaticOrigin {
 export interface ManifestContent {
   readonly pods: readonly Pod[];
   readonly objects: readonly ManifestObject[];
+  /** Lines of the names of pods and objects, in the order of the manifest; absent where they are unknown. */
+  readonly lines?: NameLines;
 }
+
+/** Lines by name, of each pod or object of this name. */
+export type NameLines = ReadonlyMap<PodFullName | ManifestObjectKey, readonly (number | undefined)[]>;
 
 /** The result of reading a manifest. */
 export interface ManifestReading extends ManifestContent {
@@ -101,9 +108,12 @@ interface Item {
   /** Path of the item in its document, with the dot: `items[0].`. */
   readonly prefix: string;
   readonly lineOf: ManifestDocument["lineOf"];
+  readonly lineAt: ManifestDocument["lineAt"];
 }
 type Name = PodFullName | ManifestObjectKey;
 interface Outcome {
+  /** Line of the name, if it is used. */
+  readonly line?: number | undefined;
   readonly pod?: Pod;
   readonly object?: ManifestObject;
   /** Set if the item yields neither pod nor object. */
@@ -124,6 +134,7 @@ export function readManifest(text: ManifestText, context: ManifestContext): Mani
   return {
     pods: used.flatMap(({ pod }) => (pod === undefined ? [] : [pod])),
     objects: used.flatMap(({ object }) => (object === undefined ? [] : [object])),
+    lines: linesOf(used),
     problems: atMost(
       MAX_PROBLEMS,
       inOrder([...faults, ...surplus, ...outcomes.flatMap((outcome) => outcome.problems)]),
@@ -131,6 +142,18 @@ export function readManifest(text: ManifestText, context: ManifestContext): Mani
     failed: new Set(failures.flatMap(({ name }) => (name === undefined ? [] : [name]))),
     hasNamelessFailure: isUnread || failures.some(({ name }) => name === undefined),
   };
+}
+
+function linesOf(outcomes: readonly Outcome[]): NameLines {
+  const lines = new Map<Name, (number | undefined)[]>();
+  for (const { pod, object, line } of outcomes) {
+    const name = pod === undefined ? object && keyOf(object) : fullNameOf(pod.metadata);
+    if (name === undefined) continue;
+    const known = lines.get(name);
+    if (known === undefined) lines.set(name, [line]);
+    else known.push(line);
+  }
+  return lines;
 }
 
 /** Returns the first `count` problems; the last one states how many more there are. */
@@ -176,10 +199,10 @@ function refused({ pod, object, failed, problems }: Outcome): Outcome {
   return { failed: object === undefined ? (failed ?? { name: undefined }) : { name: keyOf(object) }, problems };
 }
 
-function readObjects({ value, lineOf }: ManifestDocument, context: ManifestContext): readonly Outcome[] {
+function readObjects({ value, lineOf, lineAt }: ManifestDocument, context: ManifestContext): readonly Outcome[] {
   if (value === null || value === undefined) return [];
   const { objects, lists } = knownKinds(context.standalone);
-  const document: Item = { value, prefix: "", lineOf };
+  const document: Item = { value, prefix: "", lineOf, lineAt };
   const failed = (problems: readonly FieldProblem[]): readonly Outcome[] => [failure(document, problems, context)];
   if (!isJsonObject(value)) return failed([wrongType("", "must be a map with apiVersion and kind, such as a Pod")]);
   const check = checkKind(value, "", [...objects, ...lists.keys()], [...objects, "List"]);
@@ -190,7 +213,7 @@ function readObjects({ value, lineOf }: ManifestDocument, context: ManifestConte
   if (check.problems.length > 0) return failed(check.problems);
   const ofAll = lists.get(value["kind"]);
   return items.slice(0, MAX_ITEMS + 1).map((item: unknown, index) => {
-    const entry = { value: item, prefix: `items[${index}].`, lineOf };
+    const entry = { value: item, prefix: `items[${index}].`, lineOf, lineAt };
     return readListItem(entry, ofAll, ofAll === undefined ? objects : [ofAll], context);
   });
 }
@@ -224,7 +247,7 @@ function readItem(item: Item, kind: unknown, ofKind: readonly FieldProblem[], co
     besides === "RuntimeClass" ? readRuntimeClass(item.value) : readConfigObject(besides, item.value);
   const all = [...ofKind, ...withPrefix(item, problems)];
   const reported = all.map((each) => problemOf(context, each, item.lineOf(each.field)));
-  if (object !== undefined && ofKind.length === 0) return { object, problems: reported };
+  if (object !== undefined && ofKind.length === 0) return { object, problems: reported, line: nameLine(item) };
   const { name, namespace } = namesIn(item.value);
   const key = name === "" ? undefined : objectKey(besides, namespace || "default", name);
   return { failed: { name: key }, problems: reported };
@@ -277,8 +300,10 @@ function readPod(item: Item, ofKind: readonly FieldProblem[], context: ManifestC
     return failure(item, problems, context, isRead ? uid : "");
   }
   const reported = problems.map((each) => problemOf(context, each, item.lineOf(each.field), referenceTo(pod)));
-  return { pod, problems: reported };
+  return { pod, problems: reported, line: nameLine(item) };
 }
+
+const nameLine = ({ prefix, lineAt }: Item): number | undefined => lineAt?.(`${prefix}metadata.name`);
 
 const isServedHere = ({ isServed }: ApiReference, { standalone }: ManifestContext): boolean => standalone && isServed;
 

@@ -40,7 +40,8 @@ export function takeOver(
   const objects = withKept(changed, before.objects, keyOf, reading);
   const areFresh = new Set(fresh);
   const kept = pods.filter((pod) => !areFresh.has(pod));
-  return { pods, objects, problems: [...aboutPods(reading, pods, kept), ...refused] };
+  const { lines = new Map() } = reading;
+  return { pods, objects, lines, problems: [...aboutPods(reading, pods, kept), ...refused] };
 }
 
 /** Returns the new items and the last valid version of those that failed. */

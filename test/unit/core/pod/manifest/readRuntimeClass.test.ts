@@ -65,6 +65,7 @@ describe("a RuntimeClass of a manifest", () => {
     const heavier = readText(`${head}handler: kata-fc\noverhead: {podFixed: {cpu: 1}}\n`);
     expect(takeOver(first, heavier, "/m/a.yaml")).toEqual({
       pods: [],
+      lines: new Map([["RuntimeClass kata", [3]]]),
       objects: [{ ...kata, overhead: { podFixed: { cpu: "1" } } }],
       problems: [],
     });

@@ -1,12 +1,13 @@
 /** A device plugin over real sockets, as a vendor's: it lists devices, prepares them, and registers at kubelet.sock. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { Client, credentials } from "@grpc/grpc-js";
+import { Client, credentials, status } from "@grpc/grpc-js";
 import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from "@grpc/grpc-js";
 import {
   AllocateRequest,
   type ContainerAllocateResponse,
   DevicePluginDefinition,
+  PreferredAllocationRequest,
   RegisterRequest,
 } from "../../src/gen/devicePlugin.ts";
 import { startGrpcServer } from "./grpcServer.ts";
@@ -16,6 +17,8 @@ export interface DevicePluginOf {
   readonly resource: string;
   readonly socket: string;
   readonly version?: string;
+  /** Chooses devices; absent: the plugin does not want to choose. Any ids, to try the kubelet. */
+  readonly prefers?: (available: readonly string[], mustInclude: readonly string[], size: number) => readonly string[];
   /** Settings for the devices of a container. */
   readonly settings?: (ids: readonly string[]) => Partial<ContainerAllocateResponse>;
 }
@@ -23,6 +26,8 @@ export interface DevicePluginOf {
 export interface DevicePluginProcess {
   /** Devices asked for by Allocate and PreStartContainer, in order. */
   readonly calls: readonly string[];
+  /** Makes Allocate fail with these words, hang, or answer without containers, from now on; undefined: it works. */
+  misbehave(how: { readonly fails: string } | "hangs" | "empty" | undefined): void;
   /** Lists these devices, by their health. */
   list(devices: Readonly<Record<string, boolean>>): void;
   /** Registers at kubelet.sock; rejects with the kubelet's words. */
@@ -34,12 +39,13 @@ export interface DevicePluginProcess {
 /** Starts a plugin in the directory of device plugins. */
 export async function startDevicePlugin(
   directory: string,
-  { resource, socket, version = "v1beta1", settings = () => ({}) }: DevicePluginOf,
+  { resource, socket, version = "v1beta1", settings = () => ({}), prefers }: DevicePluginOf,
 ): Promise<DevicePluginProcess> {
   const path = join(directory, socket);
   const calls: string[] = [];
   const listeners = new Set<ServerWritableStream<unknown, unknown>>();
   let devices: Readonly<Record<string, boolean>> = {};
+  let fault: Parameters<DevicePluginProcess["misbehave"]>[0];
   const listing = () => ({
     devices: Object.entries(devices).map(([ID, isHealthy]) => ({
       ...{ ID, health: isHealthy ? "Healthy" : "Unhealthy", topology: undefined },
@@ -48,7 +54,16 @@ export async function startDevicePlugin(
   await rm(path, { force: true });
   const server = await startGrpcServer(path, DevicePluginDefinition, {
     getDevicePluginOptions: (_: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) =>
-      answer(null, { preStartRequired: true, getPreferredAllocationAvailable: false }),
+      answer(null, { preStartRequired: true, getPreferredAllocationAvailable: prefers !== undefined }),
+    getPreferredAllocation: ({ request }: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => {
+      const { containerRequests } = PreferredAllocationRequest.fromPartial(request as PreferredAllocationRequest);
+      answer(null, {
+        containerResponses: containerRequests.map(({ availableDeviceIDs, mustIncludeDeviceIDs, allocationSize }) => {
+          calls.push(`Prefer ${allocationSize} of ${availableDeviceIDs.length}`);
+          return { deviceIDs: prefers?.(availableDeviceIDs, mustIncludeDeviceIDs, allocationSize) ?? [] };
+        }),
+      });
+    },
     listAndWatch: (stream: ServerWritableStream<unknown, unknown>) => {
       listeners.add(stream);
       stream.on("close", () => listeners.delete(stream));
@@ -56,6 +71,15 @@ export async function startDevicePlugin(
     },
     allocate: ({ request }: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => {
       const { containerRequests } = AllocateRequest.fromPartial(request as AllocateRequest);
+      if (fault === "hangs") return;
+      if (typeof fault === "object") {
+        answer({ code: status.UNKNOWN, details: fault.fails });
+        return;
+      }
+      if (fault === "empty") {
+        answer(null, { containerResponses: [] });
+        return;
+      }
       answer(null, {
         containerResponses: containerRequests.map(({ devicesIds }) => {
           calls.push(`Allocate ${devicesIds.join()}`);
@@ -70,6 +94,9 @@ export async function startDevicePlugin(
   });
   return {
     calls,
+    misbehave(how) {
+      fault = how;
+    },
     list(next) {
       devices = next;
       for (const stream of listeners) stream.write(listing());

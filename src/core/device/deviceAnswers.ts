@@ -60,7 +60,8 @@ export function devicesOfList({ devices }: ListAndWatchResponse): Result<readonl
 /** Returns the settings of one container, or why they cannot be used. */
 export function allocationOfAnswer(responses: readonly ContainerAllocateResponse[]): Result<ContainerAllocateResponse> {
   const [response] = responses;
-  if (response === undefined) return err(unusable("no containers in an allocation response"));
+  if (response === undefined)
+    return err(kubeletError("InvalidArgument", "no containers return in allocation response"));
   const { envs, annotations, mounts, devices, cdiDevices } = response;
   const texts = [
     ...[envs, annotations].flatMap((entries) => Object.entries(entries).flat()),

@@ -42,11 +42,11 @@ export const countedAssignment = (
   clock: Clock,
 ): AssignHardware | undefined =>
   assign &&
-  ((pod, others, kept) => {
+  ((pod, others, kept, answers) => {
     const startedAt = clock.monotonicMs();
-    const assigned = assign(pod, others, kept);
-    // A pod that waits is decided about again and again.
-    if ("refusal" in assigned && assigned.refusal.awaits !== undefined) return assigned;
+    const assigned = assign(pod, others, kept, answers);
+    // A pod that waits, or whose plugins choose devices, is decided about again.
+    if ("refusal" in assigned ? assigned.refusal.awaits !== undefined : assigned.asks !== undefined) return assigned;
     metrics.count("kubelet_topology_manager_admission_requests_total");
     metrics.observe("kubelet_topology_manager_admission_duration_ms", clock.monotonicMs() - startedAt);
     if ("refusal" in assigned) {

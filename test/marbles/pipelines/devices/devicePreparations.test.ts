@@ -1,5 +1,5 @@
 /** Plugins choose and prepare the devices of a pod in admission: outcomes for the registry, slow plugins, ended tasks. */
-import { EMPTY, map, type Observable } from "rxjs";
+import { BehaviorSubject, EMPTY, map, type Observable, tap } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { podUid } from "../../../../src/core/ids.ts";
@@ -36,8 +36,8 @@ interface World {
   readonly prepare?: () => Observable<never>;
 }
 
-/** Runs the pipeline on steps; `released` has the pods whose devices were given back. */
-function run(m: Marbles, diagram: string, { prefer = () => EMPTY, prepare = () => EMPTY }: World) {
+/** The ports of the pipeline; `released` has the pods whose devices were given back. */
+function world(m: Marbles, { prefer = () => EMPTY, prepare = () => EMPTY }: World) {
   const released: string[] = [];
   const devices: Pick<PodDevices, "prefer" | "prepare" | "release"> = {
     prefer,
@@ -48,8 +48,14 @@ function run(m: Marbles, diagram: string, { prefer = () => EMPTY, prepare = () =
     },
   };
   const ports = { clock: m.clock, telemetry: recordingTelemetry() };
-  const steps$ = m.hot<RegistryStep>(diagram, steps as never);
   const node = () => ({ hostIPs: [], runtimeName: "containerd" });
+  return { released, devices, ports, node };
+}
+
+/** Runs the pipeline on steps. */
+function run(m: Marbles, diagram: string, calls: World) {
+  const { released, devices, ports, node } = world(m, calls);
+  const steps$ = m.hot<RegistryStep>(diagram, steps as never);
   return { released, outputs$: devicePreparations(steps$, ports, devices, node) };
 }
 
@@ -121,6 +127,28 @@ describe("devicePreparations", () => {
       m.expectSubscriptions(prepare).toBe(cancel);
       m.flush();
       expect(released).toEqual(["p"]);
+    }),
+  );
+
+  it(
+    "begins the task that the registry gives in answer to the end of another one",
+    marbles((m) => {
+      const chosen = "  --(b|)";
+      const prepared = "---|";
+      const expected = "--a--p";
+      const unsub = "   ------!";
+
+      const { devices, ports, node } = world(m, {
+        prefer: () => m.cold(chosen, { b: ["b"] }),
+        prepare: () => m.cold<never>(prepared),
+      });
+      const steps$ = new BehaviorSubject(steps.q as RegistryStep);
+      const outputs$ = devicePreparations(steps$, ports, devices, node).pipe(
+        tap((output) => {
+          if (output.kind === "prepared" && output.outcome.kind === "answered") steps$.next(steps.p as RegistryStep);
+        }),
+      );
+      m.expectObservable(outputs$, unsub).toBe(expected, outcomes);
     }),
   );
 });

@@ -128,8 +128,8 @@ describe("podDevices", () => {
       m.flush();
       expect(failures.toSorted()).toEqual([
         "device busy",
+        "no containers return in allocation response",
         "the device plugin of example.com/gpu is away",
-        "the device plugin sent no containers in an allocation response",
       ]);
     }),
   );

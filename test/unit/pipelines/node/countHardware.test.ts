@@ -38,3 +38,17 @@ it.each(["cpus", "memory"] as const)("counts a refusal of %s as a request and an
   const of = (what: string) => telemetry.samples.get(`kubelet_${manager}_manager_pinning_${what}_total`);
   expect([of("requests"), of("errors")]).toEqual([1, 1]);
 });
+
+it("passes the answers of plugins on, and counts a pod once its plugins have chosen", () => {
+  const telemetry = recordingTelemetry();
+  const asks = { container: "main", resource: "vendor/gpu", available: ["a"], mustInclude: [], size: 1 };
+  const assign = countedAssignment(
+    (_pod, _others, _kept, answers) =>
+      answers === undefined ? { hardware: new Map(), asks } : { hardware: new Map() },
+    telemetry,
+    clock,
+  );
+  const counted = () => telemetry.samples.get("kubelet_topology_manager_admission_requests_total");
+  expect([assign?.(podOf(), [], undefined), counted()]).toEqual([{ hardware: new Map(), asks }, undefined]);
+  expect([assign?.(podOf(), [], undefined, new Map()), counted()]).toEqual([{ hardware: new Map() }, 1]);
+});

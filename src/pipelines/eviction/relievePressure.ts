@@ -42,25 +42,40 @@ export function relievePressure(
 ): Observable<PodOutput> {
   const [threshold] = due;
   if (threshold === undefined) return EMPTY;
-  const { ports, config, tools, cells } = context;
+  const { ports, config, cells } = context;
   const delay = delayOf(cells.eviction.value.delay, threshold, ports.clock.monotonicMs());
-  if (delay !== undefined) return chooseOrPostpone(due, threshold, delay, usage, context);
+  if (delay !== undefined) return chooseOrPostpone(due, threshold, { delay, observed$ }, usage, context);
   const resourceName = resourceOf(threshold.signal);
   ports.telemetry.log.info("Eviction manager: attempting to reclaim", { resourceName, signal: threshold.signal });
   const message = `Attempting to reclaim ${resourceName}`;
   const steps = reclaimSteps(threshold.signal, usage.layout);
-  const isEnough = (after: Observations): boolean =>
-    after.has(threshold.signal) && isRelieved(config.evictionThresholds, after);
-  const relieved$ = defer(() => {
-    relieved(threshold, steps, context);
-    return EMPTY;
-  });
-  const evicted$ = defer(() => chooseOrPostpone(due, threshold, undefined, usage, context));
+  const evicted$ = defer(() => chooseOrPostpone(due, threshold, { delay: undefined, observed$ }, usage, context));
   const postponed$ = defer(() => postpone(threshold, "space", steps, context));
   return concat(
     of(eventOutput(nodeEvent(config.nodeName, "EvictionThresholdMet", message, "Warning"))),
+    steps.length === 0 ? evicted$ : reclaimed(threshold, steps, observed$, context, postponed$),
+  );
+}
+
+/** Frees resources of the node, and does `otherwise` if that was not enough. */
+function reclaimed(
+  threshold: Threshold,
+  steps: readonly ReclaimStep[],
+  observed$: Observable<Observations>,
+  context: EvictionContext,
+  otherwise: Observable<PodOutput>,
+): Observable<PodOutput> {
+  const { config, tools, cells } = context;
+  const isEnough = (after: Observations): boolean =>
+    after.has(threshold.signal) && isRelieved(config.evictionThresholds, after);
+  const relieved$ = defer(() => {
+    cells.eviction.set({ ...cells.eviction.value, delay: undefined });
+    relieved(threshold, steps, context);
+    return EMPTY;
+  });
+  return concat(
     ...steps.map((step) => freed(step, tools.reclaim)),
-    steps.length === 0 ? evicted$ : observed$.pipe(switchMap((after) => (isEnough(after) ? relieved$ : postponed$))),
+    observed$.pipe(switchMap((after) => (isEnough(after) ? relieved$ : otherwise))),
   );
 }
 
@@ -99,11 +114,20 @@ const AWAITED: Readonly<Record<DelayReason, string>> = {
   layers: "measure the writable layers of containers",
 };
 
-/** Evicts a pod, unless the figures of writable layers are too old to choose by. */
+/** The delay that has ended, if there was one, and the measurement of the signals. */
+interface Delayed {
+  readonly delay: EvictionDelay | undefined;
+  readonly observed$: Observable<Observations>;
+}
+
+/**
+ * Evicts a pod, unless the figures of writable layers are too old to choose by. A pod may have ended during a delay: its
+ * containers and images are freed first.
+ */
 function chooseOrPostpone(
   due: readonly Threshold[],
   threshold: Threshold,
-  delay: EvictionDelay | undefined,
+  { delay, observed$ }: Delayed,
   usage: RankedUsage,
   context: EvictionContext,
 ): Observable<PodOutput> {
@@ -111,14 +135,17 @@ function chooseOrPostpone(
   const { eviction } = context.cells;
   const { observations, state } = eviction.value;
   const now = clock.monotonicMs();
-  const reclaimed = delay?.reclaimed ?? [];
+  const steps = delay?.reclaimed ?? [];
   const crossedAt = epochMs(clock.wallTime() - (now - (state.metSince.get(threshold) ?? now)));
   const waits = delay?.reason === "layers" ? now < delay.until : true;
   if (waits && mayMisrank(threshold, observations, usage, crossedAt)) {
-    return delay?.reason === "layers" ? EMPTY : postpone(threshold, "layers", reclaimed, context);
+    return delay?.reason === "layers" ? EMPTY : postpone(threshold, "layers", steps, context);
   }
-  eviction.set({ ...eviction.value, delay: undefined });
-  return evictOne(due, threshold, reclaimed, usage, context);
+  const evicted$ = defer(() => {
+    eviction.set({ ...eviction.value, delay: undefined });
+    return evictOne(due, threshold, steps, usage, context);
+  });
+  return steps.length === 0 ? evicted$ : reclaimed(threshold, steps, observed$, context, evicted$);
 }
 
 const freed = (step: ReclaimStep, reclaim: NodeReclaim): Observable<never> =>

@@ -58,6 +58,7 @@ export const SCARCE_KUBELET_SEEDS: FoundBySeed = [
 export const SMALL_SCARCE_KUBELET_SEEDS: FoundBySeed = [
   [801116, "an evicted pod that had succeeded failed when its last container was removed before an earlier one"],
   [810166, "the exit before a restart decided the phase of a pod that was evicted while its container was created"],
+  ["ce3e7c45", "a pod was evicted although another had ended since the reclaim: its image could be removed"],
   [810453, "the same, while its container was started: a pod had Succeeded and its container ran"],
 ];
 

@@ -76,10 +76,11 @@ const ofClaim = ({ namespace, name, drivers }: ClaimInfo): DynamicResource => ({
   claimName: name,
   claimNamespace: namespace,
   claimResources: [...drivers].flatMap(([driverName, devices]) =>
-    devices.map(({ poolName, deviceName, cdiDeviceIds }) => ({
+    devices.map(({ poolName, deviceName, shareId, cdiDeviceIds }) => ({
       driverName,
       poolName,
       deviceName,
+      shareId,
       cdiDevices: cdiDeviceIds.map((id) => ({ name: id })),
     })),
   ),

@@ -181,15 +181,18 @@ function prepare({ uid, container, entry: [resource, ids] }: Wanted, preparing: 
     if (isPrepared(cell.value?.pods.get(uid)?.get(container)?.get(resource), ids)) return EMPTY;
     const { socket } = endpointOf(devices.value, resource);
     const startedAt = clock.monotonicMs();
+    const observe = (): void => {
+      const seconds = (clock.monotonicMs() - startedAt) / 1_000;
+      telemetry.metrics.observe("kubelet_device_plugin_alloc_duration_seconds", seconds, { resource_name: resource });
+    };
     return devicePlugins.allocate(socket, ids).pipe(
       deadline(ALLOCATION_MS, clock, pluginTimeout),
+      tap({ next: observe, error: observe }),
       map(({ containerResponses }): DeviceAllocation => {
         const response = valueOf(allocationOfAnswer(containerResponses));
         return { ids: idsByNode(ids, devices.value.get(resource)), response, isStale: false };
       }),
       tap((allocation) => {
-        const seconds = (clock.monotonicMs() - startedAt) / 1_000;
-        telemetry.metrics.observe("kubelet_device_plugin_alloc_duration_seconds", seconds, { resource_name: resource });
         const others = takenFromOthers(cell.value ?? NO_ALLOCATIONS, uid, resource, ids);
         cell.set(withDeviceAllocation(others, uid, [container, resource], allocation));
       }),

@@ -81,6 +81,8 @@ export interface ClaimResource {
   readonly driverName: string;
   readonly poolName: string;
   readonly deviceName: string;
+  /** Set if the device is shared by consumable capacity. */
+  readonly shareId?: string | undefined;
 }
 
 export interface CDIDevice {
@@ -1005,7 +1007,7 @@ export const DynamicResource: MessageFns<DynamicResource> = {
 };
 
 function createBaseClaimResource(): ClaimResource {
-  return { cdiDevices: [], driverName: "", poolName: "", deviceName: "" };
+  return { cdiDevices: [], driverName: "", poolName: "", deviceName: "", shareId: undefined };
 }
 
 export const ClaimResource: MessageFns<ClaimResource> = {
@@ -1021,6 +1023,9 @@ export const ClaimResource: MessageFns<ClaimResource> = {
     }
     if (message.deviceName !== "") {
       writer.uint32(34).string(message.deviceName);
+    }
+    if (message.shareId !== undefined) {
+      writer.uint32(42).string(message.shareId);
     }
     return writer;
   },
@@ -1070,6 +1075,14 @@ export const ClaimResource: MessageFns<ClaimResource> = {
             message.deviceName = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.shareId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1091,6 +1104,7 @@ export const ClaimResource: MessageFns<ClaimResource> = {
     message.driverName = object.driverName ?? "";
     message.poolName = object.poolName ?? "";
     message.deviceName = object.deviceName ?? "";
+    message.shareId = object.shareId ?? undefined;
     return message;
   },
 };

@@ -3,7 +3,16 @@ import { allocationOf } from "../../../../src/core/allocation/podAllocation.ts";
 import type { Pod } from "../../../../src/core/api.ts";
 import { cpuManager } from "../../../../src/core/cpu/cpuManager.ts";
 import { cpuPolicy } from "../../../../src/core/cpu/cpuPolicy.ts";
-import { podUid } from "../../../../src/core/ids.ts";
+import {
+  NO_ALLOCATIONS,
+  NO_NODE,
+  withDeviceAllocation,
+  withKeptDevices,
+} from "../../../../src/core/device/deviceAllocations.ts";
+import { deviceManager } from "../../../../src/core/device/deviceManager.ts";
+import { changedDevices, NO_DEVICES } from "../../../../src/core/device/deviceState.ts";
+import { monotonicMs, podUid } from "../../../../src/core/ids.ts";
+import { ContainerAllocateResponse } from "../../../../src/gen/devicePlugin.ts";
 import { hardwareOf } from "../../../../src/core/topology/assignHardware.ts";
 import type { PodHardware } from "../../../../src/core/topology/hardware.ts";
 import { machineOf } from "../../../support/cpuMachines.ts";
@@ -88,6 +97,48 @@ describe("hardware of another kubelet in the registry", () => {
     expect(cpusOf(node, "a")).toBeUndefined();
     node.send({ kind: "resync" });
     expect(node.registry.inherited.size).toBe(0);
+  });
+});
+
+describe("a running pod of another kubelet with devices and CPUs", () => {
+  const GPU = "example.com/gpu";
+  const amounts = { cpu: "2", memory: "1Mi", [GPU]: "1" };
+  const both = podOf({
+    ...{ uid: "b", name: "b" },
+    spec: { containers: [{ name: "main", resources: { requests: amounts, limits: amounts } }] },
+  });
+  const prepared = withDeviceAllocation(NO_ALLOCATIONS, podUid("b"), ["main", GPU], {
+    ...{ ids: new Map([[NO_NODE, ["y"]]]), response: ContainerAllocateResponse.fromPartial({}), isStale: false },
+  });
+  const plugin = changedDevices(NO_DEVICES, {
+    ...{ kind: "listed", resource: GPU },
+    endpoint: { socket: "/gpu.sock", preStartRequired: false, prefersDevices: true },
+    devices: ["x", "y"].map((id) => ({ id, isHealthy: true, nodes: [] })),
+  });
+
+  it.each([
+    ["before its plugin has registered", NO_DEVICES],
+    ["while its plugin is away", changedDevices(NO_DEVICES, { kind: "away", resource: GPU, at: monotonicMs(0) })],
+    ["beside its plugin", plugin],
+  ])("keeps both, %s", (_, devices) => {
+    if (policy === undefined) throw new Error("too many CPUs are reserved");
+    const node = nodeWithCpus();
+    const managers = devices.size === 0 ? [] : [deviceManager(devices, machine.nodes)];
+    Object.assign(node.context, {
+      runtimePods: [running(both)],
+      assignHardware: hardwareOf({ name: "none", scope: "container", topology }, [
+        cpuManager(policy, machine.nodes),
+        ...managers,
+      ]),
+    });
+    node.send({
+      kind: "restored",
+      ...withKeptDevices({ allocations: new Map(), inherited: new Map([[podUid("b"), hardware]]) }, prepared),
+    });
+    node.send(reported("ADD", pinned("a")), reported("ADD", both));
+    expect(recordOf(node, "a")?.state).toBe("rejected");
+    expect(recordOf(node, "b")).toMatchObject({ state: "syncing" });
+    expect(recordOf(node, "b")?.hardware?.get("main")).toEqual({ cpus: [1, 3], devices: new Map([[GPU, ["y"]]]) });
   });
 });
 

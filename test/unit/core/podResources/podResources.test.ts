@@ -82,7 +82,7 @@ describe("the claims of a container", () => {
         "driver.example",
         [
           { poolName: "node", deviceName: "gpu-0", requestNames: [], cdiDeviceIds: ["v/gpu=0", "v/common=all"] },
-          { poolName: "node", deviceName: "gpu-1", requestNames: [], cdiDeviceIds: ["v/gpu=1"] },
+          { poolName: "node", deviceName: "gpu-1", shareId: "s-1", requestNames: [], cdiDeviceIds: ["v/gpu=1"] },
         ],
       ],
     ]),
@@ -125,7 +125,10 @@ describe("the claims of a container", () => {
               deviceName: "gpu-0",
               cdiDevices: [{ name: "v/gpu=0" }, { name: "v/common=all" }],
             },
-            { driverName: "driver.example", poolName: "node", deviceName: "gpu-1", cdiDevices: [{ name: "v/gpu=1" }] },
+            {
+              ...{ driverName: "driver.example", poolName: "node", deviceName: "gpu-1", shareId: "s-1" },
+              cdiDevices: [{ name: "v/gpu=1" }],
+            },
           ],
         },
       ],

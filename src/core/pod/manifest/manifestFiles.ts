@@ -231,6 +231,7 @@ function afterRead(
     content: known?.content,
     pods: known?.pods ?? [],
     objects: known?.objects ?? [],
+    lines: known?.lines ?? new Map(),
     problems: known?.problems ?? [],
     held: undefined,
     goneUntil: undefined,

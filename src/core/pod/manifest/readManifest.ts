@@ -23,6 +23,7 @@ import { type ApiReference, alwaysRefused, apiReferences } from "../staticPodRef
 import { validatePod } from "../validatePod.ts";
 import { decodeObject } from "./decodeObject.ts";
 import { apiVersionOf, BESIDE_PODS, checkKind, knownKinds } from "./manifestKinds.ts";
+import { type NamedItem, type NameLines, nameLinesOf } from "./nameLines.ts";
 import { inOrder, referenceTo } from "./problemText.ts";
 import { readConfigObject } from "./readConfigObject.ts";
 import { readRuntimeClass } from "./readRuntimeClass.ts";
@@ -73,12 +74,9 @@ export interface ManifestContext extends StaticOrigin {
 export interface ManifestContent {
   readonly pods: readonly Pod[];
   readonly objects: readonly ManifestObject[];
-  /** Lines of the names of pods and objects, in the order of the manifest; absent where they are unknown. */
+  /** Absent where they are unknown. */
   readonly lines?: NameLines;
 }
-
-/** Lines by name, of each pod or object of this name. */
-export type NameLines = ReadonlyMap<PodFullName | ManifestObjectKey, readonly (number | undefined)[]>;
 
 /** The result of reading a manifest. */
 export interface ManifestReading extends ManifestContent {
@@ -103,19 +101,12 @@ const MAX_PROBLEMS = 100;
 const MAX_FIELD_LENGTH = 300;
 const MAX_REASON_LENGTH = 1000;
 
-interface Item {
-  readonly value: unknown;
+interface Item extends Pick<ManifestDocument, "value" | "lineOf" | "lineAt"> {
   /** Path of the item in its document, with the dot: `items[0].`. */
   readonly prefix: string;
-  readonly lineOf: ManifestDocument["lineOf"];
-  readonly lineAt: ManifestDocument["lineAt"];
 }
 type Name = PodFullName | ManifestObjectKey;
-interface Outcome {
-  /** Line of the name, if it is used. */
-  readonly line?: number | undefined;
-  readonly pod?: Pod;
-  readonly object?: ManifestObject;
+interface Outcome extends NamedItem {
   /** Set if the item yields neither pod nor object. */
   readonly failed?: { readonly name: Name | undefined };
   readonly problems: readonly ManifestProblem[];
@@ -134,7 +125,7 @@ export function readManifest(text: ManifestText, context: ManifestContext): Mani
   return {
     pods: used.flatMap(({ pod }) => (pod === undefined ? [] : [pod])),
     objects: used.flatMap(({ object }) => (object === undefined ? [] : [object])),
-    lines: linesOf(used),
+    lines: nameLinesOf(used),
     problems: atMost(
       MAX_PROBLEMS,
       inOrder([...faults, ...surplus, ...outcomes.flatMap((outcome) => outcome.problems)]),
@@ -142,18 +133,6 @@ export function readManifest(text: ManifestText, context: ManifestContext): Mani
     failed: new Set(failures.flatMap(({ name }) => (name === undefined ? [] : [name]))),
     hasNamelessFailure: isUnread || failures.some(({ name }) => name === undefined),
   };
-}
-
-function linesOf(outcomes: readonly Outcome[]): NameLines {
-  const lines = new Map<Name, (number | undefined)[]>();
-  for (const { pod, object, line } of outcomes) {
-    const name = pod === undefined ? object && keyOf(object) : fullNameOf(pod.metadata);
-    if (name === undefined) continue;
-    const known = lines.get(name);
-    if (known === undefined) lines.set(name, [line]);
-    else known.push(line);
-  }
-  return lines;
 }
 
 /** Returns the first `count` problems; the last one states how many more there are. */
@@ -199,10 +178,11 @@ function refused({ pod, object, failed, problems }: Outcome): Outcome {
   return { failed: object === undefined ? (failed ?? { name: undefined }) : { name: keyOf(object) }, problems };
 }
 
-function readObjects({ value, lineOf, lineAt }: ManifestDocument, context: ManifestContext): readonly Outcome[] {
+function readObjects(found: ManifestDocument, context: ManifestContext): readonly Outcome[] {
+  const { value } = found;
   if (value === null || value === undefined) return [];
   const { objects, lists } = knownKinds(context.standalone);
-  const document: Item = { value, prefix: "", lineOf, lineAt };
+  const document: Item = { ...found, prefix: "" };
   const failed = (problems: readonly FieldProblem[]): readonly Outcome[] => [failure(document, problems, context)];
   if (!isJsonObject(value)) return failed([wrongType("", "must be a map with apiVersion and kind, such as a Pod")]);
   const check = checkKind(value, "", [...objects, ...lists.keys()], [...objects, "List"]);
@@ -213,7 +193,7 @@ function readObjects({ value, lineOf, lineAt }: ManifestDocument, context: Manif
   if (check.problems.length > 0) return failed(check.problems);
   const ofAll = lists.get(value["kind"]);
   return items.slice(0, MAX_ITEMS + 1).map((item: unknown, index) => {
-    const entry = { value: item, prefix: `items[${index}].`, lineOf, lineAt };
+    const entry = { ...document, value: item, prefix: `items[${index}].` };
     return readListItem(entry, ofAll, ofAll === undefined ? objects : [ofAll], context);
   });
 }
@@ -247,7 +227,8 @@ function readItem(item: Item, kind: unknown, ofKind: readonly FieldProblem[], co
     besides === "RuntimeClass" ? readRuntimeClass(item.value) : readConfigObject(besides, item.value);
   const all = [...ofKind, ...withPrefix(item, problems)];
   const reported = all.map((each) => problemOf(context, each, item.lineOf(each.field)));
-  if (object !== undefined && ofKind.length === 0) return { object, problems: reported, line: nameLine(item) };
+  if (object !== undefined && ofKind.length === 0)
+    return { object, problems: reported, line: item.lineAt?.(`${item.prefix}metadata.name`) };
   const { name, namespace } = namesIn(item.value);
   const key = name === "" ? undefined : objectKey(besides, namespace || "default", name);
   return { failed: { name: key }, problems: reported };
@@ -300,10 +281,8 @@ function readPod(item: Item, ofKind: readonly FieldProblem[], context: ManifestC
     return failure(item, problems, context, isRead ? uid : "");
   }
   const reported = problems.map((each) => problemOf(context, each, item.lineOf(each.field), referenceTo(pod)));
-  return { pod, problems: reported, line: nameLine(item) };
+  return { pod, problems: reported, line: item.lineAt?.(`${item.prefix}metadata.name`) };
 }
-
-const nameLine = ({ prefix, lineAt }: Item): number | undefined => lineAt?.(`${prefix}metadata.name`);
 
 const isServedHere = ({ isServed }: ApiReference, { standalone }: ManifestContext): boolean => standalone && isServed;
 

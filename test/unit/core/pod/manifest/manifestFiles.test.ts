@@ -41,6 +41,7 @@ function source() {
       return self;
     },
     pods: () => files.snapshot?.pods.map(({ metadata }) => metadata.name).join(" "),
+    problems: () => files.snapshot?.problems.map(({ origin, line, reason }) => `${origin}:${line} ${reason}`),
     wakeAt: () => wakeAt,
     toRead: (now: number, listing: ManifestListing) => filesToRead(files, listing, monotonicMs(now), SETTLE).join(" "),
   };
@@ -131,4 +132,17 @@ describe("a file that lost its pod", () => {
         .pods(),
     ).toBe("other");
   });
+});
+
+it("a clash keeps its lines when the same content is read again", () => {
+  const web = (uid: string, line: number): Partial<Reading> => ({
+    pods: [podOf({ name: "web", namespace: "demo", uid })],
+    lines: new Map([[podFullName("web", "demo"), [line]]]),
+  });
+  const reads = { "/m/a": web("u-a", 4), "/m/b": web("u-b", 9) };
+  const files = found(entry("/m/a"), entry("/m/b"));
+  const problems = ["/m/b:9 pod demo/web is already defined in a:4, which is the one used"];
+  const first = source().look(0, files, reads);
+  expect(first.problems()).toEqual(problems);
+  expect(first.look(100, files, reads).problems()).toEqual(problems);
 });

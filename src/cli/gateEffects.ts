@@ -23,7 +23,7 @@ const HEEDED = words(`
   InPlacePodVerticalScalingExclusiveMemory InPlacePodVerticalScalingInitContainers KubeletCrashLoopBackOffMax
   KubeletEnsureSecretPulledImages KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders
   LocalStorageCapacityIsolationFSQuotaMonitoring LoggingAlphaOptions LoggingBetaOptions MemoryQoS NodeDeclaredFeatures
-  PodAndContainerStatsFromCRI PodCertificateRequest PodLevelResources PodLogsQuerySplitStreams
+  PodAndContainerStatsFromCRI PodCertificateRequest PodLevelResourceManagers PodLevelResources PodLogsQuerySplitStreams
   PodReadyToStartContainersCondition PreventStaticPodAPIReferences QOSReserved ReduceDefaultCrashLoopBackOffDecay
   ReloadKubeletClientCAFile ReloadKubeletServerCertificateFile RestartAllContainersOnContainerExits
   ResourceHealthStatus ResourceHealthStatusMessage RotateKubeletServerCertificate WatchListClient
@@ -48,7 +48,6 @@ const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
 
 /** Gates of features that do not exist here yet, by the reason for the warning. */
 const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
-  ["the containers of a pod with pod-level resources share CPUs", "PodLevelResourceManagers"],
   [
     "no option of the topology manager is in that stage any more",
     "TopologyManagerPolicyAlphaOptions TopologyManagerPolicyBetaOptions",

@@ -27,10 +27,16 @@ export function nodeHardwareOf(options: KubeletOptions, machine: Machine): NodeH
   if (config.cpuManagerPolicy !== "static" && config.memoryManagerPolicy !== "Static") return undefined;
   const nodes = machine.numaMemory ?? [oneNode(machine)];
   const { nodeIds, distances } = machine.cpuLayout ?? { nodeIds: nodes.map(({ id }) => id), distances: undefined };
+  const hasPodLevel = featureGates.get("PodLevelResourceManagers") === true && featureGates.get("PodLevelResources");
+  const podLevel = hasPodLevel === true ? { podLevel: true } : {};
   return nodeHardware(
     {
-      cpus: config.cpuManagerPolicy === "static" ? cpuPolicyOf(config, machine.cpuLayout) : undefined,
-      memory: config.memoryManagerPolicy === "Static" ? memoryPolicyOf(options, machine, nodes, nodeIds) : undefined,
+      cpus:
+        config.cpuManagerPolicy === "static" ? { ...cpuPolicyOf(config, machine.cpuLayout), ...podLevel } : undefined,
+      memory:
+        config.memoryManagerPolicy === "Static"
+          ? { ...memoryPolicyOf(options, machine, nodes, nodeIds), ...podLevel }
+          : undefined,
     },
     nodeIds,
     topologyPolicyOf(config, { nodeIds, distances }),

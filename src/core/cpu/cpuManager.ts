@@ -4,14 +4,22 @@
  */
 import type { Container, Pod } from "../api.ts";
 import { isSidecar } from "../pod/containers.ts";
-import type { ResourceManager } from "../topology/assignHardware.ts";
-import { type HardwareRefusal, type Holdings, type Remark, unexpectedRefusal } from "../topology/hardware.ts";
+import { hasPodLevelResources } from "../pod/resourceNames.ts";
+import type { ResourceManager, WholePods } from "../topology/assignHardware.ts";
+import {
+  type HardwareRefusal,
+  type Holdings,
+  type Remark,
+  unexpectedRefusal,
+  WHOLE_POD,
+} from "../topology/hardware.ts";
 import type { NumaMask } from "../topology/numaMask.ts";
-import { ANYWHERE, ofResource, type ResourceHints } from "../topology/topologyHint.ts";
+import { ANYWHERE, NOWHERE, ofResource, type ResourceHints } from "../topology/topologyHint.ts";
 import { alignedCpus, cpuHints } from "./cpuHints.ts";
 import { chooseCpus, type CpuPolicy, exclusiveCpuCount, freeCpus, podExclusiveCpuCount } from "./cpuPolicy.ts";
 import { type CpuSet, cpuSet, cpuSetText, cpusOfBoth, cpusWithout, NO_CPUS } from "./cpuSet.ts";
 import { cpusOfWholeCores, placesOf } from "./cpuTopology.ts";
+import { cpuPoolFault, sharedOutCpus, wholePodCpuCount } from "./podCpus.ts";
 
 /** Creates the manager of a node's CPUs. `nodeIds`: ids of all NUMA nodes of the machine, ascending. */
 export function cpuManager(policy: CpuPolicy, nodeIds: readonly number[]): ResourceManager {
@@ -20,11 +28,19 @@ export function cpuManager(policy: CpuPolicy, nodeIds: readonly number[]): Resou
   return {
     kind: "cpus",
     hints: (pod, container, holdings) => [
-      hintsFor(exclusiveCpuCount(pod, container), holdings, reusableCpus(pod, holdings)),
+      hintsFor(exclusiveCpuCount(pod, container, policy), holdings, reusableCpus(pod, holdings)),
     ],
-    podHints: (pod, holdings) => [hintsFor(podExclusiveCpuCount(pod), holdings, NO_CPUS)],
+    podHints: (pod, holdings) => {
+      if (policy.podLevel !== true || !hasPodLevelResources(pod)) {
+        return [hintsFor(podExclusiveCpuCount(pod, policy), holdings, NO_CPUS)];
+      }
+      const count = wholePodCpuCount(pod);
+      const isEmpty = count > 0 && cpuPoolFault(pod, policy) !== undefined;
+      return [isEmpty ? ofResource("cpu", NOWHERE) : hintsFor(count, holdings, NO_CPUS)];
+    },
+    ...(policy.podLevel === true && { wholePods: wholePods(policy, nodeIds) }),
     assign(pod, container, { mask }, holdings) {
-      const count = exclusiveCpuCount(pod, container);
+      const count = exclusiveCpuCount(pod, container, policy);
       if (count === 0) return {};
       const refusal = misaligned(policy, count, holdings);
       if (refusal !== undefined) return refusal;
@@ -34,12 +50,32 @@ export function cpuManager(policy: CpuPolicy, nodeIds: readonly number[]): Resou
     },
     keep(pod, container, { cpus = NO_CPUS }, holdings) {
       const available = cpusOfBoth(freeOf(policy, holdings), reusableCpus(pod, holdings));
-      const isSame = cpus.length === exclusiveCpuCount(pod, container) && cpusWithout(cpus, available).length === 0;
+      const isSame =
+        cpus.length === exclusiveCpuCount(pod, container, policy) && cpusWithout(cpus, available).length === 0;
       if (!isSame) return undefined;
       return cpus.length === 0 ? {} : { cpus };
     },
   };
 }
+
+/** Gives CPUs to pods with pod-level resources as a whole. */
+const wholePods = (policy: CpuPolicy, nodeIds: readonly number[]): WholePods => ({
+  assign(pod, { mask }, holdings) {
+    const count = wholePodCpuCount(pod);
+    if (count === 0) return new Map();
+    const refusal = cpuPoolFault(pod, policy) ?? misaligned(policy, count, holdings);
+    if (refusal !== undefined) return refusal;
+    const available = freeOf(policy, holdings);
+    const pool = takeWhole(policy, available, (from) => takeNear(policy, nodeIds, from, count, mask));
+    return (pool && sharedOutCpus(pod, pool, policy)) ?? notEnough(policy, count, available, holdings);
+  },
+  keep(pod, kept, holdings) {
+    const pool = kept.get(WHOLE_POD)?.cpus ?? NO_CPUS;
+    const isFree = cpusWithout(pool, freeOf(policy, holdings)).length === 0;
+    if (pool.length !== wholePodCpuCount(pod) || !isFree || cpuPoolFault(pod, policy) !== undefined) return undefined;
+    return pool.length === 0 ? new Map() : sharedOutCpus(pod, pool, policy);
+  },
+});
 
 /** Returns the CPUs that some pods have for themselves. */
 export const exclusiveCpus = ({ others, own }: Holdings): CpuSet =>

@@ -2,7 +2,7 @@
 import type { Container, Pod } from "../api.ts";
 import { hasPodLevelResources } from "../pod/resourceNames.ts";
 import { isSidecar } from "../pod/containers.ts";
-import { podQosClass } from "../pod/qos.ts";
+import { isGuaranteedContainer, podQosClass } from "../pod/qos.ts";
 import { containerRequests } from "../resources/podResources.ts";
 import { resourceMilli } from "../resources/resourceList.ts";
 import { type CpuSet, cpusOfBoth, cpusWithout, NO_CPUS } from "./cpuSet.ts";
@@ -30,6 +30,8 @@ export interface CpuPolicyOptions {
 export interface CpuPolicy {
   readonly topology: CpuTopology;
   readonly options: CpuPolicyOptions;
+  /** The gate PodLevelResourceManagers: also containers of pods with pod-level resources get CPUs for themselves. */
+  readonly podLevel?: boolean;
   /** CPUs that no container gets for itself. */
   readonly reserved: CpuSet;
   /** The reserved CPUs and the other threads of their cores. */
@@ -71,23 +73,25 @@ export const freeCpus = ({ topology, reserved }: CpuPolicy, exclusive: CpuSet): 
 
 /**
  * Returns how many CPUs a container gets for itself: its request, if it is whole and the pod is Guaranteed; else 0. The
- * containers of a pod with pod-level resources share CPUs.
+ * containers of a pod with pod-level resources share CPUs, unless the gate for them is on and the requests of the container
+ * equal its limits.
  */
-export function exclusiveCpuCount(pod: Pod, container: Container): number {
-  if (hasPodLevelResources(pod) || podQosClass(pod) !== "Guaranteed") return 0;
+export function exclusiveCpuCount(pod: Pod, container: Container, { podLevel }: Pick<CpuPolicy, "podLevel">): number {
+  if (podQosClass(pod) !== "Guaranteed") return 0;
+  if (hasPodLevelResources(pod) && (podLevel !== true || !isGuaranteedContainer(container))) return 0;
   const milli = resourceMilli(containerRequests(container), "cpu");
   return milli % 1000n === 0n ? Number(milli / 1000n) : 0;
 }
 
 /** Returns how many CPUs the containers of a pod have for themselves at the same time, at most. */
-export function podExclusiveCpuCount(pod: Pod): number {
+export function podExclusiveCpuCount(pod: Pod, policy: Pick<CpuPolicy, "podLevel">): number {
   let sidecars = 0;
   let most = 0;
   for (const container of pod.spec.initContainers ?? []) {
-    const count = exclusiveCpuCount(pod, container);
+    const count = exclusiveCpuCount(pod, container, policy);
     if (isSidecar(container)) sidecars += count;
     else most = Math.max(most, sidecars + count);
   }
-  const apps = pod.spec.containers.reduce((sum, container) => sum + exclusiveCpuCount(pod, container), 0);
+  const apps = pod.spec.containers.reduce((sum, container) => sum + exclusiveCpuCount(pod, container, policy), 0);
   return Math.max(most, sidecars + apps);
 }

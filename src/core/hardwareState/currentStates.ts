@@ -4,7 +4,7 @@ import { blocksOf } from "../numaMemory/memoryBlock.ts";
 import type { MemoryPolicy } from "../numaMemory/memoryPolicy.ts";
 import { idsOfMask, unusedMemory, withBlocks } from "../numaMemory/memoryUse.ts";
 import type { Registry } from "../pod/podRegistryTypes.ts";
-import type { ContainerHardware, PodHardware } from "../topology/hardware.ts";
+import { type ContainerHardware, type PodHardware, WHOLE_POD } from "../topology/hardware.ts";
 import { hardwareByPod, type NodeHardware, sharedCpusText } from "../topology/nodeHardware.ts";
 import type { CpuState } from "./cpuState.ts";
 import type { MemoryNodeState, MemoryState, StateBlock } from "./memoryState.ts";
@@ -20,7 +20,7 @@ export function currentCpuState(hardware: NodeHardware | undefined, registry: Re
     policy: "static",
     sharedCpus: sharedCpusText(hardware, registry),
     entries: entriesOf(hardwareByPod(registry), ({ cpus }) => cpus && cpuSetText(cpus)),
-    podEntries: new Map(),
+    podEntries: wholePods(hardwareByPod(registry), ({ cpus }) => cpus && cpuSetText(cpus)),
   };
 }
 
@@ -29,21 +29,35 @@ export function currentMemoryState(hardware: NodeHardware | undefined, registry:
   const none = { nodes: new Map(), entries: new Map(), podEntries: new Map() };
   if (hardware?.memory === undefined) return { policy: "None", ...none };
   const pods = hardwareByPod(registry);
-  const entries = entriesOf(pods, ({ memory }) =>
-    memory?.map(({ nodes, resource, heldBytes }): StateBlock => ({ nodes, resource, bytes: heldBytes })),
-  );
-  return { ...none, policy: "Static", nodes: nodeStates(hardware.memory, pods), entries };
+  const blocks = ({ memory }: ContainerHardware, isWhole: boolean) =>
+    memory?.map(({ nodes, resource, bytes, heldBytes }): StateBlock => {
+      // The pod as a whole holds the memory of its containers.
+      return { nodes, resource, bytes: isWhole ? bytes : heldBytes };
+    });
+  const entries = entriesOf(pods, blocks);
+  const podEntries = wholePods(pods, (hardware) => blocks(hardware, true));
+  return { ...none, policy: "Static", nodes: nodeStates(hardware.memory, pods), entries, podEntries };
 }
+
+/** Returns what pods have as a whole. */
+const wholePods = <V>(pods: Pods, of: (hardware: ContainerHardware) => V | undefined): ReadonlyMap<string, V> =>
+  new Map(
+    [...pods].flatMap(([uid, pod]) => {
+      const whole = pod.get(WHOLE_POD);
+      const value = whole && of(whole);
+      return value === undefined ? [] : [[uid, value] as const];
+    }),
+  );
 
 /** Returns what containers have, without containers and pods that have nothing. */
 function entriesOf<V>(
   pods: Pods,
-  of: (hardware: ContainerHardware) => V | undefined,
+  of: (hardware: ContainerHardware, isOfWhole: boolean) => V | undefined,
 ): ReadonlyMap<string, ReadonlyMap<string, V>> {
   const entries = new Map<string, ReadonlyMap<string, V>>();
   for (const [uid, pod] of pods) {
     const containers = [...pod].flatMap(([name, hardware]) => {
-      const value = of(hardware);
+      const value = name === WHOLE_POD ? undefined : of(hardware, pod.has(WHOLE_POD));
       return value === undefined ? [] : [[name, value] as const];
     });
     if (containers.length > 0) entries.set(uid, new Map(containers));

@@ -5,7 +5,7 @@
 import { type CpuSet, cpuSet, cpuSetText, cpusWithout, NO_CPUS, parseCpuSet } from "../cpu/cpuSet.ts";
 import { type PodUid, podUid } from "../ids.ts";
 import type { MemoryPolicy } from "../numaMemory/memoryPolicy.ts";
-import type { ContainerHardware, PodHardware } from "../topology/hardware.ts";
+import { type ContainerHardware, type PodHardware, WHOLE_POD } from "../topology/hardware.ts";
 import type { NodeHardware } from "../topology/nodeHardware.ts";
 import type { CpuState } from "./cpuState.ts";
 import type { MemoryState } from "./memoryState.ts";
@@ -18,10 +18,11 @@ export interface Inherited {
 
 /** Returns the CPUs of containers. */
 export function inheritedCpus(
-  { policy, sharedCpus, entries }: CpuState,
+  { policy, sharedCpus, entries: containers, podEntries }: CpuState,
   hardware: NodeHardware | undefined,
 ): Inherited {
   const own = hardware?.cpus === undefined ? "none" : "static";
+  const entries = withWholePods(containers, podEntries);
   const changes = policy === own ? [] : [policyChange(policy, own)];
   if (hardware?.cpus === undefined) return { pods: new Map(), changes };
   const pods = podsOf(entries, (text) => ({ cpus: cpusOf(text) }));
@@ -43,10 +44,11 @@ export function inheritedCpus(
 
 /** Returns the memory of containers. */
 export function inheritedMemory(
-  { policy, nodes, entries }: MemoryState,
+  { policy, nodes, entries: containers, podEntries }: MemoryState,
   hardware: NodeHardware | undefined,
 ): Inherited {
   const own = hardware?.memory === undefined ? "None" : "Static";
+  const entries = withWholePods(containers, podEntries);
   const changes = policy === own ? [] : [policyChange(policy, own)];
   if (hardware?.memory === undefined) return { pods: new Map(), changes };
   const pods = podsOf(entries, (blocks): ContainerHardware => {
@@ -55,6 +57,16 @@ export function inheritedMemory(
   });
   return { pods, changes: policy === own ? nodeChanges(nodes, hardware.memory) : changes };
 }
+
+/** Adds what pods have as a whole. */
+const withWholePods = <V>(
+  entries: ReadonlyMap<string, ReadonlyMap<string, V>>,
+  podEntries: ReadonlyMap<string, V>,
+): ReadonlyMap<string, ReadonlyMap<string, V>> =>
+  new Map([
+    ...entries,
+    ...[...podEntries].map(([uid, whole]) => [uid, new Map(entries.get(uid)).set(WHOLE_POD, whole)] as const),
+  ]);
 
 const policyChange = (before: string, now: string): string => `the policy was ${before} and is ${now} now`;
 

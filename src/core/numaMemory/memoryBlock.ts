@@ -1,16 +1,18 @@
 /** Memory that containers have on NUMA nodes. Upstream: Block of pkg/kubelet/cm/memorymanager/state. */
 import type { Pod } from "../api.ts";
 import { isSidecar, podContainers } from "../pod/containers.ts";
-import type { ContainerHardware, MemoryBlock, PodHardware } from "../topology/hardware.ts";
+import { type ContainerHardware, type MemoryBlock, type PodHardware, WHOLE_POD } from "../topology/hardware.ts";
 
 export const NO_BLOCKS: readonly MemoryBlock[] = [];
 
 export const sameNodes = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((id, index) => id === b[index]);
 
-/** Returns the blocks of all containers of some pods. */
+/** Returns the blocks of all containers of some pods, or of a pod as a whole in place of those of its containers. */
 export const blocksOf = (pods: Iterable<PodHardware>): readonly MemoryBlock[] =>
-  [...pods].flatMap((pod) => [...pod.values()].flatMap(({ memory = NO_BLOCKS }) => memory));
+  [...pods].flatMap(
+    (pod) => pod.get(WHOLE_POD)?.memory ?? [...pod.values()].flatMap(({ memory = NO_BLOCKS }) => memory),
+  );
 
 /**
  * Returns the hardware of a pod with the parts of each block that count. Init containers have ended when the next
@@ -18,8 +20,12 @@ export const blocksOf = (pods: Iterable<PodHardware>): readonly MemoryBlock[] =>
  * until the pod has stopped.
  */
 export function withHeldBytes(pod: Pod, own: PodHardware): PodHardware {
+  // The pod as a whole holds the memory of its containers.
+  if (own.get(WHOLE_POD)?.memory !== undefined) return own;
   const isInit = new Set((pod.spec.initContainers ?? []).filter((it) => !isSidecar(it)).map(({ name }) => name));
   const settled = new Map<string, ContainerHardware>();
+  const whole = own.get(WHOLE_POD);
+  if (whole !== undefined) settled.set(WHOLE_POD, whole);
   for (const { name } of podContainers(pod.spec)) {
     const hardware = own.get(name);
     if (hardware === undefined) continue;

@@ -7,20 +7,23 @@
  */
 import type { Pod } from "../api.ts";
 import { isSidecar } from "../pod/containers.ts";
+import { hasPodLevelResources } from "../pod/resourceNames.ts";
 import { perObject } from "../perObject.ts";
-import type { Placement, ResourceManager } from "../topology/assignHardware.ts";
+import type { Placement, ResourceManager, WholePods } from "../topology/assignHardware.ts";
 import {
   type HardwareRefusal,
   type Holdings,
   type MemoryBlock,
   type PodHardware,
   unexpectedRefusal,
+  WHOLE_POD,
 } from "../topology/hardware.ts";
 import { countNodes, type NumaMask } from "../topology/numaMask.ts";
-import { ANYWHERE, numaHints, ofResource, type ResourceHints } from "../topology/topologyHint.ts";
+import { ANYWHERE, NOWHERE, numaHints, ofResource, type ResourceHints } from "../topology/topologyHint.ts";
 import { blocksOf, podMemory, withHeldBytes } from "./memoryBlock.ts";
 import { bestMask, hasFree, type MemoryMask, memoryMasks } from "./memoryMasks.ts";
 import { type MemoryBytes, type MemoryPolicy, memoryRequests, podMemoryRequests } from "./memoryPolicy.ts";
+import { memoryPoolFault, sharedOutMemory, wholePodMemory } from "./podMemory.ts";
 import { idsOfMask, maskOfIds, mayGroup, type NodeUse, unusedMemory, withBlocks } from "./memoryUse.ts";
 
 /** Memory while a pod is decided. */
@@ -48,17 +51,25 @@ export function memoryManager(policy: MemoryPolicy): ResourceManager {
   };
   return {
     kind: "memory",
-    hints: (pod, container, holdings) => hintsFor(memoryRequests(pod, container), () => situationFor(pod, holdings)),
-    podHints: (pod, holdings) => hintsFor(podMemoryRequests(pod, isSidecar), () => situationFor(pod, holdings)),
+    hints: (pod, container, holdings) =>
+      hintsFor(memoryRequests(pod, container, policy), () => situationFor(pod, holdings)),
+    podHints: (pod, holdings) => {
+      const isWhole = policy.podLevel === true && hasPodLevelResources(pod);
+      const requests = isWhole ? wholePodMemory(pod) : podMemoryRequests(pod, isSidecar, policy);
+      const isEmpty = isWhole && requests !== "invalid" && memoryPoolFault(pod, requests) !== undefined;
+      if (isEmpty) return [ofResource("memory", NOWHERE)];
+      return hintsFor(requests, () => situationFor(pod, holdings));
+    },
+    ...(policy.podLevel === true && { wholePods: wholePods(policy, situationFor) }),
     assign(pod, container, place, holdings) {
-      const requests = memoryRequests(pod, container);
+      const requests = memoryRequests(pod, container, policy);
       if (requests === "invalid") return refused("failed to represent quantity as int64");
       if (requests.size === 0) return {};
       const mask = chooseMask(policy, situationFor(pod, holdings), requests, place);
       return typeof mask === "number" ? { memory: blocksOn(policy, mask, requests) } : mask;
     },
     keep: (pod, container, { memory }, holdings) => {
-      const requests = memoryRequests(pod, container);
+      const requests = memoryRequests(pod, container, policy);
       if (requests === "invalid") return undefined;
       if (requests.size === 0) return {};
       const mask = memory?.[0] && maskOfIds(policy, memory[0].nodes);
@@ -69,6 +80,27 @@ export function memoryManager(policy: MemoryPolicy): ResourceManager {
     settle: withHeldBytes,
   };
 }
+
+/** Gives memory to pods with pod-level resources as a whole. */
+const wholePods = (policy: MemoryPolicy, situationFor: (pod: Pod, holdings: Holdings) => Situation): WholePods => ({
+  assign(pod, place, holdings) {
+    const requests = wholePodMemory(pod);
+    if (requests === "invalid" || requests.size === 0) return new Map();
+    const fault = memoryPoolFault(pod, requests);
+    if (fault !== undefined) return fault;
+    const mask = chooseMask(policy, situationFor(pod, holdings), requests, place);
+    return typeof mask === "number" ? sharedOutMemory(pod, requests, idsOfMask(policy, mask)) : mask;
+  },
+  keep(pod, kept, holdings) {
+    const requests = wholePodMemory(pod);
+    if (requests === "invalid" || requests.size === 0) return new Map();
+    const nodes = kept.get(WHOLE_POD)?.memory?.[0]?.nodes;
+    const mask = nodes && maskOfIds(policy, nodes);
+    if (mask === undefined || memoryPoolFault(pod, requests) !== undefined) return undefined;
+    const fits = canServe(situationFor(pod, holdings), mask, requests);
+    return fits ? sharedOutMemory(pod, requests, idsOfMask(policy, mask)) : undefined;
+  },
+});
 
 const refused = (why: string): HardwareRefusal => ({ ...unexpectedRefusal(`[memorymanager] ${why}`), by: "memory" });
 

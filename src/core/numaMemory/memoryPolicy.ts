@@ -1,8 +1,9 @@
 /** The static memory policy: which memory each NUMA node has for containers, and what containers ask for. */
 import type { Container, Pod } from "../api.ts";
 import { hasPodLevelResources, isHugePages } from "../pod/resourceNames.ts";
-import { podQosClass } from "../pod/qos.ts";
+import { isGuaranteedContainer, podQosClass } from "../pod/qos.ts";
 import { containerRequests } from "../resources/podResources.ts";
+import type { ResourceList } from "../resources/resourceList.ts";
 
 /** Bytes by resource name: `memory`, `hugepages-2Mi`. */
 export type MemoryBytes = ReadonlyMap<string, number>;
@@ -34,6 +35,8 @@ export interface MemoryNode {
 export interface MemoryPolicy {
   /** By ascending id: bit i of a NUMA mask stands for item i. */
   readonly nodes: readonly MemoryNode[];
+  /** The gate PodLevelResourceManagers: also containers of pods with pod-level resources get memory for themselves. */
+  readonly podLevel?: boolean;
 }
 
 /** Returns the policy of a machine. `reserved`: bytes for the system by id of the node. Nodes by ascending id. */
@@ -57,10 +60,20 @@ export const memoryPolicy = (
  * Returns what a container gets for itself: the memory and huge pages that it asks for, if its pod is Guaranteed; nothing
  * otherwise. `invalid`: an amount is no whole number of bytes.
  */
-export function memoryRequests(pod: Pod, container: Container): MemoryBytes | "invalid" {
-  if (hasPodLevelResources(pod) || podQosClass(pod) !== "Guaranteed") return NOTHING;
+export function memoryRequests(
+  pod: Pod,
+  container: Container,
+  { podLevel }: Pick<MemoryPolicy, "podLevel">,
+): MemoryBytes | "invalid" {
+  if (podQosClass(pod) !== "Guaranteed") return NOTHING;
+  if (hasPodLevelResources(pod) && (podLevel !== true || !isGuaranteedContainer(container))) return NOTHING;
+  return bytesOf(containerRequests(container));
+}
+
+/** Returns the memory and huge pages of a list of resources; `invalid`: an amount is no whole number of bytes. */
+export function bytesOf(resources: ResourceList): MemoryBytes | "invalid" {
   const requests = new Map<string, number>();
-  for (const [resource, { nano }] of containerRequests(container)) {
+  for (const [resource, { nano }] of resources) {
     if (resource !== "memory" && !isHugePages(resource)) continue;
     const bytes = nano / NANO;
     if (bytes * NANO !== nano || bytes > MAX_BYTES) return "invalid";
@@ -78,11 +91,15 @@ const MAX_BYTES = 1n << 52n;
  * Returns the most that the containers of a pod use at the same time: sidecars and containers together, or an init
  * container with the sidecars before it. Upstream counts resources of containers only.
  */
-export function podMemoryRequests(pod: Pod, isLasting: (container: Container) => boolean): MemoryBytes | "invalid" {
+export function podMemoryRequests(
+  pod: Pod,
+  isLasting: (container: Container) => boolean,
+  policy: Pick<MemoryPolicy, "podLevel">,
+): MemoryBytes | "invalid" {
   const most = new Map<string, number>();
   const sidecars = new Map<string, number>();
   for (const container of pod.spec.initContainers ?? []) {
-    const requests = memoryRequests(pod, container);
+    const requests = memoryRequests(pod, container, policy);
     if (requests === "invalid") return "invalid";
     for (const [resource, bytes] of requests) {
       const beside = sidecars.get(resource) ?? 0;
@@ -92,7 +109,7 @@ export function podMemoryRequests(pod: Pod, isLasting: (container: Container) =>
   }
   const containers = new Map<string, number>();
   for (const container of pod.spec.containers) {
-    const requests = memoryRequests(pod, container);
+    const requests = memoryRequests(pod, container, policy);
     if (requests === "invalid") return "invalid";
     for (const [resource, bytes] of requests) containers.set(resource, (containers.get(resource) ?? 0) + bytes);
   }

@@ -30,6 +30,10 @@ function classOf(requirements: Requirements | undefined): QosClass {
   return isGuaranteed ? "Guaranteed" : "Burstable";
 }
 
+/** Whether the container alone would make its pod Guaranteed. */
+export const isGuaranteedContainer = ({ resources }: Pick<Container, "resources">): boolean =>
+  classOf(resources) === "Guaranteed";
+
 /** Whether the pod sets a resource that is allowed at pod level. */
 const statesAny = ({ requests, limits }: Requirements): boolean =>
   [...Object.keys(requests ?? {}), ...Object.keys(limits ?? {})].some(isPodLevelResource);

@@ -4,15 +4,17 @@
  */
 import type { Container, Pod } from "../api.ts";
 import { podContainers } from "../pod/containers.ts";
+import { hasPodLevelResources } from "../pod/resourceNames.ts";
 import type { DeviceQuestion } from "./deviceQuestion.ts";
-import type {
-  AssignHardware,
-  ContainerHardware,
-  GivenHardware,
-  HardwareKind,
-  HardwareRefusal,
-  Holdings,
-  PodHardware,
+import {
+  type AssignHardware,
+  type ContainerHardware,
+  type GivenHardware,
+  type HardwareKind,
+  type HardwareRefusal,
+  type Holdings,
+  type PodHardware,
+  WHOLE_POD,
 } from "./hardware.ts";
 import { mergeHints, type NumaTopology } from "./mergeHints.ts";
 import { hintRemarks } from "./hintRemarks.ts";
@@ -34,8 +36,17 @@ export interface ResourceManager {
    * not what it asks for.
    */
   keep(pod: Pod, container: Container, kept: ContainerHardware, holdings: Holdings): ContainerHardware | undefined;
+  /** Present with the gate PodLevelResourceManagers: pods with pod-level resources have the scope pod's place as a whole. */
+  readonly wholePods?: WholePods;
   /** Completes the hardware of a pod whose containers all have theirs. */
   settle?(pod: Pod, own: PodHardware): PodHardware;
+}
+
+/** Gives out one kind of hardware to pods as a whole: by container, and by WHOLE_POD. Upstream: AllocatePod. */
+export interface WholePods {
+  assign(pod: Pod, place: Placement, holdings: Holdings): PodHardware | HardwareRefusal;
+  /** Returns what a pod keeps of what an earlier kubelet process gave it; undefined if that is not free any more. */
+  keep(pod: Pod, kept: PodHardware, holdings: Holdings): PodHardware | undefined;
 }
 
 /** Where the topology manager places a container. */
@@ -71,7 +82,7 @@ export const hardwareOf =
       kept === undefined
         ? []
         : managers.flatMap((manager) => {
-            const same = keepHardware(pod, others, kept, manager);
+            const same = keepHardware(pod, others, kept, wholePodsOf(manager, pod, policy) ?? manager);
             return same === undefined ? [] : [[manager, same] as const];
           }),
     );
@@ -83,13 +94,23 @@ export const hardwareOf =
     return rest === undefined ? assigned : { hardware: settle(rest) };
   };
 
+/** Returns the part of a manager that serves the pod as a whole; undefined if it serves each container. */
+const wholePodsOf = (
+  { wholePods }: ResourceManager,
+  pod: Pod,
+  { name, scope }: TopologyPolicy,
+): WholePods | undefined => (name !== "none" && scope === "pod" && hasPodLevelResources(pod) ? wholePods : undefined);
+
+const isRefused = (given: PodHardware | HardwareRefusal): given is HardwareRefusal => "reason" in given;
+
 /** Returns what a manager gave the pod in an earlier kubelet process; undefined if the pod cannot keep all of it. */
 function keepHardware(
   pod: Pod,
   others: readonly PodHardware[],
   kept: PodHardware,
-  manager: ResourceManager,
+  manager: ResourceManager | WholePods,
 ): PodHardware | undefined {
+  if (!("kind" in manager)) return manager.keep(pod, kept, { others, own: new Map() });
   const own = new Map<string, ContainerHardware>();
   for (const container of podContainers(pod.spec)) {
     const same = manager.keep(pod, container, kept.get(container.name) ?? {}, { others, own });
@@ -105,7 +126,14 @@ function withoutRefused(pod: Pod, keeping: ReadonlyMap<ResourceManager, PodHardw
   for (const { name } of podContainers(pod.spec)) {
     own.set(name, Object.assign({}, ...[...keeping.values()].map((same) => same.get(name))));
   }
+  addWholePod(own, keeping.values());
   return [...own.values()].some((hardware) => Object.keys(hardware).length > 0) ? own : undefined;
+}
+
+/** Adds the hardware of the pod as a whole, if it has any. */
+function addWholePod(own: Map<string, ContainerHardware>, parts: Iterable<PodHardware>): void {
+  const whole = [...parts].flatMap((part) => part.get(WHOLE_POD) ?? []);
+  if (whole.length > 0) own.set(WHOLE_POD, Object.assign({}, ...whole));
 }
 
 /**
@@ -128,6 +156,14 @@ function assign(
   // The answer to a question decides about the containers after it too, so their refusal is not final before.
   const provisional = (refusal: HardwareRefusal): ReturnType<AssignHardware> =>
     question === undefined ? { refusal } : { hardware: own, asks: question };
+  const parts = new Map(keeping);
+  if (podPlace?.isAdmitted === true) {
+    for (const manager of deciding) {
+      const given = wholePodsOf(manager, pod, policy)?.assign(pod, podPlace, holdings);
+      if (given !== undefined && isRefused(given)) return { refusal: given };
+      if (given !== undefined) parts.set(manager, given);
+    }
+  }
   for (const container of podContainers(pod.spec)) {
     const hints = (): readonly ResourceHints[] => deciding.flatMap((it) => it.hints(pod, container, holdings));
     const place = podPlace ?? placeFor(policy, hints);
@@ -140,8 +176,9 @@ function assign(
       ...(place.mask !== undefined && { mask: place.mask }),
     };
     for (const manager of managers) {
-      const kept: GivenHardware | undefined = keeping.get(manager)?.get(container.name);
-      const given = kept ?? manager.assign(pod, container, place, holdings);
+      const decided = parts.get(manager);
+      const known: GivenHardware | undefined = decided && (decided.get(container.name) ?? {});
+      const given = known ?? manager.assign(pod, container, place, holdings);
       if (isRefusal(given)) return provisional(given);
       const { asks, ...part } = given;
       question ??= asks;
@@ -149,6 +186,7 @@ function assign(
     }
     own.set(container.name, hardware);
   }
+  addWholePod(own, parts.values());
   return question === undefined ? { hardware: own } : { hardware: own, asks: question };
 }
 

@@ -37,7 +37,13 @@ export interface GivenHardware extends ContainerHardware {
   readonly asks?: DeviceQuestion;
 }
 
-/** Hardware by container name. */
+/**
+ * Name of the pod as a whole among its containers: with the gate PodLevelResourceManagers it has all that its containers have,
+ * and what none of them has. No container has an empty name.
+ */
+export const WHOLE_POD = "";
+
+/** Hardware by container name, and of the pod as a whole by WHOLE_POD. */
 export type PodHardware = ReadonlyMap<string, ContainerHardware>;
 
 /** Why hardware cannot be given out, as it appears in the status of the rejected pod. */
@@ -65,6 +71,12 @@ export type HardwareKind = "cpus" | "memory" | "devices";
 export const unexpectedRefusal = (why: string): HardwareRefusal => ({
   reason: "UnexpectedAdmissionError",
   message: `Allocate failed due to ${why}, which is unexpected`,
+});
+
+/** Returns upstream's refusal of a pod whose containers leave nothing to those that share its resources. */
+export const emptyPool = (why: string): HardwareRefusal => ({
+  reason: "EmptyPodSharedPoolError",
+  message: `pod rejected, ${why}`,
 });
 
 /** The hardware of a pod. With a question it is provisional: its answer, passed as one of `answers`, may change it. */

@@ -1,6 +1,7 @@
 /** The hardware of a node that containers can have for themselves, and what is left for all others. */
+import type { Container, Pod } from "../api.ts";
 import { cpuManager } from "../cpu/cpuManager.ts";
-import { type CpuPolicy, sharedCpus } from "../cpu/cpuPolicy.ts";
+import { type CpuPolicy, exclusiveCpuCount, sharedCpus } from "../cpu/cpuPolicy.ts";
 import { type CpuSet, cpuSet, cpuSetText, NO_CPUS } from "../cpu/cpuSet.ts";
 import type { MemoryPolicy } from "../numaMemory/memoryPolicy.ts";
 import { memoryManager } from "../numaMemory/memoryManager.ts";
@@ -72,6 +73,10 @@ export const ownCpusText = (hardware: PodHardware | undefined, container: string
   const cpus = hardware?.get(container)?.cpus;
   return cpus && cpuSetText(cpus);
 };
+
+/** Whether a container with CPUs of its own has no CPU quota. A container that shares those of its pod has one. */
+export const hasNoCpuQuota = (hardware: NodeHardware | undefined, pod: Pod, container: Container): boolean =>
+  hardware?.cpus !== undefined && hardware.liftsCpuQuota && exclusiveCpuCount(pod, container, hardware.cpus) > 0;
 
 /** Whether any container of the pod has CPUs of its own. */
 export const hasOwnCpus = (hardware: PodHardware | undefined): boolean =>

@@ -35,7 +35,7 @@ import { createdEvent, failedEvent, podEventObject, startedEvent } from "../../c
 import { err, ok, type Result } from "../../core/result.ts";
 import { hasRecursiveReadOnlyMounts } from "../../core/runtime/runtimeHandler.ts";
 import { memoryNodesText } from "../../core/numaMemory/memoryBlock.ts";
-import { ownCpusText } from "../../core/topology/nodeHardware.ts";
+import { hasNoCpuQuota, ownCpusText } from "../../core/topology/nodeHardware.ts";
 import type { ContainerConfig, Image } from "../../gen/cri.ts";
 import { aborted } from "../../operators/aborted.ts";
 import { orElse } from "../../operators/orElse.ts";
@@ -214,7 +214,7 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, sou
     cpus: ownCpus ?? context.node.sharedCpus,
     cdiDevices: devices.value,
     memoryNodes: memoryNodesText(context.memory.allocation.hardware, container.name),
-    hasNoCpuQuota: ownCpus !== undefined && context.config.hardware?.liftsCpuQuota === true,
+    hasNoCpuQuota: ownCpus !== undefined && hasNoCpuQuota(context.config.hardware, pod, container),
     ...sources,
     objects: { ...sources.objects, services },
     node: context.node,

@@ -24,6 +24,7 @@ describe("a path", () => {
     ["/debug/pprof", "/debug/pprof/"],
     ["/logs", "/logs/"],
     ["/exec", undefined],
+    ["?a=/b", undefined],
     ["http://other/exec", undefined],
     ["http://other/logs?a", "/logs/?a"],
     ["//\u00e9 \n", "/%C3%A9%20%0A"],

@@ -82,7 +82,7 @@ export function createPodServices(
     csiDrivers$: ports.cluster?.csiDrivers$,
   });
   const dynamicResources = createDynamicResources(ports, config, state.draDrivers, cells.claims);
-  const devices = createPodDevices(ports, config, state.devices, cells.deviceAllocations);
+  const devices = createPodDevices(ports, config, state.devices, cells.deviceAllocations, state.registry);
   const node = nodeContext(config, ports.machine, state, ports.cluster === undefined);
   return {
     load: () =>

@@ -88,12 +88,34 @@ export function takenFromOthers(
   return { ...allocations, pods };
 }
 
-/** Returns the allocations without those of a pod; the same object if it has none. */
-export function withoutPodDevices(allocations: DeviceAllocations, uid: PodUid): DeviceAllocations {
-  if (!allocations.pods.has(uid)) return allocations;
+/** Returns the allocations without those of some pods; the same object if they have none. */
+export function withoutPodDevices(allocations: DeviceAllocations, ...uids: readonly PodUid[]): DeviceAllocations {
+  if (!uids.some((uid) => allocations.pods.has(uid))) return allocations;
   const pods = new Map(allocations.pods);
-  pods.delete(uid);
+  for (const uid of uids) pods.delete(uid);
   return { ...allocations, pods };
+}
+
+/**
+ * Returns the pods with allocations that no source has and that do not run, and rejected ones: nothing else releases their
+ * devices. None before the registry knows all pods. Upstream: UpdateAllocatedDevices.
+ */
+export function abandonedPods({ pods }: DeviceAllocations, registry: HeldPods): readonly PodUid[] {
+  if (!registry.isSettled) return [];
+  const { records, restored, inherited } = registry;
+  return [...pods.keys()].filter((uid) => {
+    const record = records.get(uid);
+    if (record !== undefined) return record.state === "rejected";
+    return !restored.has(uid) && !inherited.has(uid);
+  });
+}
+
+/** The registry, as far as it says which pods exist. */
+export interface HeldPods {
+  readonly isSettled: boolean;
+  readonly records: ReadonlyMap<PodUid, { readonly state: string }>;
+  readonly restored: ReadonlyMap<PodUid, unknown>;
+  readonly inherited: ReadonlyMap<PodUid, unknown>;
 }
 
 /** Returns whether the plugin has prepared exactly these devices. */

@@ -4,10 +4,12 @@
  * Upstream: allocateContainerResources and GetDeviceRunContainerOptions of pkg/kubelet/cm/devicemanager/manager.go.
  */
 import { catchError, concat, defer, distinctUntilChanged, EMPTY, ignoreElements, map, type Observable, of } from "rxjs";
-import { tap, throwError, toArray } from "rxjs";
+import { filter, merge, tap, throwError, toArray } from "rxjs";
 import {
+  abandonedPods,
   type DeviceAllocation,
   type DeviceAllocations,
+  type HeldPods,
   idsByNode,
   isPrepared,
   NO_ALLOCATIONS,
@@ -45,7 +47,7 @@ export const PLUGIN_AWAY = "DevicePluginAway";
 export interface PodDevices {
   /** Reads the checkpoint of an earlier kubelet. Never errors. */
   load(): Observable<never>;
-  /** Writes the checkpoint whenever a resource comes or goes. Never errors. */
+  /** Writes the checkpoint whenever a resource comes or goes, and forgets pods that are gone. Never errors. */
   keep(): Observable<never>;
   /** Asks a plugin which devices it prefers. Errors: why it does not answer, as upstream words it. */
   prefer(question: DeviceQuestion): Call<readonly string[]>;
@@ -73,6 +75,7 @@ export function createPodDevices(
   { directories }: Pick<KubeletConfig, "directories">,
   devices: ReadonlyCell<DeviceState>,
   cell: Cell<DeviceAllocations | undefined>,
+  registry: ReadonlyCell<HeldPods>,
 ): PodDevices {
   const { machine, devicePlugins } = ports;
   if (devicePlugins === undefined) return NO_POD_DEVICES;
@@ -80,6 +83,14 @@ export function createPodDevices(
   const write = createCheckpointWriter(ports, path, () =>
     encodeDeviceCheckpoint(cell.value ?? NO_ALLOCATIONS, devices.value, machine.bootId),
   );
+  const forget = (uids: readonly PodUid[]): Observable<never> =>
+    defer(() => {
+      const before = cell.value ?? NO_ALLOCATIONS;
+      const after = withoutPodDevices(before, ...uids);
+      if (after === before) return EMPTY;
+      cell.set(after);
+      return write();
+    });
   const preparing: Preparing = { ports, devicePlugins, devices, cell };
   return {
     load: () =>
@@ -88,10 +99,16 @@ export function createPodDevices(
         ignoreElements(),
       ),
     keep: () =>
-      devices.changes$.pipe(
-        map((state) => [...state.values()].map(({ name, presence }) => `${name} ${presence.kind === "gone"}`).join()),
-        distinctUntilChanged(),
-        conflateMap(() => (devices.value.size === 0 ? EMPTY : write().pipe(noted(ports)))),
+      merge(
+        devices.changes$.pipe(
+          map((state) => [...state.values()].map(({ name, presence }) => `${name} ${presence.kind === "gone"}`).join()),
+          distinctUntilChanged(),
+          conflateMap(() => (devices.value.size === 0 ? EMPTY : write().pipe(noted(ports)))),
+        ),
+        registry.changes$.pipe(
+          filter(() => abandonedPods(cell.value ?? NO_ALLOCATIONS, registry.value).length > 0),
+          conflateMap(() => forget(abandonedPods(cell.value ?? NO_ALLOCATIONS, registry.value)).pipe(noted(ports))),
+        ),
       ),
     prefer: (question) => prefer(question, preparing),
     prepare(uid, hardware) {
@@ -115,14 +132,7 @@ export function createPodDevices(
         map(() => settingsOf(cell.value?.pods.get(uid)?.get(container) ?? new Map(), wanted)),
       );
     },
-    release: (uid) =>
-      defer(() => {
-        const before = cell.value ?? NO_ALLOCATIONS;
-        const after = withoutPodDevices(before, uid);
-        if (after === before) return EMPTY;
-        cell.set(after);
-        return write();
-      }),
+    release: (uid) => forget([uid]),
   };
 }
 

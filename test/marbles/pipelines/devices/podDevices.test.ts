@@ -1,7 +1,7 @@
 /** Devices that plugins prepare for containers: once, on disk before the container starts, and again after a reboot. */
 import { type Observable, of } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { type DeviceAllocations, idsOf } from "../../../../src/core/device/deviceAllocations.ts";
+import { type DeviceAllocations, type HeldPods, idsOf } from "../../../../src/core/device/deviceAllocations.ts";
 import { changedDevices, type DeviceState, NO_DEVICES } from "../../../../src/core/device/deviceState.ts";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { podUid } from "../../../../src/core/ids.ts";
@@ -65,15 +65,19 @@ function world(
       return m.cold(PREPARED);
     },
   };
+  const registry = createCell<HeldPods>({
+    ...{ isSettled: false, records: new Map(), restored: new Map(), inherited: new Map() },
+  });
   const cells: { allocations: ReturnType<typeof createCell<DeviceAllocations | undefined>> }[] = [];
   const start = () => {
     const allocations = createCell<DeviceAllocations | undefined>(undefined);
     cells.push({ allocations });
     const ports = { clock, telemetry: recordingTelemetry(), files, machine: { bootId }, devicePlugins };
-    const service = createPodDevices(ports as never, { directories: { rootDir: "/r" } as never }, devices, allocations);
+    const config = { directories: { rootDir: "/r" } as never };
+    const service = createPodDevices(ports as never, config, devices, allocations, registry);
     return { service, allocations };
   };
-  return { ...start(), start, calls, devices, reboot: () => (bootId = "boot 2"), read: () => file };
+  return { ...start(), start, calls, devices, registry, reboot: () => (bootId = "boot 2"), read: () => file };
 }
 
 const shown = { s: { envs: new Map([["GPU", "1"]]), annotations: new Map(), mounts: [], devices: [], cdiDevices: [] } };
@@ -228,6 +232,40 @@ describe("podDevices", () => {
         `10000 device plugin GetPreferredAllocation rpc failed with err: ${late}`,
         `60000 ${late}`,
       ]);
+    }),
+  );
+
+  it(
+    "forgets pods that are gone or rejected, once the registry knows all pods",
+    marbles((m) => {
+      const { service, allocations, registry, read, calls } = world(m);
+      const [runs, kept, inherited] = ["runs", "kept", "inherited"].map(podUid);
+      const pods = ["runs", "kept", "inherited", "rejected", "gone"].map(podUid);
+      for (const [index, pod] of pods.entries()) {
+        m.at(10 * index, () => service.provide(pod, "main", wants(`${index}`)).subscribe());
+      }
+      const known = (isSettled: boolean): void =>
+        registry.set({
+          isSettled,
+          records: new Map([
+            [podUid("runs"), { state: "syncing" }],
+            [podUid("rejected"), { state: "rejected" }],
+          ]),
+          restored: new Map([[podUid("kept"), undefined]]),
+          inherited: new Map([[podUid("inherited"), undefined]]),
+        });
+      m.at(60, () => {
+        const keeping = service.keep().subscribe();
+        m.at(40, () => keeping.unsubscribe());
+      });
+      m.at(70, () => known(false));
+      m.at(75, () => expect(allocations.value?.pods.size).toBe(5));
+      m.at(80, () => known(true));
+      m.at(81, () => registry.set({ ...registry.value }));
+      m.flush();
+      expect([...(allocations.value?.pods.keys() ?? [])]).toEqual([runs, kept, inherited]);
+      expect(read()).not.toContain("gone");
+      expect(calls.filter((call) => call === "80 write" || call === "81 write")).toEqual(["80 write"]);
     }),
   );
 });

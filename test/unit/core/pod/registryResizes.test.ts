@@ -4,6 +4,7 @@ import { podUid } from "../../../../src/core/ids.ts";
 import type { PodOperation } from "../../../../src/core/pod/podUpdate.ts";
 import type { RegistryInput } from "../../../../src/core/pod/podRegistryTypes.ts";
 import { resizeTrigger } from "../../../../src/core/pod/registryResizes.ts";
+import { registryNode, reported, sizedPod } from "../../../support/registryNode.ts";
 import { pod } from "../samples.ts";
 
 const uid = podUid("uid");
@@ -28,4 +29,15 @@ describe("resizeTrigger", () => {
   ])("follows from the input: %o", (input, trigger) => {
     expect(resizeTrigger(input)).toBe(trigger);
   });
+});
+
+it("a resize waits until every source has reported, because the demand is unknown before", () => {
+  const node = registryNode().send(reported("ADD", sizedPod("web", "1")));
+  const granted = () => node.record("web")?.allocated?.spec.containers[0]?.resources?.requests?.["cpu"];
+  node.context = { ...node.context, sourcesReady: false };
+  node.send(reported("UPDATE", sizedPod("web", "2", { generation: 2 })));
+  expect([granted(), node.registry.resizing]).toEqual(["1", ["web"]]);
+  node.context = { ...node.context, sourcesReady: true };
+  node.send({ kind: "resync" });
+  expect([granted(), node.registry.resizing]).toEqual(["2", []]);
 });

@@ -67,6 +67,25 @@ describe("containerLogs", () => {
     expect(await read({ path, ...options })).toBe(expected);
   });
 
+  it("logs how many malformed entries a log has, and nothing for a log without any", async () => {
+    const log = logDirectory(root());
+    await log.make();
+    await log.write(`${logEntries(0, 2)}garbage\n\n${logEntries(2, 3)}`, "0.log");
+    await log.write(logEntries(0, 2), "1.log");
+    const { path } = log;
+    const before = telemetry.lines.length;
+    expect(await read({ path: path.replace("0.log", "1.log") })).toBe(logLines(0, 2));
+    expect(telemetry.lines.slice(before)).toEqual([]);
+    expect(await read({ path })).toBe(logLines(0, 3));
+    expect(telemetry.lines.slice(before)).toEqual([
+      {
+        level: "warn",
+        message: "Skipped malformed entries of a container log",
+        fields: { logger: "containerLogs", path, entries: 2 },
+      },
+    ]);
+  });
+
   it("finds start and end in files of many blocks", async () => {
     const log = logDirectory(root());
     await log.make();

@@ -66,6 +66,8 @@ export interface ResizeRules {
   readonly parts: ResizableParts;
   readonly admit: Admit;
   readonly infeasible: (desired: Pod, allocated: Pod) => Infeasible | undefined;
+  /** Returns why the pod cannot have the CPUs or memory of its own at this size now; absent: no pod has any. */
+  readonly lacksHardware?: (uid: PodUid, desired: Pod) => { readonly message: string } | undefined;
 }
 
 const QOS_ORDER = ["Guaranteed", "Burstable", "BestEffort"];
@@ -147,8 +149,10 @@ function judge(
   others.delete(uid);
   const decision = decideResources(desired, others, reserved, rules.admit);
   switch (decision.kind) {
-    case "start":
-      return granted;
+    case "start": {
+      const lack = rules.lacksHardware?.(uid, desired);
+      return lack === undefined ? granted : refusal("Deferred", lack.message);
+    }
     case "reject":
       return refusal("Deferred", decision.message);
     case "preempt": {

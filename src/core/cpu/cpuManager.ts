@@ -17,7 +17,7 @@ import type { NumaMask } from "../topology/numaMask.ts";
 import { ANYWHERE, NOWHERE, ofResource, type ResourceHints } from "../topology/topologyHint.ts";
 import { alignedCpus, cpuHints } from "./cpuHints.ts";
 import { chooseCpus, type CpuPolicy, exclusiveCpuCount, freeCpus, podExclusiveCpuCount } from "./cpuPolicy.ts";
-import { type CpuSet, cpuSet, cpuSetText, cpusOfBoth, cpusWithout, NO_CPUS } from "./cpuSet.ts";
+import { type CpuSet, commonCpus, cpuSet, cpuSetText, cpusOfBoth, cpusWithout, NO_CPUS } from "./cpuSet.ts";
 import { cpusOfWholeCores, placesOf } from "./cpuTopology.ts";
 import { cpuPoolFault, sharedOutCpus, wholePodCpuCount } from "./podCpus.ts";
 
@@ -27,9 +27,10 @@ export function cpuManager(policy: CpuPolicy, nodeIds: readonly number[]): Resou
     count === 0 ? ANYWHERE : ofResource("cpu", cpuHints(policy, nodeIds, freeOf(policy, holdings), reusable, count));
   return {
     kind: "cpus",
-    hints: (pod, container, holdings) => [
-      hintsFor(exclusiveCpuCount(pod, container, policy), holdings, reusableCpus(pod, holdings)),
-    ],
+    hints: (pod, container, holdings) => {
+      const near = cpusOfBoth(reusableCpus(pod, holdings), formerCpus(policy, container, holdings));
+      return [hintsFor(exclusiveCpuCount(pod, container, policy), holdings, near)];
+    },
     podHints: (pod, holdings) => {
       if (policy.podLevel !== true || !hasPodLevelResources(pod)) {
         return [hintsFor(podExclusiveCpuCount(pod, policy), holdings, NO_CPUS)];
@@ -45,7 +46,8 @@ export function cpuManager(policy: CpuPolicy, nodeIds: readonly number[]): Resou
       const refusal = misaligned(policy, count, holdings);
       if (refusal !== undefined) return refusal;
       const available = cpusOfBoth(freeOf(policy, holdings), reusableCpus(pod, holdings));
-      const cpus = takeWhole(policy, available, (from) => takeNear(policy, nodeIds, from, count, mask));
+      const former = formerCpus(policy, container, holdings);
+      const cpus = takeWhole(policy, available, (from) => takeBeside(policy, nodeIds, from, count, mask, former));
       return cpus === undefined ? notEnough(policy, count, available, holdings) : { cpus };
     },
     keep(pod, container, { cpus = NO_CPUS }, holdings) {
@@ -95,6 +97,27 @@ function takeWhole(
   const cpus = take(available);
   const isWhole = cpus === undefined || cpusOfWholeCores(policy.topology, cpus).length === cpus.length;
   return isWhole || !policy.options.fullCores ? cpus : take(cpusOfWholeCores(policy.topology, available));
+}
+
+/** Returns the CPUs that a container of another size had, which it keeps when it grows; none if they are not all free. */
+function formerCpus(policy: CpuPolicy, { name }: Container, holdings: Holdings): CpuSet {
+  const kept = holdings.kept?.get(name)?.cpus ?? NO_CPUS;
+  return cpusWithout(kept, freeOf(policy, holdings)).length === 0 ? kept : NO_CPUS;
+}
+
+/** Takes the CPUs that the container had first, then others. */
+function takeBeside(
+  policy: CpuPolicy,
+  nodeIds: readonly number[],
+  available: CpuSet,
+  count: number,
+  mask: NumaMask | undefined,
+  former: CpuSet,
+): CpuSet | undefined {
+  const kept = commonCpus(former, available);
+  if (kept.length >= count) return chooseCpus(policy, kept, count);
+  const more = takeNear(policy, nodeIds, cpusWithout(available, kept), count - kept.length, mask);
+  return more && cpusOfBoth(kept, more);
 }
 
 /** Takes CPUs on the given NUMA nodes first, then any. */

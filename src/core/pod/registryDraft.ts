@@ -16,11 +16,11 @@ import { isStaticPod } from "./criticalPod.ts";
 import { isTerminalPhase } from "./phase.ts";
 import { containerGraceSeconds, MINIMUM_POD_GRACE_SECONDS } from "./gracePeriod.ts";
 import { FullNameHolders } from "./fullNameHolders.ts";
-import { freshRecord, identityOf, sizeOf, syncCommand, terminatingRecord, withGrant } from "./podRecord.ts";
+import { freshRecord, identityOf, sizeOf, syncCommand, terminatingRecord } from "./podRecord.ts";
 import type { PodEnd, PodIdentity, PodRecord, Registry, RegistryContext, RegistryStep } from "./podRegistryTypes.ts";
 import { type AdmissionSteps, admitWaiting, type Promises } from "./registryAdmission.ts";
 import type { PodHardware, Remark } from "../topology/hardware.ts";
-import { HardwareDraft } from "./registryHardware.ts";
+import { HardwareDraft, type HardwareResizes } from "./registryHardware.ts";
 import { type JudgedResizes, judgeRecords, withRequest } from "./registryResizes.ts";
 import { RestoredPods, resourcesOfRecords } from "./registryResources.ts";
 import { RegistryOutputs } from "./registryOutputs.ts";
@@ -110,15 +110,17 @@ export class RegistryDraft implements AdmissionSteps {
     for (const { uid, pod, refused } of judged.news) {
       const record = this.records.get(uid);
       if (record === undefined) continue;
-      this.records.set(uid, { ...(refused === undefined ? withGrant(record, pod) : record), refused });
+      this.records.set(uid, { ...(refused === undefined ? judged.sizes.grant(record, pod) : record), refused });
       this.#sync(uid);
     }
     return judged.news;
   }
 
-  #judgeOnce({ resourcesByPod, reserved }: Promises): JudgedResizes {
+  #judgeOnce({ resourcesByPod, reserved }: Promises): JudgedResizes & { readonly sizes: HardwareResizes } {
+    const sizes = this.hardware.resizes();
     const taken = { resourcesByPod: new Map([...this.resourcesByPod(), ...resourcesByPod]), reserved };
-    return judgeRecords(this.#resizing, this.records, taken, this.#context);
+    const rules = { ...this.#context, lacksHardware: sizes.refuse };
+    return { ...judgeRecords(this.#resizing, this.records, taken, rules), sizes };
   }
 
   /** The source has removed the pod. */

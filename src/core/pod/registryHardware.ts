@@ -3,9 +3,16 @@ import type { AwaitedPod } from "../admission/leavingPods.ts";
 import type { Pod } from "../api.ts";
 import { type PodUid, podUid } from "../ids.ts";
 import type { DeviceAnswers } from "../topology/deviceQuestion.ts";
-import type { AssignHardware } from "../topology/hardware.ts";
+import {
+  type AssignHardware,
+  type HardwareRefusal,
+  type PodHardware,
+  unexpectedRefusal,
+} from "../topology/hardware.ts";
+import { memoryNodesText } from "../numaMemory/memoryBlock.ts";
 import { isCriticalPod } from "./criticalPod.ts";
 import { isTerminalPhase } from "./phase.ts";
+import { withGrant } from "./podRecord.ts";
 import type { PodRecord, RegistryContext } from "./podRegistryTypes.ts";
 import {
   answersOf,
@@ -18,6 +25,14 @@ import {
   withOutcome,
 } from "./registryPreparation.ts";
 import type { RestoredPods } from "./registryResources.ts";
+
+/** Hardware of resized pods. */
+export interface HardwareResizes {
+  /** Returns why the pod cannot have the hardware of this size; undefined if it can. */
+  refuse(uid: PodUid, pod: Pod): HardwareRefusal | undefined;
+  /** Returns the record at the granted size, with its hardware. */
+  grant(record: PodRecord, pod: Pod): PodRecord;
+}
 
 /** The hardware of the pods of one registry step. A part of RegistryDraft. */
 export class HardwareDraft {
@@ -66,6 +81,31 @@ export class HardwareDraft {
     if (outcome.kind === "assigned") this.#change(uid, { hardware: outcome.hardware, preparation: undefined });
   }
 
+  /** Returns the hardware of running pods at other sizes, as resizes are granted one after the other. */
+  resizes(): HardwareResizes {
+    const granted = new Map<PodUid, PodHardware>();
+    return {
+      refuse: (uid, pod) => {
+        const assign = this.#context.assignHardware;
+        const own = this.#records.get(uid)?.hardware;
+        if (assign === undefined || own === undefined) return undefined;
+        const others = [...this.#records].flatMap(([other, { hardware }]) =>
+          other === uid ? [] : (granted.get(other) ?? hardware ?? []),
+        );
+        const outcome = assign(pod, [...others, ...this.#restored.hardwareExceptOf(uid)], own);
+        if ("refusal" in outcome) return outcome.refusal;
+        if (outcome.missing !== undefined) return outcome.missing;
+        if (movesMemory(own, outcome.hardware)) return unexpectedRefusal("too little memory on its NUMA nodes");
+        granted.set(uid, outcome.hardware);
+        return undefined;
+      },
+      grant: (record, pod) => ({
+        ...withGrant(record, pod),
+        hardware: granted.get(record.identity.uid) ?? record.hardware,
+      }),
+    };
+  }
+
   /** Plugins have ended a task. */
   prepared(uid: PodUid, task: PreparationTask, outcome: PreparationOutcome): void {
     const preparation = withOutcome(this.#records.get(uid)?.preparation, task, outcome);
@@ -112,6 +152,10 @@ export class HardwareDraft {
     return fitsLater ? { kind: "wait", behind: leaving, remarks } : { kind: "refused", refusal: assigned.refusal };
   }
 }
+
+/** Whether memory would be on other NUMA nodes, which a running container cannot change. */
+const movesMemory = (before: PodHardware, after: PodHardware): boolean =>
+  [...before.keys()].some((name) => memoryNodesText(before, name) !== memoryNodesText(after, name));
 
 /** A device plugin in place of a pod: it has no UID, so its name is one that no pod has. */
 const awaitedPlugin = (name: string, until: AwaitedPod["until"]): AwaitedPod => ({

@@ -91,7 +91,7 @@ export const hardwareOf =
     if (assigned.refusal.awaits !== undefined) return assigned;
     // A running pod keeps what it can, even if another manager has nothing for it now.
     const rest = withoutRefused(pod, keeping);
-    return rest === undefined ? assigned : { hardware: settle(rest) };
+    return rest === undefined ? assigned : { hardware: settle(rest), missing: assigned.refusal };
   };
 
 /** Returns the part of a manager that serves the pod as a whole; undefined if it serves each container. */

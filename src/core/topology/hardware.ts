@@ -83,6 +83,8 @@ export const emptyPool = (why: string): HardwareRefusal => ({
 export interface AssignedHardware {
   readonly hardware: PodHardware;
   readonly asks?: DeviceQuestion;
+  /** Why a pod of before keeps only the hardware of some managers; absent: it has all that it asks for. */
+  readonly missing?: HardwareRefusal;
 }
 
 /**

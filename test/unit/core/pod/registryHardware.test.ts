@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { allocationOf } from "../../../../src/core/allocation/podAllocation.ts";
 import type { Pod } from "../../../../src/core/api.ts";
 import { cpuManager } from "../../../../src/core/cpu/cpuManager.ts";
+import { cpuSetText } from "../../../../src/core/cpu/cpuSet.ts";
 import { cpuPolicy } from "../../../../src/core/cpu/cpuPolicy.ts";
 import {
   NO_ALLOCATIONS,
@@ -13,7 +14,9 @@ import { deviceManager } from "../../../../src/core/device/deviceManager.ts";
 import { changedDevices, NO_DEVICES } from "../../../../src/core/device/deviceState.ts";
 import { monotonicMs, podUid } from "../../../../src/core/ids.ts";
 import { ContainerAllocateResponse } from "../../../../src/gen/devicePlugin.ts";
-import { hardwareOf } from "../../../../src/core/topology/assignHardware.ts";
+import { memoryManager } from "../../../../src/core/numaMemory/memoryManager.ts";
+import { memoryPolicy } from "../../../../src/core/numaMemory/memoryPolicy.ts";
+import { hardwareOf, type TopologyPolicy } from "../../../../src/core/topology/assignHardware.ts";
 import type { PodHardware } from "../../../../src/core/topology/hardware.ts";
 import { machineOf } from "../../../support/cpuMachines.ts";
 import { podOf } from "../../../support/pods.ts";
@@ -190,5 +193,99 @@ describe("hardware in the registry", () => {
     node.send(restoredWith(pinned("a")), { kind: "resync" });
     expect(cpusOf(node, "a")).toEqual([1, 3]);
     expect(recordOf(node, "a")?.state).toBe("terminating");
+  });
+});
+
+/** Eight CPUs on two NUMA nodes; CPU 0 is reserved. */
+const wide = machineOf({ sockets: 2, nodesPerSocket: 1, coresPerCache: 4, threads: 1 });
+const single = cpuPolicy(wide, { ...options, fullCores: false, strictReservation: false, alignsByCache: false }, 1, []);
+const banks = memoryPolicy(
+  [0, 1].map((id) => ({ id, bytes: 1_024, hugepages: new Map() })),
+  new Map(),
+);
+const sized = (uid: string, cpu: string, memory = "100"): Pod => {
+  const amounts = { cpu, memory };
+  return podOf({
+    uid,
+    name: uid,
+    spec: { containers: [{ name: "main", resources: { requests: amounts, limits: amounts } }] },
+  });
+};
+
+describe("resizes of pods with CPUs and memory of their own", () => {
+  function nodeOfTwo(name: TopologyPolicy["name"] = "none") {
+    if (single === undefined) throw new Error("too many CPUs are reserved");
+    const node = registryNode({ allocatable: { cpu: "8", memory: "1Gi" } });
+    const managers = [cpuManager(single, wide.nodes), memoryManager(banks)];
+    const places = { nodes: 2, distances: undefined };
+    Object.assign(node.context, {
+      assignHardware: hardwareOf({ name, scope: "container", topology: places }, managers),
+    });
+    return node;
+  }
+  const has = (node: ReturnType<typeof nodeWithCpus>, uid: string) => {
+    const { cpus, memory } = recordOf(node, uid)?.hardware?.get("main") ?? {};
+    return [
+      cpus === undefined ? "shared" : cpuSetText(cpus),
+      ...(memory ?? []).map((it) => `${it.bytes}@${it.nodes.join()}`),
+    ];
+  };
+  const resize = (pod: Pod) => reported("UPDATE", pod);
+
+  it("keep the CPUs of before and add some, and give back some of them", () => {
+    const node = nodeOfTwo();
+    node.send(reported("ADD", sized("a", "2")), reported("ADD", sized("b", "1")));
+    expect([has(node, "a"), has(node, "b")]).toEqual([
+      ["1-2", "100@0"],
+      ["3", "100@0"],
+    ]);
+    node.send(resize(sized("a", "3", "200")));
+    expect(has(node, "a")).toEqual(["1-2,4", "200@0"]);
+    expect(node.step().commands).toMatchObject([{ phase: "sync", hardware: recordOf(node, "a")?.hardware }]);
+    node.send(resize(sized("a", "1")));
+    expect(has(node, "a")).toEqual(["4", "100@0"]);
+    node.send(resize(sized("a", "1500m")));
+    expect(has(node, "a")).toEqual(["shared", "100@0"]);
+  });
+
+  it("are deferred while other pods have the CPUs, and granted once these are gone", () => {
+    const node = nodeOfTwo();
+    node.send(reported("ADD", sized("a", "2")), reported("ADD", sized("b", "4")), resize(sized("a", "4")));
+    expect(recordOf(node, "a")?.refused).toMatchObject({
+      reason: "Deferred",
+      message: expect.stringContaining("not enough cpus available to satisfy request: requested=4, available=3"),
+    });
+    expect(has(node, "a")).toEqual(["1-2", "100@0"]);
+    node.send(reported("REMOVE", sized("b", "4")), said("stopped", "b"));
+    expect([recordOf(node, "a")?.refused, has(node, "a")]).toEqual([undefined, ["1-4", "100@0"]]);
+  });
+
+  it("never give CPUs to two pods that grow at once", () => {
+    const node = nodeOfTwo();
+    node.send(reported("ADD", sized("a", "2")), reported("ADD", sized("b", "2")), reported("ADD", sized("c", "2")));
+    node.send(reported("UPDATE", sized("a", "3"), sized("b", "3")));
+    const granted = ["a", "b"].filter((uid) => recordOf(node, uid)?.refused === undefined);
+    expect(granted).toEqual(["a"]);
+    expect(recordOf(node, "b")?.refused?.reason).toBe("Deferred");
+  });
+
+  it("leave no NUMA node that the policy demands", () => {
+    const node = nodeOfTwo("single-numa-node");
+    node.send(reported("ADD", sized("a", "2")), reported("ADD", sized("b", "1")), resize(sized("a", "4")));
+    expect(recordOf(node, "a")?.refused).toMatchObject({
+      reason: "Deferred",
+      message: expect.stringContaining("Topology locality"),
+    });
+  });
+
+  it("move no memory to other NUMA nodes", () => {
+    const node = nodeOfTwo();
+    node.send(reported("ADD", sized("a", "1", "600")), reported("ADD", sized("b", "1", "300")));
+    node.send(resize(sized("a", "1", "900")));
+    expect(recordOf(node, "a")?.refused).toMatchObject({
+      reason: "Deferred",
+      message: expect.stringContaining("too little memory on its NUMA"),
+    });
+    expect(has(node, "a")).toEqual(["1", "600@0"]);
   });
 });

@@ -96,7 +96,8 @@ describe("CPUs of containers", () => {
     ["are others if those of before a restart are taken", withCpus(3, 6), [withCpus(6)], [1, 2]],
     ["are others if the machine has those of before a restart no more", withCpus(3, 99), [], [1, 2]],
     ["are others if those of before a restart are reserved now", withCpus(0, 1), [], [1, 2]],
-    ["are others if the pod asks for another number now", withCpus(3), [], [1, 2]],
+    ["are those of before and others if the pod asks for more now", withCpus(3), [], [1, 3]],
+    ["are some of those of before if the pod asks for fewer now", withCpus(5, 6, 7), [], [5, 6]],
   ])("%s", (_, kept, others, expected) => {
     const pod = podOf({ spec: { containers: [sized("main", "2")] } });
     expect(assign(pod, { kept, others })).toEqual({ main: expected });

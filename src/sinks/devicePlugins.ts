@@ -1,16 +1,17 @@
 /**
  * Device plugins over gRPC: kubelet.sock, and calls to the plugins. Bounds: a deadline for each call, MAX_REQUEST_BYTES per
- * registration and MAX_ANSWER_BYTES per answer. Upstream: pkg/kubelet/cm/devicemanager/plugin/v1beta1.
+ * registration, MAX_REGISTERING registrations at once and MAX_ANSWER_BYTES per answer. Upstream: pkg/kubelet/cm/devicemanager/plugin/v1beta1.
  */
 import { lstat, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Server, ServerCredentials, status, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
-import { defer, finalize, Observable } from "rxjs";
+import { catchError, defer, EMPTY, finalize, map, Observable, of, tap } from "rxjs";
 import { ALLOCATION_MS, PLUGIN_OPTIONS_MS, PRE_START_MS, PREFERENCE_MS } from "../core/device/pluginDeadlines.ts";
 import { asFailure, kubeletError } from "../core/errors.ts";
 import { namesIn } from "../fileSystem/listDirectory.ts";
 import { makeDirectories } from "../fileSystem/makeDirectories.ts";
 import { DevicePluginDefinition, Empty, RegisterRequest, RegistrationDefinition } from "../gen/devicePlugin.ts";
+import { boundedMergeMap } from "../operators/boundedMergeMap.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ServicePort } from "../ports/cri.ts";
 import type { DevicePlugins, DeviceRegistration } from "../ports/devicePlugins.ts";
@@ -45,9 +46,10 @@ export function createDevicePlugins(directory: string, clock: Clock): DevicePlug
       });
       return request(service).pipe(finalize(() => client.close()));
     });
+  const options: DevicePlugins["options"] = (socket) => call(socket, (service) => service.getDevicePluginOptions({}));
   return {
-    serve: (refusalOf) => serve(directory, refusalOf),
-    options: (socket) => call(socket, (service) => service.getDevicePluginOptions({})),
+    serve: (refusalOf) => serve(directory, refusalOf, options),
+    options,
     listAndWatch: (socket) => call(socket, (service) => service.listAndWatch({})),
     preferred: (socket, { available, mustInclude, size }) =>
       call(socket, (service) =>
@@ -63,24 +65,61 @@ export function createDevicePlugins(directory: string, clock: Clock): DevicePlug
   };
 }
 
-/** The server listens on a new socket each time: plugins watch the directory, and register again at a new one. */
-const serve = (
+/** Registrations whose plugins have not answered yet; more are refused. */
+const MAX_REGISTERING = 64;
+
+interface Asked {
+  readonly kind: "asks";
+  readonly request: RegisterRequest;
+  readonly answer: sendUnaryData<Empty>;
+}
+
+/**
+ * Answers registrations. As upstream, a plugin that fails in GetDevicePluginOptions is refused, and reads why in the answer.
+ */
+function serve(
   directory: string,
   refusalOf: (request: RegisterRequest) => string | undefined,
-): Observable<DeviceRegistration> =>
+  optionsOf: DevicePlugins["options"],
+): Observable<DeviceRegistration> {
+  const answered = ({ request, answer }: Asked): Observable<DeviceRegistration> => {
+    const refusal = refusalOf(request);
+    if (refusal !== undefined) {
+      answer({ code: status.INVALID_ARGUMENT, details: refusal });
+      return EMPTY;
+    }
+    const { resourceName: resource, endpoint } = request;
+    const socket = join(directory, endpoint);
+    return optionsOf(socket).pipe(
+      tap(() => answer(null, {})),
+      map(() => ({ kind: "registered", resource, socket }) as const),
+      catchError((thrown: unknown) => {
+        const { message } = asFailure(thrown);
+        answer({ code: status.UNKNOWN, details: `failed to get device plugin options: ${message}` });
+        return EMPTY;
+      }),
+    );
+  };
+  return requestsAt(directory).pipe(
+    boundedMergeMap((item) => (item.kind === "serving" ? of(item) : answered(item)), {
+      limit: MAX_REGISTERING,
+      queueLimit: 0,
+      onDrop: (item) => {
+        if (item.kind === "serving") return;
+        const details = `${MAX_REGISTERING} plugins are registering already`;
+        item.answer({ code: status.RESOURCE_EXHAUSTED, details });
+      },
+    }),
+  );
+}
+
+/** The server listens on a new socket each time: plugins watch the directory, and register again at a new one. */
+const requestsAt = (directory: string): Observable<{ readonly kind: "serving" } | Asked> =>
   new Observable((subscriber) => {
     const server = new Server({ "grpc.max_receive_message_length": MAX_REQUEST_BYTES });
     server.addService(REGISTRATION, {
-      register: ({ request }: ServerUnaryCall<RegisterRequest, Empty>, answer: sendUnaryData<Empty>) => {
-        const refusal = refusalOf(request);
-        if (refusal !== undefined) {
-          answer({ code: status.INVALID_ARGUMENT, details: refusal });
-          return;
-        }
-        answer(null, {});
-        const { resourceName: resource, endpoint } = request;
-        subscriber.next({ kind: "registered", resource, socket: join(directory, endpoint) });
-      },
+      register: ({ request }: ServerUnaryCall<RegisterRequest, Empty>, answer: sendUnaryData<Empty>) =>
+        subscriber.next({ kind: "asks", request, answer }),
     });
     const fail = (thrown: unknown): void => subscriber.error(asFailure(thrown));
     emptied(directory).then(() => {

@@ -19,6 +19,8 @@ export interface DevicePluginOf {
   readonly version?: string;
   /** Chooses devices; absent: the plugin does not want to choose. Any ids, to try the kubelet. */
   readonly prefers?: (available: readonly string[], mustInclude: readonly string[], size: number) => readonly string[];
+  /** Makes GetDevicePluginOptions fail with these words. */
+  readonly optionsFault?: string;
   /** Settings for the devices of a container. */
   readonly settings?: (ids: readonly string[]) => Partial<ContainerAllocateResponse>;
 }
@@ -39,7 +41,7 @@ export interface DevicePluginProcess {
 /** Starts a plugin in the directory of device plugins. */
 export async function startDevicePlugin(
   directory: string,
-  { resource, socket, version = "v1beta1", settings = () => ({}), prefers }: DevicePluginOf,
+  { resource, socket, version = "v1beta1", settings = () => ({}), prefers, optionsFault }: DevicePluginOf,
 ): Promise<DevicePluginProcess> {
   const path = join(directory, socket);
   const calls: string[] = [];
@@ -53,8 +55,13 @@ export async function startDevicePlugin(
   });
   await rm(path, { force: true });
   const server = await startGrpcServer(path, DevicePluginDefinition, {
-    getDevicePluginOptions: (_: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) =>
-      answer(null, { preStartRequired: true, getPreferredAllocationAvailable: prefers !== undefined }),
+    getDevicePluginOptions: (_: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => {
+      if (optionsFault === undefined) {
+        answer(null, { preStartRequired: true, getPreferredAllocationAvailable: prefers !== undefined });
+      } else {
+        answer({ code: status.UNKNOWN, details: optionsFault });
+      }
+    },
     getPreferredAllocation: ({ request }: ServerUnaryCall<unknown, unknown>, answer: sendUnaryData<unknown>) => {
       const { containerRequests } = PreferredAllocationRequest.fromPartial(request as PreferredAllocationRequest);
       answer(null, {

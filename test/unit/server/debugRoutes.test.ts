@@ -101,9 +101,13 @@ describe("/debug/flags/v", () => {
     expect(await put(body)).toEqual([400, `${why}\n`, []]);
   });
 
-  it("rejects other methods and large bodies", async () => {
+  it("rejects other methods", async () => {
     const { status, body } = await ask("GET", "/debug/flags/v");
-    expect([status, body, (await put("4".repeat(5_000)))[0]]).toEqual([406, "unsupported http method\n", 413]);
+    expect([status, body]).toEqual([406, "unsupported http method\n"]);
+  });
+
+  it("rejects large bodies", async () => {
+    expect((await put("4".repeat(5_000)))[0]).toBe(413);
   });
 });
 

@@ -59,7 +59,9 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
       applyUpdate(draft, input.update);
       break;
     case "resized":
+      break;
     case "devices":
+      draft.hardware.pluginsChanged();
       break;
     case "prepared":
       draft.hardware.prepared(input.uid, input.task, input.outcome);

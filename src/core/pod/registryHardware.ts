@@ -1,7 +1,7 @@
 /** Hardware of pods in the registry: whether a pod gets it now, or once a terminating pod has given it back. */
 import type { AwaitedPod } from "../admission/leavingPods.ts";
 import type { Pod } from "../api.ts";
-import { type PodUid, podUid } from "../ids.ts";
+import type { PodUid } from "../ids.ts";
 import type { DeviceAnswers } from "../topology/deviceQuestion.ts";
 import {
   type AssignHardware,
@@ -16,6 +16,7 @@ import { withGrant } from "./podRecord.ts";
 import type { PodRecord, RegistryContext } from "./podRegistryTypes.ts";
 import {
   answersOf,
+  awaitedPlugin,
   type HardwareOutcome,
   outcomeOfPreparation,
   type PreparationChange,
@@ -112,11 +113,21 @@ export class HardwareDraft {
     if (preparation !== undefined) this.#change(uid, { preparation });
   }
 
+  /** The devices of the node have changed: pods that wait for a plugin are decided again. */
+  pluginsChanged(): void {
+    for (const [uid, { preparation }] of this.#records) {
+      if (preparation?.outcome?.kind === "away") this.#change(uid, { preparation: undefined });
+    }
+  }
+
   /** A pod that was being prepared does not start now, so others may have its hardware. */
   release(uid: PodUid): void {
-    if (this.#records.get(uid)?.preparation === undefined) return;
-    this.#change(uid, { preparation: undefined, hardware: undefined });
-    this.#changes.push({ uid, begin: undefined });
+    const { preparation, hardware } = this.#records.get(uid) ?? {};
+    if (preparation === undefined) return;
+    // A pod that waits for a plugin is not decided again before the devices of the node change.
+    const isAway = preparation.outcome?.kind === "away";
+    this.#change(uid, { preparation: isAway ? preparation : undefined, hardware: undefined });
+    if (!isAway || hardware !== undefined) this.#changes.push({ uid, begin: undefined });
   }
 
   /** Returns the other pods that are being prepared and are not critical, latest first. */
@@ -147,7 +158,7 @@ export class HardwareDraft {
     if ("hardware" in assigned) return { kind: "assigned", ...assigned };
     const leaving = others.flatMap(awaitedFor);
     const { awaits, remarks } = assigned.refusal;
-    if (awaits !== undefined) return { kind: "wait", behind: [awaitedPlugin(awaits.plugin, awaits.until)], remarks };
+    if (awaits !== undefined) return { kind: "wait", behind: [awaitedPlugin(awaits)], remarks };
     const fitsLater = leaving.length > 0 && "hardware" in decide(others.filter((it) => awaitedFor(it).length === 0));
     return fitsLater ? { kind: "wait", behind: leaving, remarks } : { kind: "refused", refusal: assigned.refusal };
   }
@@ -156,14 +167,6 @@ export class HardwareDraft {
 /** Whether memory would be on other NUMA nodes, which a running container cannot change. */
 const movesMemory = (before: PodHardware, after: PodHardware): boolean =>
   [...before.keys()].some((name) => memoryNodesText(before, name) !== memoryNodesText(after, name));
-
-/** A device plugin in place of a pod: it has no UID, so its name is one that no pod has. */
-const awaitedPlugin = (name: string, until: AwaitedPod["until"]): AwaitedPod => ({
-  uid: podUid(`device plugin ${name}`),
-  name,
-  until,
-  isPlugin: true,
-});
 
 /** Returns a terminating pod that gives back hardware as another one waits for it; else nothing. */
 function awaitedFor({ identity, hardware, leaving }: PodRecord): readonly AwaitedPod[] {

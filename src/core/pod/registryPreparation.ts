@@ -8,7 +8,7 @@
  */
 import type { AwaitedPod } from "../admission/leavingPods.ts";
 import type { Pod } from "../api.ts";
-import type { PodUid } from "../ids.ts";
+import { type MonotonicMs, podUid, type PodUid } from "../ids.ts";
 import { answerKey, type DeviceAnswers, type DeviceQuestion } from "../topology/deviceQuestion.ts";
 import {
   type AssignedHardware,
@@ -32,12 +32,18 @@ export type PreparationTask =
   | { readonly kind: "ask"; readonly question: DeviceQuestion }
   | { readonly kind: "allocate"; readonly hardware: PodHardware };
 
+/** A plugin that is away, and until when pods wait for it. */
+export interface AwaitedPlugin {
+  readonly plugin: string;
+  readonly until: MonotonicMs;
+}
+
 /** The end of a task; `why` is the error as upstream words it. */
 export type PreparationOutcome =
   | { readonly kind: "answered"; readonly ids: readonly string[] }
   | { readonly kind: "prepared" }
-  /** The plugin has gone meanwhile: the pod waits for it, or is rejected. */
-  | { readonly kind: "away" }
+  /** The plugin has gone meanwhile: the pod waits for it until the devices of the node change, or is decided at once. */
+  | { readonly kind: "away"; readonly awaits?: AwaitedPlugin | undefined }
   | { readonly kind: "failed"; readonly why: string };
 
 /** The state of the preparation. */
@@ -82,14 +88,23 @@ export function outcomeOfPreparation(
     case undefined:
       return { kind: "preparing" };
     case "answered":
-    case "away":
       return undefined;
+    case "away":
+      return outcome.awaits && { kind: "wait", behind: [awaitedPlugin(outcome.awaits)] };
     case "prepared":
       return { kind: "assigned", hardware };
     case "failed":
       return { kind: "refused", refusal: unexpectedRefusal(outcome.why) };
   }
 }
+
+/** A device plugin in place of a pod: it has no UID, so its name is one that no pod has. */
+export const awaitedPlugin = ({ plugin, until }: AwaitedPlugin): AwaitedPod => ({
+  uid: podUid(`device plugin ${plugin}`),
+  name: plugin,
+  until,
+  isPlugin: true,
+});
 
 /** Returns the next task for this hardware; undefined if there are no devices to prepare. */
 export function taskFor({ hardware, asks }: AssignedHardware): PreparationTask | undefined {

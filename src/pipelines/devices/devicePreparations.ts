@@ -20,7 +20,7 @@ import { resourceWaitReport } from "../resourceWaits.ts";
 import { PLUGIN_AWAY, type PodDevices } from "./podDevices.ts";
 
 type Ports = Pick<KubeletPorts, "clock" | "telemetry">;
-type Devices = Pick<PodDevices, "prefer" | "prepare" | "release">;
+type Devices = Pick<PodDevices, "prefer" | "prepare" | "release" | "awaited">;
 
 /** A plugin that has not answered by then is reported. */
 const SLOW_MS = 5_000;
@@ -49,7 +49,9 @@ export function devicePreparations(
       catchError((thrown: unknown) => {
         const { reason, message } = toKubeletError(thrown);
         const outcome: PreparationOutcome =
-          reason === PLUGIN_AWAY ? { kind: "away" } : { kind: "failed", why: message };
+          reason === PLUGIN_AWAY
+            ? { kind: "away", awaits: devices.awaited(resourcesOf(begin)) }
+            : { kind: "failed", why: message };
         return concat(release(uid, devices, ports), of<PodOutput>({ kind: "prepared", uid, task, outcome }));
       }),
     );
@@ -88,12 +90,15 @@ const release = (uid: PodUid, devices: Devices, { telemetry }: Ports): Observabl
     }),
   );
 
+/** Returns the resources of a task. */
+const resourcesOf = ({ task }: Pick<BegunPreparation, "task">): readonly string[] =>
+  task.kind === "ask"
+    ? [task.question.resource]
+    : [...task.hardware.values()].flatMap(({ devices = new Map<string, readonly string[]>() }) => [...devices.keys()]);
+
 /** Reports that a pod waits for plugins. */
 function reportOf({ pod, task }: BegunPreparation, ports: Ports, node: () => PodStatusInput["node"]): PodOutput[] {
-  const resources =
-    task.kind === "ask"
-      ? [task.question.resource]
-      : [...task.hardware.values()].flatMap(({ devices = new Map() }) => [...devices.keys()]);
+  const resources = resourcesOf({ task });
   const leftMs = (task.kind === "ask" ? PREFERENCE_MS : ALLOCATION_MS * resources.length) - SLOW_MS;
   const until = monotonicMs(ports.clock.monotonicMs() + leftMs);
   const name = [...new Set(resources)].join(", ");

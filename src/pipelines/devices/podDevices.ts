@@ -21,7 +21,8 @@ import { allocationOfAnswer } from "../../core/device/deviceAnswers.ts";
 import { encodeDeviceCheckpoint } from "../../core/device/deviceCheckpoint.ts";
 import { type DeviceSettings, deviceSettings } from "../../core/device/deviceSettings.ts";
 import { ALLOCATION_MS, pluginTimeout, PREFERENCE_MS } from "../../core/device/pluginDeadlines.ts";
-import type { DevicePluginEndpoint, DeviceState } from "../../core/device/deviceState.ts";
+import { type DevicePluginEndpoint, type DeviceState, pluginDue } from "../../core/device/deviceState.ts";
+import type { AwaitedPlugin } from "../../core/pod/registryPreparation.ts";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
 import type { PodUid } from "../../core/ids.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
@@ -55,6 +56,8 @@ export interface PodDevices {
   prepare(uid: PodUid, hardware: PodHardware): Call<never>;
   /** Has the devices of a container prepared, unless they are already, and emits the settings for it. Errors: why its plugin cannot. */
   provide(uid: PodUid, container: string, wanted: ContainerDevices | undefined): Call<DeviceSettings | undefined>;
+  /** Returns the first of these resources whose plugin is away but may come back; undefined if there is none. */
+  awaited(resources: readonly string[]): AwaitedPlugin | undefined;
   /** Forgets the devices of a pod whose containers have stopped. */
   release(uid: PodUid): Call<never>;
 }
@@ -66,6 +69,7 @@ const NO_POD_DEVICES: PodDevices = {
   prefer: () => of([]),
   prepare: () => EMPTY,
   provide: () => of(undefined),
+  awaited: () => undefined,
   release: () => EMPTY,
 };
 
@@ -83,19 +87,16 @@ export function createPodDevices(
   const write = createCheckpointWriter(ports, path, () =>
     encodeDeviceCheckpoint(cell.value ?? NO_ALLOCATIONS, devices.value, machine.bootId),
   );
-  const forget = (uids: readonly PodUid[]): Observable<never> =>
-    defer(() => {
-      const before = cell.value ?? NO_ALLOCATIONS;
-      const after = withoutPodDevices(before, ...uids);
-      if (after === before) return EMPTY;
-      cell.set(after);
-      return write();
-    });
   const preparing: Preparing = { ports, devicePlugins, devices, cell };
+  const kept = createKept(cell, write);
+  const keepAllocations = kept.keep;
   return {
     load: () =>
       readCheckpoint(ports, path).pipe(
-        tap((allocations) => cell.set(allocations)),
+        tap((allocations) => {
+          kept.are(allocations);
+          cell.set(allocations);
+        }),
         ignoreElements(),
       ),
     keep: () =>
@@ -107,7 +108,9 @@ export function createPodDevices(
         ),
         registry.changes$.pipe(
           filter(() => abandonedPods(cell.value ?? NO_ALLOCATIONS, registry.value).length > 0),
-          conflateMap(() => forget(abandonedPods(cell.value ?? NO_ALLOCATIONS, registry.value)).pipe(noted(ports))),
+          conflateMap(() =>
+            kept.without(abandonedPods(cell.value ?? NO_ALLOCATIONS, registry.value)).pipe(noted(ports)),
+          ),
         ),
       ),
     prefer: (question) => prefer(question, preparing),
@@ -115,7 +118,7 @@ export function createPodDevices(
       const wanted = [...hardware].flatMap(([container, { devices: own = [] }]) =>
         [...own].map((entry): Wanted => ({ uid, container, entry })),
       );
-      return prepareAll(wanted, preparing, write);
+      return prepareAll(wanted, preparing, keepAllocations);
     },
     provide(uid, container, wanted) {
       if (wanted === undefined) return of(undefined);
@@ -124,7 +127,7 @@ export function createPodDevices(
         prepareAll(
           entries.map((entry) => ({ uid, container, entry })),
           preparing,
-          write,
+          keepAllocations,
         ),
         inSequence(entries, (entry) => preStart(entry, preparing)),
       ).pipe(
@@ -132,7 +135,43 @@ export function createPodDevices(
         map(() => settingsOf(cell.value?.pods.get(uid)?.get(container) ?? new Map(), wanted)),
       );
     },
-    release: (uid) => forget([uid]),
+    awaited: (resources) => firstAway(devices.value, resources),
+    release: (uid) => kept.without([uid]),
+  };
+}
+
+function firstAway(devices: DeviceState, resources: readonly string[]): AwaitedPlugin | undefined {
+  for (const plugin of resources) {
+    const presence = devices.get(plugin)?.presence;
+    if (presence?.kind === "away") return { plugin, until: pluginDue(presence.since) };
+  }
+  return undefined;
+}
+
+/** Keeps the allocations of the cell on disk. What a failed write left out is written by the next call. */
+function createKept(cell: Cell<DeviceAllocations | undefined>, write: () => Observable<never>) {
+  /** The allocations on disk, unless a write has failed since. */
+  let kept: DeviceAllocations | undefined;
+  const keep = (): Observable<never> =>
+    defer(() => {
+      const now = cell.value;
+      return now === kept ? EMPTY : write().pipe(tap({ complete: () => (kept = now) }));
+    });
+  return {
+    /** Notes what is on disk. */
+    are(allocations: DeviceAllocations): void {
+      kept = allocations;
+    },
+    /** Writes the allocations unless they are on disk. */
+    keep,
+    /** Forgets the devices of these pods, on disk too. */
+    without: (uids: readonly PodUid[]): Observable<never> =>
+      defer(() => {
+        const before = cell.value ?? NO_ALLOCATIONS;
+        const after = withoutPodDevices(before, ...uids);
+        if (after !== before) cell.set(after);
+        return after !== before || uids.some((uid) => kept?.pods.has(uid) === true) ? keep() : EMPTY;
+      }),
   };
 }
 
@@ -150,19 +189,16 @@ interface Wanted {
   readonly entry: readonly [resource: string, ids: readonly string[]];
 }
 
-/** Has plugins prepare devices one after the other, as upstream does, and writes the checkpoint if they did something. */
+/** Has plugins prepare devices one after the other, as upstream does; completes once the checkpoint has them. */
 const prepareAll = (
   wanted: readonly Wanted[],
   preparing: Preparing,
-  write: () => Observable<never>,
+  keepAllocations: () => Observable<never>,
 ): Observable<never> =>
-  defer(() => {
-    const before = preparing.cell.value;
-    return concat(
-      inSequence(wanted, (each) => prepare(each, preparing)),
-      defer(() => (preparing.cell.value === before ? EMPTY : write())),
-    );
-  });
+  concat(
+    inSequence(wanted, (each) => prepare(each, preparing)),
+    wanted.length === 0 ? EMPTY : keepAllocations(),
+  );
 
 /** Asks the plugin which of the available devices it prefers. */
 const prefer = (
@@ -229,7 +265,9 @@ function settingsOf(prepared: ReadonlyMap<string, DeviceAllocation>, wanted: Con
 function endpointOf(devices: DeviceState, resource: string): DevicePluginEndpoint {
   const { endpoint, presence } = devices.get(resource) ?? {};
   if (endpoint === undefined || presence?.kind !== "ready") {
-    throw kubeletError("Unavailable", `the device plugin of ${resource} is away`, { reason: PLUGIN_AWAY });
+    // A plugin that did not come back in time is no reason to wait.
+    const reason = presence?.kind === "away" ? { reason: PLUGIN_AWAY } : {};
+    throw kubeletError("Unavailable", `the device plugin of ${resource} is away`, reason);
   }
   return endpoint;
 }

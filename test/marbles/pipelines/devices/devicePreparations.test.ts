@@ -2,7 +2,7 @@
 import { BehaviorSubject, EMPTY, map, type Observable, tap } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../../src/core/errors.ts";
-import { podUid } from "../../../../src/core/ids.ts";
+import { monotonicMs, podUid } from "../../../../src/core/ids.ts";
 import type { RegistryStep } from "../../../../src/core/pod/podRegistry.ts";
 import type { PreparationTask } from "../../../../src/core/pod/registryPreparation.ts";
 import { devicePreparations } from "../../../../src/pipelines/devices/devicePreparations.ts";
@@ -23,12 +23,13 @@ const ALLOCATE: PreparationTask = {
 const stepOf = (task: PreparationTask | undefined): Pick<RegistryStep, "preparations"> => ({
   preparations: [{ uid, begin: task && { pod, task } }],
 });
+const AWAITED = { plugin: "example.com/gpu", until: monotonicMs(300_000) };
 const steps = { q: stepOf(ASK), p: stepOf(ALLOCATE), x: stepOf(undefined) };
 const outcomes = {
   a: { kind: "prepared", uid, task: ASK, outcome: { kind: "answered", ids: ["b"] } },
   p: { kind: "prepared", uid, task: ALLOCATE, outcome: { kind: "prepared" } },
   f: { kind: "prepared", uid, task: ALLOCATE, outcome: { kind: "failed", why: "busy" } },
-  w: { kind: "prepared", uid, task: ALLOCATE, outcome: { kind: "away" } },
+  w: { kind: "prepared", uid, task: ALLOCATE, outcome: { kind: "away", awaits: AWAITED } },
 };
 
 interface World {
@@ -39,9 +40,10 @@ interface World {
 /** The ports of the pipeline; `released` has the pods whose devices were given back. */
 function world(m: Marbles, { prefer = () => EMPTY, prepare = () => EMPTY }: World) {
   const released: string[] = [];
-  const devices: Pick<PodDevices, "prefer" | "prepare" | "release"> = {
+  const devices: Pick<PodDevices, "prefer" | "prepare" | "release" | "awaited"> = {
     prefer,
     prepare,
+    awaited: () => AWAITED,
     release: (of) => {
       released.push(of);
       return EMPTY;

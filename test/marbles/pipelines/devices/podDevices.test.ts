@@ -21,6 +21,7 @@ const ALLOCATED = "--(a|)";
 const WRITTEN = "  ---|";
 const PREPARED = " -(x|)";
 const MISSING = "  #";
+const FULL = "     #";
 
 const PREFERRED = PreferredAllocationResponse.fromPartial({ containerResponses: [{ deviceIDs: ["b"] }] });
 const question = { container: "main", resource: GPU, available: ["a", "b"], mustInclude: ["a"], size: 2 };
@@ -35,6 +36,7 @@ function world(
   const calls: string[] = [];
   const note = (call: string): unknown => calls.push(`${clock.monotonicMs()} ${call}`);
   let file = "";
+  const disk = { isFull: false };
   let bootId = "boot 1";
   const devices = createCell<DeviceState>(
     changedDevices(NO_DEVICES, {
@@ -46,6 +48,7 @@ function world(
   const files = {
     replaceFile: (_: string, content: string) => {
       note("write");
+      if (disk.isFull) return m.cold<void>(FULL, {}, kubeletError("Io", "full"));
       file = content;
       return m.cold<void>(WRITTEN);
     },
@@ -77,7 +80,7 @@ function world(
     const service = createPodDevices(ports as never, config, devices, allocations, registry);
     return { service, allocations };
   };
-  return { ...start(), start, calls, devices, registry, reboot: () => (bootId = "boot 2"), read: () => file };
+  return { ...start(), start, calls, devices, registry, disk, reboot: () => (bootId = "boot 2"), read: () => file };
 }
 
 const shown = { s: { envs: new Map([["GPU", "1"]]), annotations: new Map(), mounts: [], devices: [], cdiDevices: [] } };
@@ -173,6 +176,41 @@ describe("podDevices", () => {
       m.at(30, () => service.release(podUid("v")).subscribe());
       m.flush();
       expect(allocations.value?.pods.size).toBe(0);
+      expect(read()).toContain('"PodDeviceEntries":null');
+    }),
+  );
+
+  it(
+    "writes with the next call what a failed write left out",
+    marbles((m) => {
+      const failed = "    --#";
+      const written = "   10ms ----(s|)";
+      const forgotten = " 20ms #";
+      const released = "  30ms ---|";
+
+      const { service, calls, disk, read } = world(m);
+      disk.isFull = true;
+      m.expectObservable(service.provide(uid, "main", wants("a"))).toBe(failed, {}, kubeletError("Io", "full"));
+      m.at(10, () => {
+        disk.isFull = false;
+        m.expectObservable(service.provide(uid, "main", wants("a"))).toBe(written, shown);
+      });
+      m.at(20, () => {
+        disk.isFull = true;
+        m.expectObservable(service.release(uid)).toBe(forgotten, {}, kubeletError("Io", "full"));
+      });
+      m.at(30, () => {
+        disk.isFull = false;
+        m.expectObservable(service.release(uid)).toBe(released);
+      });
+      m.flush();
+      expect(calls.filter((call) => !call.includes("preStart"))).toEqual([
+        "0 allocate a",
+        "2 write",
+        "10 write",
+        "20 write",
+        "30 write",
+      ]);
       expect(read()).toContain('"PodDeviceEntries":null');
     }),
   );

@@ -87,6 +87,18 @@ describe("a pod with devices", () => {
     expect(node.step().preparations).toMatchObject([{ uid: "p", begin: { task: { kind: "allocate" } } }]);
   });
 
+  it("waits with the devices that it had before a restart until the devices of the node change", () => {
+    const { node, ends } = nodeWith(listed(false));
+    node.send(reported("ADD", podWith("p", 1)));
+    ends("p", { kind: "away", awaits: { plugin: GPU, until: monotonicMs(300_000) } });
+    expect([node.states(), node.step().preparations]).toEqual(["p:waiting", [{ uid: "p", begin: undefined }]]);
+    expect(node.record("p")?.behind).toMatchObject([{ name: GPU, isPlugin: true, until: 300_000 }]);
+    node.send(reported("ADD", podWith("q", 1)));
+    expect(node.step().preparations).toMatchObject([{ uid: "q" }]);
+    node.send({ kind: "devices" });
+    expect(node.step().preparations).toMatchObject([{ uid: "p", begin: { task: { kind: "allocate" } } }]);
+  });
+
   it("that is removed meanwhile gives its devices back, and the late end of its task changes nothing", () => {
     const { node, taskOf, ends, devicesOf } = nodeWith(listed(false));
     node.send(reported("ADD", podWith("p", 3)));

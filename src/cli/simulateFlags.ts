@@ -8,7 +8,7 @@ export interface SimulateFlags {
   readonly seed: string;
   readonly pods: number;
   readonly durationMs: number;
-  readonly workload: "drawn" | "steady" | "pinned";
+  readonly workload: "drawn" | "steady" | "cores" | "pinned";
   /** `default`, `none`, or the path of a file of rates. */
   readonly faults: string;
   readonly nodes: number;
@@ -47,7 +47,7 @@ export const SIMULATE_FLAGS: readonly FlagSpec[] = [
     "workload",
     "string",
     "drawn",
-    "`drawn` from the seed, `steady`: healthy pods, or `pinned`: pods with CPUs of their own",
+    "`drawn` from the seed, `steady`: healthy pods, `cores`: pods with CPUs of their own, or `pinned`: and with devices",
   ),
   flag("faults", "string", "default", "`default` draws rates from the seed, `none`, or a JSON file of rates by fault"),
   flag("nodes", "int32", "1", "Nodes that run at the same time"),
@@ -58,6 +58,9 @@ export const SIMULATE_FLAGS: readonly FlagSpec[] = [
   flag("save-replay", "string", "", "Write a failing run to this file, shrunk"),
   flag("shrink", "int32", "200", "Runs to spend on dropping pods and faults from a failing one; 0 reports it as it is"),
 ];
+
+const isWorkload = (text: string): text is SimulateFlags["workload"] =>
+  ["drawn", "steady", "cores", "pinned"].includes(text);
 
 /** Returns the options of a simulation, or the errors of its flags. */
 export function readSimulateFlags(
@@ -72,8 +75,8 @@ export function readSimulateFlags(
     return value;
   };
   const workload = text("workload");
-  if (workload !== "drawn" && workload !== "steady" && workload !== "pinned") {
-    errors.push(`--workload: must be drawn, steady or pinned, got ${JSON.stringify(workload)}`);
+  if (!isWorkload(workload)) {
+    errors.push(`--workload: must be drawn, steady, cores or pinned, got ${JSON.stringify(workload)}`);
   }
   const durationMs = Number(values["duration"]);
   if (!(durationMs > 0)) errors.push("--duration: must be more than 0");
@@ -83,7 +86,7 @@ export function readSimulateFlags(
     seed: text("seed"),
     pods: whole("pods", 0, 1_000),
     durationMs: Math.round(durationMs),
-    workload: workload === "steady" || workload === "pinned" ? workload : "drawn",
+    workload: isWorkload(workload) ? workload : "drawn",
     faults: text("faults"),
     nodes: whole("nodes", 1, 10_000),
     threads: whole("threads", 0, 1_024),

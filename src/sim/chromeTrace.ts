@@ -21,6 +21,7 @@ interface Track {
 const NODE_TRACK = "node";
 /** Number of tracks reserved below one pod, in the order of tracks. */
 const TRACKS_PER_POD = 100;
+const UNTRACKED: ReadonlySet<SimObservation["kind"]> = new Set(["measured", "written", "boot"] as const);
 /** Offset of the text in a trace line, after time and kind. */
 const LINE_TEXT = 21;
 
@@ -50,7 +51,7 @@ export function createChromeTrace(): ChromeTrace {
   };
   return {
     see(observation, node) {
-      if (observation.kind === "measured" || observation.kind === "written") return;
+      if (UNTRACKED.has(observation.kind)) return;
       lastUs = Math.max(lastUs, Math.round(observation.atMs * 1000));
       if (observation.kind !== "change") {
         const name = traceLine(observation).slice(LINE_TEXT);

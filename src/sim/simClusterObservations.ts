@@ -1,5 +1,6 @@
 /** Observations of a simulated node's readiness, the status of its runtime and its API server. Owns the last values. */
 import { filter, map, merge, type Observable, tap } from "rxjs";
+import { typed } from "../core/apiObjects/storedObject.ts";
 import type { Node } from "../core/api.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
@@ -31,6 +32,23 @@ export function clusterObservations(server: SimApiServer, nodeName: string): Obs
     ),
   );
 }
+
+/** Observes the drivers and users of each ResourceClaim. */
+export const claimObservations = (server: SimApiServer): Observable<UntimedObservation> =>
+  server.changes$.pipe(
+    filter(({ resource, type }) => resource === "resourceclaims" && type !== "DELETED"),
+    map(({ object }) => {
+      const { metadata, status } = typed<"resourceclaims">(object);
+      const results = status?.allocation?.devices?.results ?? [];
+      return {
+        kind: "claim",
+        name: metadata?.name ?? "",
+        uid: metadata?.uid ?? "",
+        drivers: results.map(({ driver }) => driver),
+        podUids: (status?.reservedFor ?? []).map(({ uid }) => uid),
+      };
+    }),
+  );
 
 /** Observes each answer to a Status call of the runtime, or its failure. */
 export function seenStatus(runtime: RuntimeService, see: (observation: UntimedObservation) => void): RuntimeService {

@@ -8,6 +8,7 @@ import type { CountedEvent } from "../core/apiEvent.ts";
 import { isKubeletError, type KubeletError } from "../core/errors.ts";
 import { invariant } from "../core/invariant.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { devicePluginsDir } from "../core/paths.ts";
 import { isTerminalPhase } from "../core/pod/phase.ts";
 import type { PodSource, SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { Rng } from "../ports/random.ts";
@@ -17,8 +18,10 @@ import { inSequence } from "../operators/inSequence.ts";
 import { storeEvents } from "../sinks/apiEvents.ts";
 import { recordEvents } from "../sinks/events.ts";
 import type { CredentialPlugins } from "../ports/credentials.ts";
+import type { DevicePlugins } from "../ports/devicePlugins.ts";
 import type { DraDrivers } from "../ports/draDrivers.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { Plugins } from "../ports/plugins.ts";
 import { clusterSources } from "../sources/clusterSources.ts";
 import { eventedPleg } from "../sources/eventedPleg.ts";
 import { objectTtlMs } from "../core/node/objectTtl.ts";
@@ -65,6 +68,10 @@ export interface SimKubeletOptions {
   readonly credentialPlugins?: CredentialPlugins | undefined;
   /** Default: there are none. */
   readonly draDrivers?: DraDrivers | undefined;
+  /** Default: no plugin can register. */
+  readonly plugins?: Plugins | undefined;
+  /** Default: there are none. */
+  readonly devicePlugins?: DevicePlugins | undefined;
   /** `configMapAndSecretChangeDetectionStrategy`; default `Watch`. */
   readonly objectStrategy?: string | undefined;
   /** Enables certificates and trust bundles in volumes, which are off by default. */
@@ -199,6 +206,8 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
     projections: options.hasProjections === true ? projectionsOf(options, telemetry, rng) : undefined,
     credentialPlugins: options.credentialPlugins,
     draDrivers: options.draDrivers,
+    plugins: options.plugins,
+    devicePlugins: options.devicePlugins,
     probers: createSimProbers({ ...ports, answers: options.answers, onAnswer: options.probed }),
     rng,
     snapshots$: merge(options.snapshots$, cluster?.pods$ ?? EMPTY).pipe(tap(wantedSeen(see))),
@@ -215,9 +224,10 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
 }
 
 /** Parts that a node starts beside the kubelet itself. */
-function makeDirectories({ config: { directories }, ports: { files } }: SimKubeletOptions): Observable<never> {
+function makeDirectories({ config: { directories }, ports: { files }, devicePlugins }: SimKubeletOptions) {
   const { rootDir, podLogsDir, containerLogsDir } = directories;
   const places = [rootDir, `${rootDir}/pods`, podLogsDir, containerLogsDir];
+  if (devicePlugins !== undefined) places.push(devicePluginsDir(directories));
   return inSequence(places, (path) => files.makeDirectory(path)).pipe(ignoreElements());
 }
 

@@ -111,6 +111,7 @@ export function createSimNodeActions({
       runtime.crash("die");
       cgroups.clear();
       host.reboot();
+      see({ kind: "boot" });
     },
   };
 }

@@ -6,8 +6,10 @@ import type { ResourceAmounts } from "../core/resources/resourceList.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { CredentialPlugins } from "../ports/credentials.ts";
+import type { DevicePlugins } from "../ports/devicePlugins.ts";
 import type { DraDrivers } from "../ports/draDrivers.ts";
 import type { Machine } from "../ports/host.ts";
+import type { Plugins } from "../ports/plugins.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import type { SimCgroupsOptions } from "./host/simCgroups.ts";
 import type { SimHostOptions } from "./host/simHost.ts";
@@ -57,6 +59,10 @@ export interface SimNodeOptions extends RuntimeParts {
   readonly credentialPlugins?: CredentialPlugins;
   /** Drivers of Dynamic Resource Allocation, which outlive crashes of the kubelet; default: there are none. */
   readonly draDrivers?: (clock: SimClock) => DraDrivers;
+  /** Plugins that register, which outlive crashes of the kubelet; default: none can. */
+  readonly plugins?: Plugins;
+  /** Device plugins, which outlive crashes of the kubelet; default: there are none. */
+  readonly devicePlugins?: DevicePlugins;
   /** Default: none. */
   readonly runtimeClasses?: RuntimeClasses;
   readonly fileFault?: SimFilesOptions["fault"];

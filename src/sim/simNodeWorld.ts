@@ -114,6 +114,8 @@ export function createSimNodeWorld(options: SimNodeOptions): SimNodeWorld {
     hasProjections: options.hasProjections,
     credentialPlugins: options.credentialPlugins,
     draDrivers: options.draDrivers?.(clock),
+    plugins: options.plugins,
+    devicePlugins: options.devicePlugins,
     see,
   });
   const parts = { clock, scheduler, config, runtime, host, files, cgroups, ...sources, api, life, see };

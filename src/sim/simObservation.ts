@@ -106,6 +106,31 @@ export type UntimedObservation =
   | { readonly kind: "nodeReady"; readonly status: string | undefined; readonly message: string }
   /** Answer of the runtime to a Status call: ready or not; undefined without an answer. */
   | { readonly kind: "runtimeSays"; readonly isReady: boolean | undefined }
+  /** The machine booted. */
+  | { readonly kind: "boot" }
+  /** A device plugin lists the ids of its devices, or the kubelet asks it about some. */
+  | {
+      readonly kind: "plugin";
+      readonly resource: string;
+      readonly what: "lists" | "allocate" | "preStart";
+      readonly ids: readonly string[];
+    }
+  /** The kubelet asks a driver to prepare or unprepare claims, or the driver has done so; claims by UID. */
+  | {
+      readonly kind: "driver";
+      readonly driver: string;
+      readonly rpc: "prepare" | "unprepare";
+      readonly what: "asked" | "done";
+      readonly claims: readonly string[];
+    }
+  /** The users and drivers of a ResourceClaim were written. */
+  | {
+      readonly kind: "claim";
+      readonly name: string;
+      readonly uid: string;
+      readonly drivers: readonly string[];
+      readonly podUids: readonly string[];
+    }
   /** The kubelet was given a figure of the machine or of its pods. */
   | { readonly kind: "measured"; readonly measurement: SimMeasurement }
   /** The files that a program has written to a volume of its pod on the disk have a new size. The kubelet sees none of it. */

@@ -3,6 +3,7 @@ import { kubeletError } from "../core/errors.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { type FaultKind, type FaultRates, readFaultRates } from "./faults/faultKinds.ts";
 import {
+  coresWorkload,
   drawWorkload,
   pinnedWorkload,
   type SimPodPlan,
@@ -42,11 +43,14 @@ const RUNS_SHORT = [
   "filesGrow",
 ] as const satisfies readonly FaultKind[];
 
+const drawnKind = (workload: Workload | undefined) =>
+  workload === "cores" || workload === "pinned" ? workload : ("drawn" as const);
+
 /** Returns the pods of a run. */
 export function replayedPods(replay: SimReplay): readonly SimPodPlan[] {
   const { seed, pods, durationMs, workload, isCalm, keptPods, rates } = replay;
   const hasPriorities = RUNS_SHORT.some((kind) => rates[kind] > 0);
-  const draw = workload === "pinned" ? pinnedWorkload : drawWorkload;
+  const draw = { drawn: drawWorkload, cores: coresWorkload, pinned: pinnedWorkload }[drawnKind(workload)];
   const all = workload === "steady" ? steadyWorkload(pods) : draw(seed, { pods, durationMs, isCalm, hasPriorities });
   if (keptPods === undefined) return all;
   const kept = new Set(keptPods);

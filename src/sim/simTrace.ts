@@ -38,6 +38,7 @@ const UNWRITTEN: ReadonlySet<SimObservation["kind"]> = new Set([
   "runtimeSays",
   "measured",
   "written",
+  "boot",
 ] as const);
 
 /** Creates an empty trace. */
@@ -115,6 +116,14 @@ function textOf(observation: SimObservation): string {
       return `${observation.status}: ${observation.message}`;
     case "runtimeSays":
       return observation.isReady === undefined ? "nothing" : observation.isReady ? "ready" : "not ready";
+    case "boot":
+      return "";
+    case "plugin":
+      return `${observation.resource} ${observation.what} ${observation.ids.join(",")}`;
+    case "driver":
+      return `${observation.driver} ${observation.rpc} ${observation.what} ${observation.claims.join(",")}`;
+    case "claim":
+      return `${observation.name} ${observation.uid} of ${observation.drivers.join(",")} for ${observation.podUids.join(",")}`;
     case "measured":
       return observation.measurement.what;
     case "written":

@@ -70,6 +70,8 @@ export interface SimApiServer {
   delete(resource: ApiResourceName, ref: ObjectRef, options?: ApiDeleteOptions): void;
   /** Replaces the status of a pod, as its kubelet does. */
   setStatus(pod: ObjectRef, status: PodStatus): void;
+  /** Replaces the status of a claim, as the scheduler does. */
+  setClaimStatus(claim: ObjectRef, status: ApiObjects["resourceclaims"]["status"]): void;
   /** Resizes a pod to the container sizes of this spec, by the resize subresource. */
   resize(pod: ObjectRef, spec: PodSpec): void;
   /** Adds an ephemeral container to a pod, as `kubectl debug` does. */
@@ -137,10 +139,13 @@ export function createSimApiServer(options: SimApiServerOptions): SimApiServer {
       return typed<R>(updateObject(world, request, jsonMergePatch(old, given)));
     },
     delete: (resource, ref, how = {}) => void deleteObject(world, resource, ref, how),
-    setStatus: (pod, status) => updatePod(world, pod, "status", { status }),
-    resize: (pod, spec) => updatePod(world, pod, "resize", { spec }),
+    setStatus: (pod, status) => updateObjectOf(world, ["pods", "status"], pod, { status }),
+    setClaimStatus: (claim, status) => updateObjectOf(world, ["resourceclaims", "status"], claim, { status }),
+    resize: (pod, spec) => updateObjectOf(world, ["pods", "resize"], pod, { spec }),
     debug: (pod, container) =>
-      updatePod(world, pod, "ephemeralcontainers", { spec: { containers: [], ephemeralContainers: [container] } }),
+      updateObjectOf(world, ["pods", "ephemeralcontainers"], pod, {
+        spec: { containers: [], ephemeralContainers: [container] },
+      }),
     schedule: (pod, nodeName) => void bindPod(world, pod, nodeName),
     signCertificate: (name, certificate) => signCertificate(world, name, certificate),
     cutWatches: (resource) => endWatches("broken", resource),
@@ -188,15 +193,15 @@ function clientSettings(
   };
 }
 
-function updatePod(
+function updateObjectOf(
   world: ReturnType<typeof createApiWorld>,
-  pod: ObjectRef,
-  subresource: "status" | "resize" | "ephemeralcontainers",
-  change: { readonly status: PodStatus } | { readonly spec: PodSpec },
+  [resource, subresource]: readonly ["pods" | "resourceclaims", "status" | "resize" | "ephemeralcontainers"],
+  ref: ObjectRef,
+  change: { readonly status: unknown } | { readonly spec: PodSpec },
 ): void {
-  const old = world.store.get("pods", keyOf(pod));
-  if (old === undefined) throw notFound("pods", pod.name);
-  updateObject(world, { resource: "pods", identity: ADMIN, subresource }, { ...old, ...change });
+  const old = world.store.get(resource, keyOf(ref));
+  if (old === undefined) throw notFound(resource, ref.name);
+  updateObject(world, { resource, identity: ADMIN, subresource }, { ...old, ...change });
 }
 
 function signCertificate(world: ReturnType<typeof createApiWorld>, name: string, certificate: string): void {

@@ -12,8 +12,8 @@ import { hostPortsOf, nodeMisfit, type TakenPart } from "./nodeMisfit.ts";
 import { createPodSandboxes } from "./podSandboxes.ts";
 import { createStayingPods } from "./stayingPods.ts";
 
-/** Refusals by the CPU and memory manager: the place of what is free counts, not its amount. */
-const FOR_HARDWARE = /\[memorymanager\]|not enough cpus available/;
+/** Refusals by the managers of hardware: the place of what is free counts, not its amount, and plugins may refuse. */
+const FOR_HARDWARE = /: Allocate failed due to /;
 
 /**
  * Whether a rejection has a reason of capacity. The checker knows only the resources of the configuration: the amount

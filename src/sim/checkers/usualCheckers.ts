@@ -2,6 +2,7 @@
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { admittedFits } from "./admittedFits.ts";
+import { claimsPrepared } from "./claimsPrepared.ts";
 import { deletedOnceStopped } from "./deletedOnceStopped.ts";
 import { configNeverOlder } from "./configNeverOlder.ts";
 import { disjointUserIds } from "./disjointUserIds.ts";
@@ -21,6 +22,7 @@ import { oneIncarnation } from "./oneIncarnation.ts";
 import { oneLiveInstance } from "./oneLiveInstance.ts";
 import { oneMirror } from "./oneMirror.ts";
 import { oneSandbox } from "./oneSandbox.ts";
+import { ownDevices } from "./ownDevices.ts";
 import { ownCpus } from "./ownCpus.ts";
 import { ownMemory } from "./ownMemory.ts";
 import { oomKillsAreTold } from "./oomKillsAreTold.ts";
@@ -85,6 +87,7 @@ export function usualCheckers(config: CheckedConfig): readonly SimChecker[] {
     evictedAreTold(),
     pressureLasts(config),
     oomKillsAreTold(),
+    ...(hardware === undefined ? [] : [ownDevices(), claimsPrepared()]),
     ...(hardware?.cpus === undefined ? [] : [ownCpus()]),
     ...(hardware?.memory === undefined ? [] : [ownMemory(hardware.memory)]),
   ];

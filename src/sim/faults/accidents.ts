@@ -11,6 +11,8 @@ import type { WorkloadOwners } from "../workload/workloadOwners.ts";
 import type { ApiFaults } from "./apiFaults.ts";
 import type { FaultDice } from "./faultDice.ts";
 import type { FaultKind } from "./faultKinds.ts";
+import type { SimHardware } from "../hardware/simHardware.ts";
+import { hardwareAccidents } from "./hardwareFaults.ts";
 import { createOutages, type Later, type Outages } from "./outages.ts";
 import type { PageFaults } from "./pageFaults.ts";
 import { createResourceFaults } from "./resourceFaults.ts";
@@ -38,6 +40,7 @@ export interface Surroundings {
   readonly owners?: Pick<WorkloadOwners, "spoilManifest" | "replacePod" | "takeResources" | "annotatePod">;
   readonly page?: PageFaults;
   readonly api?: { readonly server: SimApiServer; readonly faults: ApiFaults };
+  readonly hardware?: SimHardware | undefined;
 }
 
 /** Causes accidents on a node until `durationMs`. */
@@ -52,7 +55,7 @@ export function createAccidents(
       if (!dice.isHealed) action();
     }, ms);
   };
-  const { owners, page, api } = surroundings;
+  const { owners, page, api, hardware } = surroundings;
   const outages = createOutages(node, later);
   const resources = createResourceFaults(node);
   const accidents: AccidentTable = {
@@ -71,6 +74,7 @@ export function createAccidents(
     ...containerAccidents(node),
     ...resources.accidents,
     ...(owners && ownerAccidents(owners)),
+    ...(hardware && hardwareAccidents(node, hardware, later)),
   };
   for (const [kind, happen] of Object.entries(accidents) as [FaultKind, Accident][]) {
     for (let minute = 0; minute * MINUTE_MS < durationMs; minute += 1) {
@@ -86,6 +90,7 @@ export function createAccidents(
       node.host.disk.fill("/", FILLER, {});
       resources.heal();
       page?.comeBack();
+      hardware?.heal();
       api?.faults.heal(api.server);
       if (api !== undefined) node.see({ kind: "apiServer", isUp: true });
       node.clock.setDriftPpm(0);

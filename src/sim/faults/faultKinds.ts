@@ -17,6 +17,7 @@ interface FaultKindInfo {
     | "mount"
     | "unmount"
     | "write"
+    | "plugin call"
     | "hour";
   /** Highest rate the default draws. */
   readonly highest: number;
@@ -85,6 +86,14 @@ export const FAULT_KINDS = {
   volumeGrows: { per: "start", highest: 0.3, about: "a program writes up to 20 GiB to an emptyDir" },
   pidsTaken: { per: "hour", highest: 4, about: "other programs leave up to 4,000 process ids for up to 20 min" },
   filesGrow: { per: "start", highest: 0.3, about: "a program creates up to 1,000,000 files in an emptyDir" },
+  pluginFails: { per: "plugin call", highest: 0.3, about: "a device plugin or driver fails, nothing happened" },
+  pluginReplyLost: { per: "plugin call", highest: 0.2, about: "a device plugin or driver fails, but it happened" },
+  pluginSlow: { per: "plugin call", highest: 0.3, about: "a device plugin or driver takes up to 25 s longer" },
+  pluginLies: { per: "plugin call", highest: 0.2, about: "a device plugin or driver answers what cannot be used" },
+  pluginHangs: { per: "plugin call", highest: 0.05, about: "a device plugin or driver does not answer" },
+  pluginEnds: { per: "hour", highest: 20, about: "a device plugin or driver ends, and starts up to 6 min later" },
+  pluginRestarts: { per: "hour", highest: 12, about: "a device plugin or driver registers again, in another way" },
+  devicesChange: { per: "hour", highest: 40, about: "devices become ill, vanish from their list, or come back" },
 } as const satisfies Readonly<Record<string, FaultKindInfo>>;
 
 /** Name of a kind. */

@@ -103,4 +103,6 @@ export interface SimChange {
   /** CPUs and NUMA nodes of a created container that is not to run on all. */
   readonly cpus?: string;
   readonly mems?: string;
+  /** CDI names of the devices of a created container. */
+  readonly devices?: readonly string[];
 }

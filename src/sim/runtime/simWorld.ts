@@ -109,8 +109,11 @@ function placeOf(resources: SimContainer["resources"]): Pick<SimChange, "cpus" |
   return { ...(cpus !== "" && { cpus }), ...(mems !== "" && { mems }) };
 }
 
-function changeDetails(kind: SimChange["kind"], { phase, image, resources }: SimContainer): Partial<SimChange> {
-  if (kind === "container created") return { imageId: image.id, ...placeOf(resources) };
+function changeDetails(kind: SimChange["kind"], { phase, image, resources, config }: SimContainer): Partial<SimChange> {
+  if (kind === "container created") {
+    const devices = config.CDIDevices.map(({ name }) => name);
+    return { imageId: image.id, ...placeOf(resources), ...(devices.length > 0 && { devices }) };
+  }
   if (kind !== "container exited" || phase.kind !== "exited") return {};
   return { exitCode: phase.exitCode, reason: phase.reason };
 }

@@ -10,6 +10,7 @@ import type { SimApiServer } from "../apiServer/simApiServer.ts";
 import type { Prng } from "../prng.ts";
 import type { SimNode } from "../simNode.ts";
 import { podManifest, SIM_NAMESPACE, type SimPodPlan } from "./workload.ts";
+import { neededResources } from "./workloadDevices.ts";
 import { resizedSpec, resizeText, type SimResizeStep } from "./workloadSizes.ts";
 
 type ApiPod = Wire<V1Pod>;
@@ -36,14 +37,14 @@ export type OwnedApiPods = ReturnType<typeof createOwnedApiPods>;
 
 /** Creates the record, which is empty, of pods on a node. */
 export function createOwnedApiPods(node: SimNode, server: SimApiServer) {
-  const { nodeName } = node.config;
   const made = new Map<string, MadePod>();
   const podOf = (name: string): ApiPod | undefined => server.object("pods", refOf(name));
+  const bind = createBinder(node, server);
   const create = (plan: SimPodPlan, revision: number): void => {
     node.note(`create pod ${plan.name}`);
     made.set(plan.name, { plan, revision, successor: undefined });
     server.put("pods", manifestOf(plan, revision));
-    server.schedule(refOf(plan.name), nodeName);
+    bind(plan);
   };
   const edit = ({ plan }: MadePod, revision: number): void => {
     node.note(`edit pod ${plan.name}`);
@@ -91,6 +92,37 @@ export function createOwnedApiPods(node: SimNode, server: SimApiServer) {
       made.set(known.plan.name, { ...known, successor: undefined });
       remove(known.plan.name, graceSeconds);
     },
+  };
+}
+
+/** Returns the function that binds a pod once the Node has the resources that the pod asks for, as a scheduler does. */
+function createBinder({ config: { nodeName }, scheduler }: SimNode, server: SimApiServer) {
+  const waiting = new Map<string, readonly string[]>();
+  const hasAll = (resources: readonly string[]): boolean => {
+    const { allocatable = {} } = server.object("nodes", { name: nodeName })?.status ?? {};
+    return resources.every((resource) => Number(allocatable[resource] ?? 0) > 0);
+  };
+  const bindReady = (): void => {
+    for (const [name, resources] of [...waiting]) {
+      const pod = server.object("pods", refOf(name));
+      if (pod !== undefined && !isDeleting(pod) && !hasAll(resources)) continue;
+      waiting.delete(name);
+      if (pod !== undefined && !isDeleting(pod) && (pod.spec?.nodeName ?? "") === "") {
+        server.schedule(refOf(name), nodeName);
+      }
+    }
+  };
+  server.changes$.subscribe({
+    next: ({ resource }) => {
+      if (resource === "nodes" && waiting.size > 0) scheduler.schedule(bindReady);
+    },
+  });
+  return ({ name, deviceUse }: SimPodPlan): void => {
+    if (deviceUse === undefined) server.schedule(refOf(name), nodeName);
+    else {
+      waiting.set(name, neededResources(deviceUse));
+      bindReady();
+    }
   };
 }
 

@@ -14,6 +14,7 @@ import {
 } from "./workloadConfig.ts";
 import { type Fields, POD_KINDS } from "./podKinds.ts";
 import { drawPinning, pinnedSpec, type SimPinning } from "./workloadPinning.ts";
+import { deviceSpec, drawDeviceUse, type SimDeviceUse } from "./workloadDevices.ts";
 import { type SimTenancy, tenantSpec } from "./workloadTenants.ts";
 import { drawMounting, mountedSpec, type SimMounting } from "./workloadVolumes.ts";
 import { drawResizes, drawSizing, type SimResizeStep, type SimSizing, sizedSpec } from "./workloadSizes.ts";
@@ -49,6 +50,8 @@ export interface SimPodPlan {
   readonly tenancy?: SimTenancy;
   /** Set only on nodes that give pods hardware of their own. */
   readonly pinning?: SimPinning;
+  /** Set only for API pods on nodes with device plugins and drivers. */
+  readonly deviceUse?: SimDeviceUse;
   readonly steps: readonly SimPodStep[];
 }
 
@@ -72,9 +75,10 @@ const pickKind = (prng: Prng): string => {
 
 /**
  * Kinds of workloads: `drawn` from the seed, with pods that fail among them; `steady`: healthy pods on a modern runtime;
- * `pinned`: drawn, on a node of two NUMA nodes that gives pods CPUs and memory of their own.
+ * `cores`: drawn, on a node of two NUMA nodes that gives pods CPUs and memory of their own; `pinned`: such a node with device
+ * plugins and drivers, and pods that ask for devices.
  */
-export const WORKLOADS = ["drawn", "steady", "pinned"] as const;
+export const WORKLOADS = ["drawn", "steady", "cores", "pinned"] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
 /** Returns API pods that start at once, run forever and never change, like most pods of a real fleet. */
@@ -127,8 +131,15 @@ export function drawWorkload(
   });
 }
 
-/** Returns the pods of a node that gives them hardware of their own; none of them is resized. */
-export const pinnedWorkload = (
+/** Returns the pods of a node that also has devices. */
+export const pinnedWorkload: typeof coresWorkload = (seed, options) =>
+  coresWorkload(seed, options).map((plan, index) => {
+    const deviceUse = plan.source === "api" ? drawDeviceUse(createPrng(`${seed}/devices/${index}`)) : undefined;
+    return deviceUse === undefined ? plan : { ...plan, deviceUse };
+  });
+
+/** Returns the pods of a node that gives them CPUs and memory of their own; none of them is resized. */
+export const coresWorkload = (
   seed: string | number,
   options: Parameters<typeof drawWorkload>[1],
 ): readonly SimPodPlan[] =>
@@ -198,7 +209,20 @@ function drawStep(
  * their image.
  */
 export function podManifest(plan: SimPodPlan, revision: number): Fields {
-  const { name, kind, source, graceSeconds, image, sizing, configuring, mounting, tenancy, pinning, priority } = plan;
+  const {
+    name,
+    kind,
+    source,
+    graceSeconds,
+    image,
+    sizing,
+    configuring,
+    mounting,
+    tenancy,
+    pinning,
+    priority,
+    deviceUse,
+  } = plan;
   const tagged = source === "api" ? `${image}.${revision}` : image;
   const { containers, ...spec } = (POD_KINDS[kind] ?? POD_KINDS["steady"])?.spec(tagged) ?? {};
   const env = source === "api" ? {} : { env: [{ name: "REVISION", value: String(revision) }] };
@@ -212,7 +236,7 @@ export function podManifest(plan: SimPodPlan, revision: number): Fields {
     kind: "Pod",
     metadata: { name, namespace: SIM_NAMESPACE },
     spec: mountedSpec(
-      tenantSpec(pinnedSpec(sizedSpec(made, sizing), pinning), tenancy),
+      tenantSpec(deviceSpec(pinnedSpec(sizedSpec(made, sizing), pinning), deviceUse, name), tenancy),
       mounting,
       configuring && { name: configNameOf(configuring, name), hasSecret: configuring.hasSecret },
     ),

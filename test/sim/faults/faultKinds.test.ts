@@ -15,6 +15,17 @@ const NOT_MET: ReadonlySet<FaultKind> = new Set<FaultKind>([
   "unmountFails",
   "volumeWriteFails",
 ]);
+/** Only nodes with devices have plugins. */
+const OF_PLUGINS: ReadonlySet<FaultKind> = new Set<FaultKind>([
+  "pluginFails",
+  "pluginReplyLost",
+  "pluginSlow",
+  "pluginLies",
+  "pluginHangs",
+  "pluginEnds",
+  "pluginRestarts",
+  "devicesChange",
+]);
 const ratesOf = (rate: (kind: FaultKind) => number): FaultRates =>
   Object.fromEntries(KINDS.map((kind) => [kind, rate(kind)])) as FaultRates;
 
@@ -35,7 +46,21 @@ describe("the kinds of faults", () => {
       faults: EVERYTHING,
     });
     expect([outcome, violations]).toEqual(["ok", []]);
-    expect(KINDS.filter((kind) => (faults[kind] ?? 0) === 0 && !NOT_MET.has(kind))).toEqual([]);
+    expect(KINDS.filter((kind) => (faults[kind] ?? 0) === 0 && !NOT_MET.has(kind) && !OF_PLUGINS.has(kind))).toEqual(
+      [],
+    );
+  });
+
+  it("of plugins all occur on a node with devices, which reaches the desired state afterwards", () => {
+    const { outcome, violations, faults } = simulateSeed({
+      seed: "plugins",
+      pods: 6,
+      durationMs: 30 * 60_000,
+      workload: "pinned",
+      faults: ratesOf((kind) => (!OF_PLUGINS.has(kind) ? 0 : FAULT_KINDS[kind].per === "hour" ? 40 : 0.15)),
+    });
+    expect([outcome, violations]).toEqual(["ok", []]);
+    expect([...OF_PLUGINS].filter((kind) => (faults[kind] ?? 0) === 0)).toEqual([]);
   });
 
   it("are drawn up to their highest rates, some of them in each run", () => {

@@ -5,7 +5,7 @@ import { type Mutant, withRuntime } from "./mutant.ts";
 export const crowdedShare: Mutant = {
   bug: "the shared CPUs have those of containers alone",
   caughtBy: "ownCpus",
-  workload: "pinned",
+  workload: "cores",
   createKubelet: withRuntime((runtime) => ({
     updateContainerResources: (request, options) =>
       runtime.updateContainerResources(

@@ -4,6 +4,6 @@ import { type Mutant, withAssignment } from "./mutant.ts";
 export const doubleBooking: Mutant = {
   bug: "a CPU is given to two containers",
   caughtBy: "ownCpus",
-  workload: "pinned",
+  workload: "cores",
   createKubelet: withAssignment((assign) => (pod, _others, kept) => assign(pod, [], kept)),
 };

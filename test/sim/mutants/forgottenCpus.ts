@@ -4,7 +4,7 @@ import { type Mutant, withAssignment } from "./mutant.ts";
 export const forgottenCpus: Mutant = {
   bug: "a restart of the kubelet moves a container to other CPUs",
   caughtBy: "ownCpus",
-  workload: "pinned",
+  workload: "cores",
   createKubelet: withAssignment((assign) => (pod, others, kept) => {
     if (kept === undefined) return assign(pod, others, undefined);
     const own = new Map([...kept].map(([name, { cpus = [] }]) => [name, { cpus }]));

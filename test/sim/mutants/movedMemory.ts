@@ -13,6 +13,6 @@ const forgetMemory =
 export const movedMemory: Mutant = {
   bug: "a NUMA node gives out more memory than it has",
   caughtBy: "ownMemory",
-  workload: "pinned",
+  workload: "cores",
   createKubelet: withAssignment(forgetMemory),
 };

@@ -2,17 +2,19 @@
  * Broken kubelets: the production kubelet behind ports that carry a bug. Each restart of the kubelet resets the bug's
  * memory.
  */
-import { concat, ignoreElements, type Observable, of, tap } from "rxjs";
+import { concat, ignoreElements, map, type Observable, of, tap } from "rxjs";
 import type { PodStatus } from "../../../src/core/api.ts";
 import { POD_UID_LABEL } from "../../../src/core/container/labels.ts";
 import { podUid } from "../../../src/core/ids.ts";
 import { podDir } from "../../../src/core/paths.ts";
 import type { AssignHardware } from "../../../src/core/topology/hardware.ts";
+import type { NodeHardware } from "../../../src/core/topology/nodeHardware.ts";
 import type { Container } from "../../../src/gen/cri.ts";
 import { createKubelet } from "../../../src/kubelet.ts";
 import type { ApiServer } from "../../../src/ports/apiServer.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
 import type { ImageService, RuntimeService } from "../../../src/ports/cri.ts";
+import type { DraDriver, DraDriverMap } from "../../../src/ports/draDrivers.ts";
 import type { KubeletPorts } from "../../../src/ports/kubeletPorts.ts";
 import { type FaultRates, noFaults } from "../../../src/sim/faults/faultKinds.ts";
 import type { CreateKubelet } from "../../../src/sim/simKubelet.ts";
@@ -44,16 +46,33 @@ export const withRuntime = (
   alter: (runtime: RuntimeService, ports: KubeletPorts) => Partial<RuntimeService>,
 ): CreateKubelet => withPorts((ports) => ({ runtime: { ...ports.runtime, ...alter(ports.runtime, ports) } }));
 
-/** Creates a kubelet that gives out hardware in another way. */
-export const withAssignment =
-  (alter: (assign: AssignHardware) => AssignHardware): CreateKubelet =>
+/** Creates a kubelet with other managers of hardware. */
+export const withHardware =
+  (alter: (hardware: NodeHardware) => Partial<NodeHardware>): CreateKubelet =>
   (config, ports) => {
     const { hardware } = config;
     return createKubelet(
-      hardware === undefined ? config : { ...config, hardware: { ...hardware, assign: alter(hardware.assign) } },
+      hardware === undefined ? config : { ...config, hardware: { ...hardware, ...alter(hardware) } },
       ports,
     );
   };
+
+/** Creates a kubelet that gives out hardware in another way. */
+export const withAssignment = (alter: (assign: AssignHardware) => AssignHardware): CreateKubelet =>
+  withHardware(({ assign, assignWith }) => ({
+    assign: alter(assign),
+    assignWith: (managers) => alter(assignWith(managers)),
+  }));
+
+/** Creates a kubelet with some requests to drivers replaced. */
+export const withDrivers = (alter: (driver: DraDriver, ports: KubeletPorts) => Partial<DraDriver>): CreateKubelet =>
+  withPorts((ports) => {
+    const { draDrivers } = ports;
+    if (draDrivers === undefined) return {};
+    const altered = (drivers: DraDriverMap): DraDriverMap =>
+      new Map([...drivers].map(([name, driver]) => [name, { ...driver, ...alter(driver, ports) }]));
+    return { draDrivers: { follow: (plugins$) => draDrivers.follow(plugins$).pipe(map(altered)) } };
+  });
 
 /** Creates a kubelet with some image requests replaced. */
 export const withImages = (alter: (images: ImageService) => Partial<ImageService>): CreateKubelet =>

@@ -37,6 +37,12 @@ import { restartedWhileStopping } from "./restartedWhileStopping.ts";
 import { reversedPriorities } from "./reversedPriorities.ts";
 import { revivedPods } from "./revivedPods.ts";
 import { secondMirror } from "./secondMirror.ts";
+import { sharedDevices } from "./sharedDevices.ts";
+import { forgottenDevices } from "./forgottenDevices.ts";
+import { hastyStarts } from "./hastyStarts.ts";
+import { hastyUnprepares } from "./hastyUnprepares.ts";
+import { leakedClaims } from "./leakedClaims.ts";
+import { keptDevices } from "./keptDevices.ts";
 import { sharedUserIds } from "./sharedUserIds.ts";
 import { sidecarsFirst } from "./sidecarsFirst.ts";
 import { silentDisruptions } from "./silentDisruptions.ts";
@@ -105,6 +111,12 @@ const MUTANTS: readonly Mutant[] = [
   forgottenCpus,
   movedMemory,
   stayingCrowd,
+  sharedDevices,
+  forgottenDevices,
+  hastyStarts,
+  hastyUnprepares,
+  leakedClaims,
+  keptDevices,
 ];
 
 /** Returns the first seed whose run the checker reports; undefined beyond the limit. */

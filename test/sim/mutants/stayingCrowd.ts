@@ -5,7 +5,7 @@ import { type Mutant, withRuntime } from "./mutant.ts";
 export const stayingCrowd: Mutant = {
   bug: "containers stay on CPUs that a container got for itself",
   caughtBy: "hardwareSettles",
-  workload: "pinned",
+  workload: "cores",
   createKubelet: withRuntime((runtime) => ({
     updateContainerResources: (request, options) =>
       request.linux?.cpusetCpus === "" ? runtime.updateContainerResources(request, options) : of({}),

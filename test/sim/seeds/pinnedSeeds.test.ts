@@ -6,20 +6,34 @@ import { SEED_PATIENCE_MS } from "../../support/seedRun.ts";
 
 const FRESH_SEEDS = 10;
 
-describe("a node that gives pods CPUs and memory of their own, under all faults", () => {
+describe("a node that gives pods CPUs, memory and devices of their own, under all faults", () => {
   const fresh = Array.from({ length: FRESH_SEEDS }, () => systemRandom.uuid().slice(0, 8));
   process.stdout.write(`      fresh seeds of --workload=pinned, 12 pods, 30 min: ${fresh.join(" ")}\n`);
+
+  const failureOf = (seed: string | number, workload: "cores" | "pinned"): string => {
+    const result = simulateSeed({ seed, pods: 12, durationMs: 30 * 60_000, workload });
+    return result.outcome === "ok" ? "" : simSummary(result);
+  };
 
   it.each<readonly [seed: string | number, why: string]>([
     [83, "a failed move of a container took effect after a later one"],
     [3, "the checkpoint of a stopped pod held CPUs of a running one after a restart"],
     [20, "a round of moves used the shared CPUs of its start after slow calls"],
+  ])(
+    "keeps every rule of a node without devices: seed %s, %s",
+    (seed) => {
+      expect(failureOf(seed, "cores")).toBe("");
+    },
+    SEED_PATIENCE_MS,
+  );
+
+  it.each<readonly [seed: string | number, why: string]>([
+    [16, "a pod that kept its devices over a boot was decided again and again while its plugin was away"],
     ...fresh.map((seed) => [seed, "drawn now"] as const),
   ])(
-    "keeps every rule: seed %s, %s",
+    "keeps every rule of a node with device plugins and drivers: seed %s, %s",
     (seed) => {
-      const result = simulateSeed({ seed, pods: 12, durationMs: 30 * 60_000, workload: "pinned" });
-      expect(result.outcome === "ok" ? "" : simSummary(result)).toBe("");
+      expect(failureOf(seed, "pinned")).toBe("");
     },
     SEED_PATIENCE_MS,
   );

@@ -1,0 +1,191 @@
+/** The world of a run: a node of the kind that the workload wants, its API server, its owners, and all faults around them. */
+import { createSimApiServer, type SimApiServer } from "./apiServer/simApiServer.ts";
+import { createApiFaults } from "./faults/apiFaults.ts";
+import type { ImageGcPolicy } from "../core/image/imageGc.ts";
+import { evictionThresholds } from "../core/eviction/thresholds.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { createAccidents } from "./faults/accidents.ts";
+import { createCallFaults } from "./faults/callFaults.ts";
+import { withEventFaults } from "./faults/eventFaults.ts";
+import type { FaultDice } from "./faults/faultDice.ts";
+import type { FaultRates } from "./faults/faultKinds.ts";
+import { pluginFaults } from "./faults/hardwareFaults.ts";
+import { createMountFaults } from "./faults/mountFaults.ts";
+import { createPageFaults } from "./faults/pageFaults.ts";
+import { slowReclaims } from "./faults/resourceFaults.ts";
+import { withProgramFaults, withPullFaults } from "./faults/programFaults.ts";
+import { createSimHardware, type SimHardware } from "./hardware/simHardware.ts";
+import { claimObservations } from "./simClusterObservations.ts";
+import { createHeapScheduler } from "./time/heapScheduler.ts";
+import { pinnedNode } from "./pinnedNode.ts";
+import { createPrng, type Prng } from "./prng.ts";
+import { createSimClock } from "./time/simClock.ts";
+import type { CreateKubelet } from "./simKubelet.ts";
+import { createSimNode, type SimNode } from "./simNode.ts";
+import type { SimObservation } from "./simObservation.ts";
+import { usualRegistry } from "./runtime/simRuntime.ts";
+import { startClaimOwners } from "./workload/claimOwners.ts";
+import { workloadPrograms } from "./workload/podKinds.ts";
+import { readsPage, type SimPodPlan, type Workload } from "./workload/workload.ts";
+import { SIM_DEVICES } from "./workload/workloadTenants.ts";
+import { workloadAnswers } from "./workload/workloadAnswers.ts";
+import { createWorkloadOwners, type WorkloadOwners } from "./workload/workloadOwners.ts";
+
+export interface SimRunOptions {
+  readonly seed: string | number;
+  readonly pods: readonly SimPodPlan[];
+  /** Length of the time of faults. */
+  readonly durationMs: number;
+  /** Kind of the node; default `drawn`. */
+  readonly workload?: Workload | undefined;
+  readonly rates: FaultRates;
+  /** Limits the faults to these; see FaultDice. */
+  readonly only?: ReadonlySet<string> | undefined;
+  /** Replaces the production kubelet, to verify that a broken one is detected. */
+  readonly createKubelet?: CreateKubelet | undefined;
+  readonly maxTraceLines?: number | undefined;
+  /** Observes every event, after trace and checkers. */
+  readonly watch?: ((observation: SimObservation) => void) | undefined;
+}
+
+/** The world; `heal` ends what faults have broken. */
+export interface SimRunWorld {
+  readonly node: SimNode;
+  readonly server: SimApiServer;
+  readonly owners: WorkloadOwners;
+  readonly hardware: SimHardware | undefined;
+  heal(): void;
+}
+
+/**
+ * Faults never interrupt the watches of such a node, so its server keeps no long history: a fleet has one server per
+ * node.
+ */
+const STEADY_NODE = { maxPods: 110, modern: true, readsPage: false, windowSize: 4 };
+
+const MIN_AGE_MS = 2 * 60_000;
+/** Upstream's limits, and lower ones that no eviction threshold precedes. */
+const IMAGE_GC: readonly ImageGcPolicy[] = [
+  { highPercent: 85, lowPercent: 80, minAgeMs: MIN_AGE_MS, maxAgeMs: 0 },
+  { highPercent: 70, lowPercent: 60, minAgeMs: MIN_AGE_MS, maxAgeMs: 0 },
+];
+
+const HARD = {
+  "memory.available": "100Mi",
+  "nodefs.available": "10%",
+  "nodefs.inodesFree": "5%",
+  "imagefs.available": "15%",
+  "imagefs.inodesFree": "5%",
+  "pid.available": "2k",
+};
+const SOFT = {
+  "memory.available": "768Mi",
+  "nodefs.available": "25Gi",
+  "nodefs.inodesFree": "1M",
+  "pid.available": "3k",
+};
+/** Upstream's hard thresholds and one for process ids; the same beside soft ones. */
+const EVICTION: readonly Partial<KubeletConfig>[] = [{}, SOFT].map((evictionSoft) => ({
+  evictionThresholds: evictionThresholds({
+    evictionHard: HARD,
+    evictionSoft,
+    evictionSoftGracePeriod: Object.fromEntries(Object.keys(evictionSoft).map((signal) => [signal, "1m30s"])),
+    evictionMinimumReclaim: {},
+    enforceNodeAllocatable: ["pods"],
+  }),
+  evictionMaxPodGraceSeconds: 30,
+}));
+
+/** Draws the kind of the node and its configuration. */
+function drawNode({ seed, workload, rates }: SimRunOptions) {
+  const draws = createPrng(`${seed}/node`);
+  const drawn = {
+    maxPods: draws.pick([110, 110, 20]),
+    modern: draws.chance(0.85),
+    readsPage: readsPage(seed),
+    windowSize: undefined,
+  };
+  const kind = workload === "steady" ? STEADY_NODE : drawn;
+  const isPinned = workload === "pinned" || workload === "cores";
+  const pinned = isPinned ? pinnedNode(createPrng(`${seed}/pinned`)) : undefined;
+  const config: Partial<KubeletConfig> = {
+    maxPods: kind.maxPods,
+    imageGc: createPrng(`${seed}/imageGc`).pick(IMAGE_GC),
+    ...(rates.pidsTaken > 0 ? createPrng(`${seed}/eviction`).pick(EVICTION) : {}),
+    sources: kind.readsPage ? ["file", "http", "api"] : ["file", "api"],
+    ...pinned?.config,
+  };
+  return { kind, config, registry: draws.fork("registry"), ...(pinned && { machine: pinned.machine }) };
+}
+
+/** Creates the world; no time has passed. */
+export function createRunWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
+  const { seed, durationMs, createKubelet, watch } = options;
+  const { kind, config, registry, ...drawn } = drawNode(options);
+  const crashKubelet = (afterMs: number, prng: Prng): void => accidents.crashKubelet(afterMs, prng);
+  const calls = createCallFaults(dice, crashKubelet);
+  const page = createPageFaults(dice);
+  const api = createApiFaults();
+  const scheduler = createHeapScheduler();
+  const clock = createSimClock(scheduler);
+  const server = createSimApiServer({
+    clock,
+    prng: createPrng(`${seed}/api`),
+    windowSize: kind.windowSize,
+    ...api.hooks,
+  });
+  const hardware =
+    options.workload === "pinned"
+      ? createSimHardware({
+          clock,
+          prng: createPrng(`${seed}/hardware`),
+          faults: pluginFaults(dice, crashKubelet),
+          bootId: () => node.host.machine.bootId,
+          see: (observation) => node.see(observation),
+        })
+      : undefined;
+  const node = createSimNode({
+    seed,
+    config,
+    ...drawn,
+    scheduler,
+    api: server,
+    modern: kind.modern,
+    devices: SIM_DEVICES,
+    objectStrategy: createPrng(`${seed}/objects`).pick(["Watch", "Watch", "Watch", "Cache", "Get"]),
+    programs: withProgramFaults(workloadPrograms, dice),
+    registry: withPullFaults(usualRegistry(registry), dice),
+    answers: workloadAnswers,
+    callFault: calls.callFault,
+    goesOn: calls.goesOn,
+    ...createMountFaults(dice),
+    reclaimMs: slowReclaims(dice),
+    pageFate: page.fate,
+    adaptRuntime: (runtime, clock) => withEventFaults(runtime, dice, clock),
+    maxLogLines: 1_000,
+    ...(hardware && portsOf(hardware)),
+    ...(watch === undefined ? {} : { watch }),
+    ...(options.maxTraceLines === undefined ? {} : { maxTraceLines: options.maxTraceLines }),
+    ...(createKubelet === undefined ? {} : { createKubelet }),
+  });
+  server.put("nodes", { metadata: { name: node.config.nodeName } });
+  const owners = createWorkloadOwners(node, server, options.pods);
+  if (hardware !== undefined) {
+    startClaimOwners(node, server);
+    claimObservations(server).subscribe({ next: (observation) => node.see(observation) });
+  }
+  const around = { owners, page, api: { server, faults: api }, hardware };
+  const accidents = createAccidents(node, around, dice, durationMs);
+  return {
+    node,
+    server,
+    owners,
+    hardware,
+    heal() {
+      owners.heal();
+      accidents.heal();
+    },
+  };
+}
+
+const portsOf = ({ ports: { draDrivers, ...others } }: SimHardware) => ({ ...others, draDrivers: () => draDrivers });

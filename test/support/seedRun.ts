@@ -2,6 +2,7 @@
 import { simSummary } from "../../src/commands/simSummary.ts";
 import type { FaultRates } from "../../src/sim/faults/faultKinds.ts";
 import { simulateSeed } from "../../src/sim/simulateSeed.ts";
+import { systemRandom } from "../../src/sources/systemRandom.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -28,3 +29,12 @@ export function failureOf(
   const without = faults === "default" ? "" : " (without the kinds of faults that came later)";
   return `repeat with: rxlet simulate --seed ${seed} --pods ${pods} --duration ${minutes}m${without}\n${simSummary(result)}`;
 }
+
+/**
+ * Returns seeds beside the regression seeds: the same in each run, so that a run of the tests repeats the one before, or
+ * new ones with RXLET_FRESH_SEEDS=1.
+ */
+export const furtherSeeds = (name: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) =>
+    process.env["RXLET_FRESH_SEEDS"] === "1" ? systemRandom.uuid().slice(0, 8) : `${name}-${index}`,
+  );

@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { simSummary } from "../../../src/commands/simSummary.ts";
 import { simulateSeed } from "../../../src/sim/simulateSeed.ts";
-import { systemRandom } from "../../../src/sources/systemRandom.ts";
-import { SEED_PATIENCE_MS } from "../../support/seedRun.ts";
+import { furtherSeeds, SEED_PATIENCE_MS } from "../../support/seedRun.ts";
 
-const FRESH_SEEDS = 10;
+const SEEDS = 10;
 
 describe("a node that gives pods CPUs, memory and devices of their own, under all faults", () => {
-  const fresh = Array.from({ length: FRESH_SEEDS }, () => systemRandom.uuid().slice(0, 8));
-  process.stdout.write(`      fresh seeds of --workload=pinned, 12 pods, 30 min: ${fresh.join(" ")}\n`);
+  const further = furtherSeeds("pinned", SEEDS);
+  process.stdout.write(`      further seeds of --workload=pinned, 12 pods, 30 min: ${further.join(" ")}\n`);
 
   const failureOf = (seed: string | number, workload: "cores" | "pinned"): string => {
     const result = simulateSeed({ seed, pods: 12, durationMs: 30 * 60_000, workload });
@@ -29,7 +28,7 @@ describe("a node that gives pods CPUs, memory and devices of their own, under al
 
   it.each<readonly [seed: string | number, why: string]>([
     [16, "a pod that kept its devices over a boot was decided again and again while its plugin was away"],
-    ...fresh.map((seed) => [seed, "drawn now"] as const),
+    ...further.map((seed) => [seed, "no regression"] as const),
   ])(
     "keeps every rule of a node with device plugins and drivers: seed %s, %s",
     (seed) => {

@@ -9,7 +9,7 @@ import { newPod } from "../support/simApi.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { startRuntime } from "./embeddedRuntimeSetup.ts";
 
-const WAIT_MS = 40_000;
+const WAIT_MS = 90_000;
 const container = { name: "main", image: "rxlet.dev/host", command: ["sleep", "600"] };
 
 describe("a daemon with a kubeconfig", () => {

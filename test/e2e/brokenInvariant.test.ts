@@ -12,7 +12,7 @@ import { startRuntime } from "./embeddedRuntimeSetup.ts";
 
 const PROGRAM = fileURLToPath(new URL("../support/brokenProgram.ts", import.meta.url));
 const DAEMON = fileURLToPath(new URL("../support/brokenDaemon.ts", import.meta.url));
-const WAIT_MS = 40_000;
+const WAIT_MS = 90_000;
 
 const pod = (name: string, more: object = {}, spec: object = {}) => ({
   apiVersion: "v1",

@@ -13,7 +13,7 @@ import { waitFor } from "../support/waitFor.ts";
 import { type ContainerdNode, containerdNode, type NodeOptions } from "./containerdNode.ts";
 
 /** A wait that takes longer, even on a busy machine, fails. */
-const WAIT_MS = 40_000;
+const WAIT_MS = 90_000;
 
 /** A node as its cluster sees it. */
 export interface ClusterNode {

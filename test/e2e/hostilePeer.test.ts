@@ -10,7 +10,7 @@ const MORE_MIB = 512;
 const median = (times: readonly number[]): number =>
   times.toSorted((a, b) => a - b)[Math.ceil(times.length / 2) - 1] ?? Number.NaN;
 
-it("leave an administrator his answers, and the daemon its memory", { timeout: 240_000 }, async () => {
+it("leave an administrator his answers, and the daemon its memory", { timeout: 480_000 }, async () => {
   const { aloneMs, attackedMs, retries, rssMib, connections, ended, tokenReviews } = await attackNode({
     floorMs: 5_000,
     attackMs: 30_000,

@@ -42,7 +42,7 @@ describeOnContainerd("a hostile tenant on a node", (installation) => {
     dead?.close();
   });
 
-  it("harms no other pod and no lease, and all its pods can be deleted", { timeout: 240_000 }, async () => {
+  it("harms no other pod and no lease, and all its pods can be deleted", { timeout: 480_000 }, async () => {
     const good = Array.from({ length: GOOD_PODS }, (_, index) => `good-${index}`);
     for (const name of good) {
       const httpGet = { host: "127.0.0.1", port, path: `/${name}` };

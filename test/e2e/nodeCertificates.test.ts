@@ -20,7 +20,7 @@ import { startRuntime } from "./embeddedRuntimeSetup.ts";
 
 const NODE = "test-node";
 const TOKEN = "abcdef.0123456789abcdef";
-const WAIT_MS = 40_000;
+const WAIT_MS = 90_000;
 const HOUR_MS = 3_600_000;
 /** Returns the certificate of a loopback server, as DER; undefined while it presents none. */
 const servedCertificate = (port: number): Promise<Buffer | undefined> =>

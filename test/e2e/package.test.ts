@@ -17,7 +17,7 @@ import { removeFolder } from "../support/removeFolder.ts";
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 /** Packing compiles everything, installing unpacks all dependencies. */
-const INSTALL_MS = 180_000;
+const INSTALL_MS = 600_000;
 
 const textOf = (path: string): string => readFileSync(join(REPOSITORY, path), "utf8");
 const manifest = JSON.parse(textOf("package.json")) as { readonly version: string };

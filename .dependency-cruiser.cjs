@@ -10,6 +10,7 @@ const only = (name, from, to, comment) => ({
 const PIPELINE_DIRECTORIES = {
   certificates: [],
   cluster: [],
+  csi: [],
   projections: [],
   devices: ["plugins"],
   plugins: [],

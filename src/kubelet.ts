@@ -19,7 +19,7 @@
  *     oomWatcher, hostAddresses, podCidr, nodeCgroups, nodeProcesses, containerCpus, hardwareState, pluginManager, devices,
  *     clusterNode (registration, lease, node status).
  */
-import { concat, map, merge, type Observable, Subject, switchMap, takeUntil, tap } from "rxjs";
+import { concat, EMPTY, map, merge, type Observable, Subject, switchMap, takeUntil, tap } from "rxjs";
 import type { Node } from "./core/api.ts";
 import { NO_ALLOCATIONS, withKeptDevices } from "./core/device/deviceAllocations.ts";
 import type { KubeletConfig } from "./core/kubeletConfig.ts";
@@ -31,6 +31,7 @@ import type { DynamicResources } from "./pipelines/dra/dynamicResources.ts";
 import { leftoverClaims } from "./pipelines/dra/leftoverClaims.ts";
 import { clusterNode } from "./pipelines/cluster/clusterNode.ts";
 import { runtimeClasses, services } from "./pipelines/cluster/knownObjects.ts";
+import { createCsiRegistration } from "./pipelines/csi/csiRegistration.ts";
 import { drained } from "./pipelines/drain.ts";
 import type { EvictionTools } from "./pipelines/eviction/evictionContext.ts";
 import { evictionManager } from "./pipelines/eviction/evictionManager.ts";
@@ -46,6 +47,7 @@ import { nodeCgroups } from "./pipelines/node/nodeCgroups.ts";
 import { nodeProcesses } from "./pipelines/node/nodeProcesses.ts";
 import { oomWatcher } from "./pipelines/node/oomWatcher.ts";
 import { podCidr } from "./pipelines/node/podCidr.ts";
+import { pluginEvents } from "./pipelines/plugins/pluginHandlers.ts";
 import { pluginManager } from "./pipelines/plugins/pluginManager.ts";
 import { podCommands } from "./pipelines/podCommands.ts";
 import { podConfig } from "./pipelines/podConfig.ts";
@@ -187,9 +189,14 @@ function runFirst(run: Run, ports: KubeletPorts, { nodeName }: KubeletConfig): v
   run("recorder", { reads: ["events"] }, ({ events }) => ports.recordEvents(events.values$));
   run("runtimeClasses", { reads: ["configObjects"], writes: ["runtimeClasses"] }, (use) => runtimeClasses(ports, use));
   run("services", { writes: ["services"] }, (use) => services(ports, use));
-  run("pluginManager", { writes: ["plugins"] }, (use) =>
-    pluginManager(ports, { DevicePlugin: devicePluginHandler, DRAPlugin: draPluginHandler }, use.plugins),
-  );
+  run("pluginManager", { reads: ["node"], writes: ["plugins", "csiDrivers"] }, (use) => {
+    const csi = createCsiRegistration(ports, use.node, use.csiDrivers);
+    const handlers = { DevicePlugin: devicePluginHandler, DRAPlugin: draPluginHandler, ...(csi && { CSIPlugin: csi }) };
+    return merge(
+      csi?.follow(pluginEvents(use.plugins, "CSIPlugin")) ?? EMPTY,
+      pluginManager(ports, handlers, use.plugins),
+    );
+  });
   run("devices", DEVICE_PLACES, (use) =>
     followDevices(ports, use, { nodeName, event: (event) => use.events.push(event) }).pipe(
       tap(() => use.registryInputs.push({ kind: "devices" })),
@@ -265,6 +272,7 @@ const CLUSTER_PLACES = {
     "pressures",
     "addresses",
     "devices",
+    "csiDrivers",
   ],
   writes: ["node", "images", "events"],
 } as const;

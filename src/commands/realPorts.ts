@@ -9,6 +9,7 @@ import type { ApiLanes } from "../ports/apiServer.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { storeEvents } from "../sinks/apiEvents.ts";
 import { createCredentialPlugins } from "../sinks/credentialPlugins.ts";
+import { createCsiDrivers } from "../sinks/csiDrivers.ts";
 import { createDraDrivers } from "../sinks/draDrivers.ts";
 import { recordEvents } from "../sinks/events.ts";
 import { createDevicePlugins } from "../sinks/devicePlugins.ts";
@@ -69,6 +70,7 @@ export function realPorts(
       registration: createPluginRegistration(clock),
     },
     draDrivers: api && createDraDrivers({ clock, telemetry }),
+    csiDrivers: api && createCsiDrivers({ clock, telemetry }),
     devicePlugins: devicePlugins(options, kubeletConfig.directories),
     probers: createProbers(client.runtime, clock),
     files: createFiles(trees),

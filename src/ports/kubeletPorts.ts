@@ -14,6 +14,7 @@ import type { CgroupUsage } from "./cgroupUsage.ts";
 import type { Clock } from "./clock.ts";
 import type { ImageService, RuntimeService } from "./cri.ts";
 import type { CredentialPlugins } from "./credentials.ts";
+import type { CsiDriverPort } from "./csiDrivers.ts";
 import type { DraDrivers } from "./draDrivers.ts";
 import type { DevicePlugins } from "./devicePlugins.ts";
 import type { Files } from "./files.ts";
@@ -66,6 +67,8 @@ export interface KubeletPorts {
   readonly projections?: Projections | undefined;
   /** undefined on a standalone node. */
   readonly draDrivers?: DraDrivers | undefined;
+  /** undefined on a standalone node. */
+  readonly csiDrivers?: CsiDriverPort | undefined;
   /** API objects other than pods; undefined on a standalone node. */
   readonly cluster: ClusterObjects | undefined;
   readonly runtime: RuntimeService;

@@ -19,6 +19,7 @@ import { storeEvents } from "../sinks/apiEvents.ts";
 import { recordEvents } from "../sinks/events.ts";
 import type { CredentialPlugins } from "../ports/credentials.ts";
 import type { DevicePlugins } from "../ports/devicePlugins.ts";
+import type { CsiDriverPort } from "../ports/csiDrivers.ts";
 import type { DraDrivers } from "../ports/draDrivers.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { Plugins } from "../ports/plugins.ts";
@@ -68,6 +69,7 @@ export interface SimKubeletOptions {
   readonly credentialPlugins?: CredentialPlugins | undefined;
   /** Default: there are none. */
   readonly draDrivers?: DraDrivers | undefined;
+  readonly csiDrivers?: CsiDriverPort | undefined;
   /** Default: no plugin can register. */
   readonly plugins?: Plugins | undefined;
   /** Default: there are none. */
@@ -206,6 +208,7 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
     projections: options.hasProjections === true ? projectionsOf(options, telemetry, rng) : undefined,
     credentialPlugins: options.credentialPlugins,
     draDrivers: options.draDrivers,
+    csiDrivers: options.csiDrivers,
     plugins: options.plugins,
     devicePlugins: options.devicePlugins,
     probers: createSimProbers({ ...ports, answers: options.answers, onAnswer: options.probed }),

@@ -7,6 +7,7 @@ import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { CredentialPlugins } from "../ports/credentials.ts";
 import type { DevicePlugins } from "../ports/devicePlugins.ts";
+import type { CsiDriverPort } from "../ports/csiDrivers.ts";
 import type { DraDrivers } from "../ports/draDrivers.ts";
 import type { Machine } from "../ports/host.ts";
 import type { Plugins } from "../ports/plugins.ts";
@@ -59,6 +60,7 @@ export interface SimNodeOptions extends RuntimeParts {
   readonly credentialPlugins?: CredentialPlugins;
   /** Drivers of Dynamic Resource Allocation, which outlive crashes of the kubelet; default: there are none. */
   readonly draDrivers?: (clock: SimClock) => DraDrivers;
+  readonly csiDrivers?: (clock: SimClock) => CsiDriverPort;
   /** Plugins that register, which outlive crashes of the kubelet; default: none can. */
   readonly plugins?: Plugins;
   /** Device plugins, which outlive crashes of the kubelet; default: there are none. */

@@ -114,6 +114,7 @@ export function createSimNodeWorld(options: SimNodeOptions): SimNodeWorld {
     hasProjections: options.hasProjections,
     credentialPlugins: options.credentialPlugins,
     draDrivers: options.draDrivers?.(clock),
+    csiDrivers: options.csiDrivers?.(clock),
     plugins: options.plugins,
     devicePlugins: options.devicePlugins,
     see,

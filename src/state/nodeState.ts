@@ -4,6 +4,7 @@
  */
 import { NO_API_POD_OBJECTS, type ApiPodObjects } from "../core/api/apiPodObjects.ts";
 import type { Node, PodStatus } from "../core/api.ts";
+import { type CsiDrivers, NO_CSI_DRIVERS } from "../core/csi/csiDriverFacts.ts";
 import { type ConfigObjects, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
 import type { ServiceForEnv } from "../core/container/serviceEnv.ts";
 import { type ClaimInfos, NO_CLAIMS } from "../core/dra/claimInfo.ts";
@@ -50,6 +51,8 @@ export interface NodeState {
   /** ResourceClaims that pods of the node use. */
   readonly claims: Cell<ClaimInfos>;
   readonly draDrivers: Cell<DraDriverMap>;
+  /** Registered CSI drivers. */
+  readonly csiDrivers: Cell<CsiDrivers>;
   /** Health of devices, by driver. */
   readonly deviceHealths: Cell<DeviceHealths>;
   /** Why each one stays, as of the last sweep. */
@@ -101,6 +104,7 @@ export function createNodeState(): NodeState {
     volumes: createKeyedCell(),
     claims: createCell(NO_CLAIMS),
     draDrivers: createCell<DraDriverMap>(new Map()),
+    csiDrivers: createCell(NO_CSI_DRIVERS),
     deviceHealths: createCell<DeviceHealths>(new Map()),
     orphans: createCell<ReadonlyMap<PodUid, string>>(new Map()),
     runtimeClasses: createCell<RuntimeClasses>(new Map()),

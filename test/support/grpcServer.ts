@@ -33,10 +33,10 @@ export interface GrpcServer {
   stop(): void;
 }
 
-/** Listens when it resolves. Messages up to `maxMessageBytes` each way. */
+/** Listens when it resolves. Messages up to `maxMessageBytes` each way. Services together must not share names of methods. */
 export async function startGrpcServer(
   socket: string,
-  definition: ServiceDefinition,
+  definition: ServiceDefinition | readonly ServiceDefinition[],
   handlers: GrpcHandlers,
   maxMessageBytes = 64 * 1024 * 1024,
 ): Promise<GrpcServer> {
@@ -44,7 +44,8 @@ export async function startGrpcServer(
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.max_send_message_length": maxMessageBytes,
   });
-  server.addService(methodsOf(definition), handlers);
+  const definitions: readonly ServiceDefinition[] = "fullName" in definition ? [definition] : definition;
+  server.addService(Object.assign({}, ...definitions.map(methodsOf)), handlers);
   await new Promise<void>((resolve, reject) => {
     server.bindAsync(`unix:${socket}`, ServerCredentials.createInsecure(), (failure) =>
       failure === null ? resolve() : reject(failure),

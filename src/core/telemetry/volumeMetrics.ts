@@ -88,6 +88,12 @@ export const volumeMetrics = {
     labels: ["plugin_name", "operation_name"],
     buckets: OPERATION_BUCKETS,
   },
+  csi_operations_seconds: {
+    type: "histogram",
+    help: "Duration in seconds of calls to CSI drivers.",
+    labels: ["driver_name", "method_name", "grpc_status_code", "migrated"],
+    buckets: OPERATION_BUCKETS,
+  },
   storage_operation_duration_seconds: {
     type: "histogram",
     help: "Duration in seconds of setting up (volume_mount) or tearing down (volume_unmount) a volume.",

@@ -1,10 +1,12 @@
 /**
- * Creates the CSINode of the Node, once for each Node. Stateless. Bound: one request at a time; nothing waits for it.
- * Upstream: initializeCSINode of pkg/volume/csi. Differs from upstream: the node is Ready without it, since no CSI
- * volumes are served, and persistent failure does not end the daemon.
+ * Keeps the CSINode of the Node: creates it, lists the registered CSI drivers in it, and removes drivers that deregister.
+ * State: names of removed drivers until they are removed. Bound: one request at a time; nothing waits for it.
+ * Upstream: initializeCSINode of pkg/volume/csi, and its nodeinfomanager. Differs from upstream: the node is Ready without
+ * it, and persistent failure does not end the daemon.
  */
 import {
   catchError,
+  concat,
   defer,
   distinctUntilChanged,
   EMPTY,
@@ -12,12 +14,17 @@ import {
   map,
   type Observable,
   of,
+  pairwise,
+  startWith,
   switchMap,
+  tap,
 } from "rxjs";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
+import type { CsiDrivers } from "../../core/csi/csiDriverFacts.ts";
 import { type CsiNode, type CsiNodeStep, csiNodeStep } from "../../core/node/csiNode.ts";
 import type { Node } from "../../core/api.ts";
 import type { BackoffCurve } from "../../operators/backoffDelay.ts";
+import { conflateMap } from "../../operators/conflateMap.ts";
 import { retryWithBackoff } from "../../operators/retryWithBackoff.ts";
 import type { ApiServer } from "../../ports/apiServer.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
@@ -27,21 +34,40 @@ export interface CsiNodeWriter extends Pick<KubeletPorts, "clock" | "rng" | "tel
   readonly api: Pick<ApiServer, "get" | "create" | "update" | "delete">;
   readonly nodeName: string;
   readonly node: ReadonlyCell<Node | undefined>;
+  readonly csiDrivers: ReadonlyCell<CsiDrivers>;
 }
 
 const BACKOFF: BackoffCurve = { initialMs: 200, maxMs: 60_000, jitter: 0.5 };
 
-/** Follows the Node; never emits, errors or completes. Cancels: the requests for a removed Node. */
-export const csiNode = (writer: CsiNodeWriter): Observable<never> =>
-  writer.node.changes$.pipe(
-    map((node) => node?.metadata?.uid ?? ""),
-    distinctUntilChanged(),
-    switchMap((uid) => (uid === "" ? EMPTY : ensure(writer, uid))),
+/** Emits after each change of the drivers, and keeps the names of those that went. */
+export const watchDrivers = (
+  { csiDrivers }: Pick<CsiNodeWriter, "csiDrivers">,
+  gone: Set<string>,
+): Observable<unknown> =>
+  csiDrivers.changes$.pipe(
+    startWith<CsiDrivers>(new Map()),
+    pairwise(),
+    tap(([before, now]) => {
+      for (const name of before.keys()) if (!now.has(name)) gone.add(name);
+      for (const name of now.keys()) gone.delete(name);
+    }),
   );
 
-/** Completes once the CSINode exists. */
-function ensure(writer: CsiNodeWriter, nodeUid: string): Observable<never> {
-  const { api, nodeName, telemetry } = writer;
+/** Follows the Node and its drivers; never emits, errors or completes. Cancels: the requests for a removed Node. */
+export const csiNode = (writer: CsiNodeWriter): Observable<never> =>
+  defer(() => {
+    const gone = new Set<string>();
+    const drivers$ = watchDrivers(writer, gone);
+    return writer.node.changes$.pipe(
+      map((node) => node?.metadata?.uid ?? ""),
+      distinctUntilChanged(),
+      switchMap((uid) => (uid === "" ? EMPTY : drivers$.pipe(conflateMap(() => ensure(writer, uid, gone))))),
+    );
+  });
+
+/** Completes once the CSINode exists, with the drivers as they are then. */
+function ensure(writer: CsiNodeWriter, nodeUid: string, gone: Set<string>): Observable<never> {
+  const { api, nodeName, telemetry, csiDrivers } = writer;
   const name = nodeName;
   const existing$ = defer((): Observable<CsiNode | undefined> => api.get("csinodes", { name })).pipe(
     catchError((thrown: unknown) => {
@@ -50,9 +76,18 @@ function ensure(writer: CsiNodeWriter, nodeUid: string): Observable<never> {
     }),
   );
   return existing$.pipe(
-    switchMap((existing) => step(writer, csiNodeStep(existing, nodeName, nodeUid))),
-    retryWithBackoff(BACKOFF, writer, (failure) => telemetry.log.error("Failed to initialize CSINode", { ...failure })),
-    ignoreElements(),
+    switchMap((existing) => {
+      const drivers = { registered: csiDrivers.value, gone: new Set(gone) };
+      const next = csiNodeStep(existing, { nodeName, nodeUid, drivers });
+      return concat(
+        step(writer, next).pipe(ignoreElements()),
+        defer(() => {
+          for (const removed of drivers.gone) if (!csiDrivers.value.has(removed)) gone.delete(removed);
+          return EMPTY;
+        }),
+      );
+    }),
+    retryWithBackoff(BACKOFF, writer, (failure) => telemetry.log.error("Failed to update CSINode", { ...failure })),
   );
 }
 

@@ -8,6 +8,7 @@ import type { ClusterObjects } from "../../ports/clusterObjects.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeState, NodeView } from "../../state/nodeState.ts";
 import { csiNode } from "./keepCsiNode.ts";
+import { csiMarks } from "./markCsiDrivers.ts";
 import { createNodeFacts } from "./collectNodeFacts.ts";
 import { nodeImages } from "./listNodeImages.ts";
 import { nodeLease } from "./renewNodeLease.ts";
@@ -17,7 +18,10 @@ import { createNodeStartup } from "./nodeStartup.ts";
 import { nodeStatus } from "./reportNodeStatus.ts";
 
 /** The cells that this pipeline reads, and those that it owns. */
-export type OwnNodeState = Pick<NodeView, "runtimeState" | "relistedAt" | "pressures" | "addresses" | "devices"> &
+export type OwnNodeState = Pick<
+  NodeView,
+  "runtimeState" | "relistedAt" | "pressures" | "addresses" | "devices" | "csiDrivers"
+> &
   Pick<NodeState, "node" | "images">;
 
 const MS_PER_SECOND = 1_000;
@@ -38,12 +42,14 @@ export function ownNode(
   const request = { api: api.heartbeats, clock, rng, telemetry, deadlineMs };
   return defer(() => {
     const facts = createNodeFacts(state, ports, config);
+    const csi = { nodeName, node: state.node, csiDrivers: state.csiDrivers, clock, rng, telemetry };
     const writer: NodeWriter = { ...request, facts, startup: createNodeStartup(ports), returns$: api.returns$ };
     return merge(
       from(startEvents(nodeName, ports.machine)),
       nodeObject(nodeName, cluster.node$, state.node),
       nodeLease({ ...request, nodeName, durationSeconds, node: state.node }),
-      csiNode({ api: api.objects, nodeName, node: state.node, clock, rng, telemetry }),
+      csiNode({ api: api.objects, ...csi }),
+      csiMarks({ api: api.heartbeats, ...csi }),
       nodeImages(inputs, ports, state.images),
       concat(settings.register ? nodeRegistration(writer) : EMPTY, nodeStatus(writer, state)),
     );

@@ -7,11 +7,12 @@ const ALL =
   "kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/azure-file,kubernetes.io/cinder,kubernetes.io/gce-pd,kubernetes.io/portworx-volume,kubernetes.io/vsphere-volume";
 const OWNER = { apiVersion: "v1", kind: "Node", name: "n1", uid: "u1" };
 const OWN = { name: "n1", uid: "c1", annotations: { [MIGRATED]: ALL }, ownerReferences: [OWNER] };
+const OWNER_OF = { nodeName: "n1", nodeUid: "u1", drivers: { registered: new Map(), gone: new Set<string>() } };
 const DRIVERS = [{ name: "csi.example", nodeID: "id" }];
 
 describe("csiNodeStep", () => {
   it("creates a CSINode without drivers that the Node owns", () => {
-    expect(csiNodeStep(undefined, "n1", "u1")).toEqual({
+    expect(csiNodeStep(undefined, OWNER_OF)).toEqual({
       kind: "create",
       object: {
         apiVersion: "storage.k8s.io/v1",
@@ -26,7 +27,7 @@ describe("csiNodeStep", () => {
     ["its own", OWN],
     ["its own, in another order", { ...OWN, annotations: { [MIGRATED]: ALL.split(",").reverse().join(",") } }],
   ])("leaves %s unchanged, whatever drivers it has", (_whose, metadata) => {
-    expect(csiNodeStep({ metadata, spec: { drivers: DRIVERS } }, "n1", "u1")).toEqual({ kind: "none" });
+    expect(csiNodeStep({ metadata, spec: { drivers: DRIVERS } }, OWNER_OF)).toEqual({ kind: "none" });
   });
 
   it("corrects the migrated plugins, and keeps drivers and other annotations", () => {
@@ -34,7 +35,7 @@ describe("csiNodeStep", () => {
       metadata: { ...OWN, annotations: { [MIGRATED]: "kubernetes.io/cinder", other: "x" } },
       spec: { drivers: DRIVERS },
     };
-    expect(csiNodeStep(existing, "n1", "u1")).toEqual({
+    expect(csiNodeStep(existing, OWNER_OF)).toEqual({
       kind: "update",
       object: { metadata: { ...OWN, annotations: { [MIGRATED]: ALL, other: "x" } }, spec: { drivers: DRIVERS } },
     });
@@ -46,6 +47,6 @@ describe("csiNodeStep", () => {
     ["nobody", []],
   ])("replaces a CSINode of %s", (_whose, ownerReferences) => {
     const existing = { metadata: { ...OWN, ownerReferences }, spec: { drivers: [] } };
-    expect(csiNodeStep(existing, "n1", "u1")).toEqual({ kind: "delete", uid: "c1" });
+    expect(csiNodeStep(existing, OWNER_OF)).toEqual({ kind: "delete", uid: "c1" });
   });
 });

@@ -83,6 +83,7 @@ kubelet_pod_in_progress_resizes gauge
 kubelet_pod_infeasible_resizes_total counter reason_detail
 kubelet_pod_pending_resizes gauge reason
 kubelet_pod_resize_duration_milliseconds histogram success
+csi_operations_seconds histogram driver_name,grpc_status_code,method_name,migrated
 dra_grpc_operations_duration_seconds histogram driver_name,grpc_status_code,method_name
 dra_operations_duration_seconds histogram is_error,operation_name
 dra_resource_claims_in_use gauge driver_name
@@ -226,7 +227,7 @@ const BOUNDS: readonly (readonly [bounds: string, names: readonly string[]])[] =
   ],
   [
     "0.1 0.25 0.5 1 2.5 5 10 15 25 50 120 300 600",
-    ["storage_operation_duration_seconds", "volume_operation_total_seconds"],
+    ["csi_operations_seconds", "storage_operation_duration_seconds", "volume_operation_total_seconds"],
   ],
   [
     "0.001 0.0025 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5",

@@ -1,0 +1,145 @@
+/**
+ * A CSI driver over real Unix sockets, with its registration. It keeps each volume as a tmpfs or the file system of a
+ * device: staging mounts it, publishing binds it. Its faults are set by the test.
+ */
+import { execFile } from "node:child_process";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { promisify } from "node:util";
+import { type CsiCapability } from "../../src/core/csi/csiDriverFacts.ts";
+import { IdentityDefinition, NodeDefinition, NodeServiceCapability_RPC_Type as Rpc } from "../../src/gen/csi.ts";
+import { RegistrationDefinition } from "../../src/gen/pluginRegistration.ts";
+import { startGrpcServer } from "./grpcServer.ts";
+
+const run = promisify(execFile);
+
+type Answer = object | { readonly code: number; readonly details: string } | "hang" | undefined;
+
+/** A request as the driver saw it. */
+export interface CsiDriverCall {
+  readonly rpc: string;
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
+export interface CsiDriverOptions {
+  readonly name?: string;
+  readonly versions?: readonly string[];
+  readonly capabilities?: readonly CsiCapability[];
+  /** Device of a volume; default: a tmpfs. */
+  readonly device?: (volume: string) => string | undefined;
+  /** Answers instead of the driver: an answer, a failure, or nothing at all; undefined: the driver answers. */
+  readonly fault?: (call: CsiDriverCall) => Answer;
+  readonly node?: object;
+}
+
+export interface TestCsiDriver {
+  readonly calls: readonly CsiDriverCall[];
+  /** Outcomes that the kubelet told. */
+  readonly told: readonly { readonly pluginRegistered: boolean; readonly error: string }[];
+  /** Stops serving; mounts stay. */
+  stop(): void;
+  /** Unmounts what the driver has mounted. */
+  release(): Promise<void>;
+}
+
+interface VolumeRequest {
+  readonly volumeId: string;
+  readonly stagingTargetPath: string;
+  readonly targetPath: string;
+  readonly readonly: boolean;
+}
+
+/** Starts a driver that serves everything on one socket. */
+export async function startCsiDriver(socket: string, options: CsiDriverOptions = {}): Promise<TestCsiDriver> {
+  const { name = "csi.example.com", versions = ["1.0.0"], capabilities = ["STAGE_UNSTAGE_VOLUME"] } = options;
+  const calls: CsiDriverCall[] = [];
+  const told: { readonly pluginRegistered: boolean; readonly error: string }[] = [];
+  const mounted = new Set<string>();
+  const mount = async (...args: readonly string[]) => {
+    const target = args.at(-1) ?? "";
+    await mkdir(target, { recursive: true });
+    await run("mount", args);
+    mounted.add(target);
+  };
+  const unmount = async (target: string) => {
+    if (await isMounted(target)) await run("umount", [target]);
+    mounted.delete(target);
+  };
+  const source = (volume: string, target: string): readonly string[] => {
+    const device = options.device?.(volume);
+    return device === undefined ? ["-t", "tmpfs", `csi-${volume}`, target] : [device, target];
+  };
+  const work: Readonly<Record<string, (request: VolumeRequest) => Promise<object>>> = {
+    getPluginInfo: () => Promise.resolve({ name, vendorVersion: "v0" }),
+    getPluginCapabilities: () => Promise.resolve({ capabilities: [] }),
+    nodeGetInfo: () => Promise.resolve({ nodeId: `${name}-node`, maxVolumesPerNode: 0n, ...options.node }),
+    nodeGetCapabilities: () =>
+      Promise.resolve({ capabilities: capabilities.map((capability) => ({ rpc: { type: Rpc[capability] } })) }),
+    nodeStageVolume: async ({ volumeId, stagingTargetPath }) => {
+      if (!(await isMounted(stagingTargetPath))) await mount(...source(volumeId, stagingTargetPath));
+      return {};
+    },
+    nodeUnstageVolume: async ({ stagingTargetPath }) => {
+      await unmount(stagingTargetPath);
+      return {};
+    },
+    nodePublishVolume: async ({ volumeId, stagingTargetPath, targetPath, readonly }) => {
+      if (await isMounted(targetPath)) return {};
+      if (stagingTargetPath === "") await mount(...source(volumeId, targetPath));
+      else await mount("--bind", stagingTargetPath, targetPath);
+      if (readonly) await run("mount", ["-o", "remount,bind,ro", targetPath]);
+      return {};
+    },
+    nodeUnpublishVolume: async ({ targetPath }) => {
+      await unmount(targetPath);
+      await rm(targetPath, { recursive: false, force: true }).catch(() => run("rmdir", [targetPath]));
+      return {};
+    },
+    getInfo: () => Promise.resolve({ type: "CSIPlugin", name, endpoint: socket, supportedVersions: [...versions] }),
+    notifyRegistrationStatus: (request) => {
+      told.push(request as unknown as (typeof told)[number]);
+      return Promise.resolve({});
+    },
+  };
+  const handlers = Object.entries(work).map(([rpc, answer]) => [
+    rpc,
+    ({ request }: { readonly request: unknown }, reply: (failure: unknown, value?: unknown) => void): void => {
+      const call = { rpc, request: request as CsiDriverCall["request"] };
+      calls.push(call);
+      const fault = options.fault?.(call);
+      if (fault === "hang") return;
+      if (fault !== undefined) {
+        if ("code" in fault) reply(fault);
+        else reply(null, fault);
+        return;
+      }
+      answer(request as VolumeRequest).then(
+        (value) => reply(null, withDefaults(rpc, value)),
+        (thrown: unknown) => reply({ code: 13, details: String(thrown) }),
+      );
+    },
+  ]);
+  await mkdir(dirname(socket), { recursive: true });
+  const server = await startGrpcServer(
+    socket,
+    [IdentityDefinition, NodeDefinition, RegistrationDefinition],
+    Object.fromEntries(handlers),
+  );
+  return {
+    calls,
+    told,
+    stop: () => server.stop(),
+    release: async () => {
+      for (const target of [...mounted].toReversed()) await unmount(target);
+    },
+  };
+}
+
+/** Generated messages are encoded with all of their fields. */
+const withDefaults = (rpc: string, value: object): object =>
+  rpc === "nodeGetInfo" ? { accessibleTopology: undefined, ...value } : value;
+
+async function isMounted(path: string): Promise<boolean> {
+  const table = await readFile("/proc/self/mountinfo", "utf8");
+  return table.split("\n").some((line) => line.split(" ")[4] === path);
+}

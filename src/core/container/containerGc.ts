@@ -67,11 +67,10 @@ export function containersToRemove(
 ): readonly Container[] {
   const removed: Container[] = [];
   const units = new Map<string, Container[]>();
-  for (const container of containers) {
-    const uid = ownerOf(container.id);
-    if (uid === undefined || !isEvictable(container, policy, now)) continue;
-    if (isGone(uid)) removed.push(container);
-    else addTo(units, `${uid}/${container.metadata?.name ?? ""}`, container);
+  for (const [unit, instances] of instancesByUnit(containers, ownerOf)) {
+    const evictable = evictableOf(instances.containers, policy, now);
+    if (isGone(instances.uid)) removed.push(...evictable);
+    else if (evictable.length > 0) units.set(unit, evictable);
   }
   removed.sort(oldestFirst);
   if (policy.maxPerContainer >= 0) removed.push(...cutEach(units, policy.maxPerContainer));
@@ -84,10 +83,34 @@ export function containersToRemove(
   return removed;
 }
 
-function isEvictable({ state, createdAt }: Container, { minAgeMs }: ContainerGcPolicy, now: EpochMs): boolean {
-  if (state === ContainerState.CONTAINER_RUNNING) return false;
-  const ageMs = now - Number(createdAt / 1_000_000n);
-  return ageMs >= (state === ContainerState.CONTAINER_CREATED ? Math.max(minAgeMs, START_MS) : minAgeMs);
+/** Groups the instances of each container of each pod, in the order of the list. */
+function instancesByUnit(containers: readonly Container[], ownerOf: OwnerOf) {
+  const units = new Map<string, { readonly uid: PodUid; readonly containers: Container[] }>();
+  for (const container of containers) {
+    const uid = ownerOf(container.id);
+    if (uid === undefined) continue;
+    const unit = `${uid}/${container.metadata?.name ?? ""}`;
+    const known = units.get(unit);
+    if (known === undefined) units.set(unit, { uid, containers: [container] });
+    else known.containers.push(container);
+  }
+  return units;
+}
+
+/**
+ * Returns the instances of a container that may be removed. Differs from upstream: an instance is at least as old as each
+ * later attempt. After the wall clock was set back, the creation of an earlier instance lies in the future; if it
+ * stayed while later ones were removed, it would seem to be the last.
+ */
+function evictableOf(instances: readonly Container[], { minAgeMs }: ContainerGcPolicy, now: EpochMs): Container[] {
+  let ageMs = 0;
+  return instances
+    .toSorted((a, b) => newestFirst(orderOf(a), orderOf(b)))
+    .filter(({ state, createdAt }) => {
+      ageMs = Math.max(ageMs, now - Number(createdAt / 1_000_000n));
+      if (state === ContainerState.CONTAINER_RUNNING) return false;
+      return ageMs >= (state === ContainerState.CONTAINER_CREATED ? Math.max(minAgeMs, START_MS) : minAgeMs);
+    });
 }
 
 /**

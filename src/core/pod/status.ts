@@ -89,7 +89,8 @@ function statusesOf(
     context,
     restartingAll,
     startingAgain,
-    terminal,
+    // A pod that ended in an earlier kubelet process has stopped for good as well.
+    terminal: terminal || isTerminalPhase(before?.phase),
   };
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
   // An ephemeral container has all fields of a container that are used here.

@@ -101,6 +101,24 @@ describe("containersToRemove", () => {
       "",
     ],
     [
+      "an attempt of a pod that is gone with the later one, although the clock was set back between them",
+      [containerOf("gone/web#1", 10), containerOf("gone/web#0", -500)],
+      {},
+      "gone/web#1 gone/web#0",
+    ],
+    [
+      "an attempt as soon as a later one has the minimum age, although the clock was set back between them",
+      [containerOf("a/web#2", 20, "running"), containerOf("a/web#1", 30), containerOf("a/web#0", -500)],
+      { minAgeMs: 25_000, maxPerContainer: 0 },
+      "a/web#0 a/web#1",
+    ],
+    [
+      "no attempt before a later one has the minimum age",
+      [containerOf("a/web#1", 20), containerOf("a/web#0", -500)],
+      { minAgeMs: 25_000, maxPerContainer: 0 },
+      "",
+    ],
+    [
       "nothing of other clients of the runtime",
       [containerOf("foreign/web#0", 99)],
       { maxPerContainer: 0, maxTotal: 0 },

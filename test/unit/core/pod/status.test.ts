@@ -305,6 +305,16 @@ describe("container statuses", () => {
     const before = running("web", { state: terminatedState("web", 0, "Completed"), ready: false, started: false });
     expect(webOf({ pod: pod({ restartPolicy: "Never" }), previous: { containerStatuses: [before] } })).toEqual(before);
   });
+  it.each(["Succeeded", "Failed"])(
+    "a termination reported before a restart of the kubelet outlives its instance, beside an earlier one: %s",
+    (phase) => {
+      const state = terminatedState("web", 0, "Completed", 1);
+      const before = running("web", { state, ready: false, started: false, restartCount: 1 });
+      const ended = pod({}, { status: { phase, containerStatuses: [before] } });
+      const earlier = runtime([exited("web", 255, { reason: "Unknown" })]);
+      expect(webOf({ pod: ended, runtime: earlier })).toEqual(before);
+    },
+  );
   it("a reported termination stays unless all containers were restarting", () => {
     const before = running("web", { state: terminatedState("web", 0, "Completed"), ready: false, started: false });
     const conditions = [

@@ -10,36 +10,31 @@ export interface Fifo<T> {
 /** Creates an empty buffer. */
 export const createFifo = <T>(): Fifo<T> => new ListFifo<T>();
 
-/** Maximum number of removed values that the list still contains. */
-const MAX_TAKEN = 32;
-const NOTHING: readonly never[] = [];
+interface Link<T> {
+  readonly value: T;
+  next: Link<T> | undefined;
+}
 
-/** An empty buffer holds no list: most buffers of a node are empty most of the time. */
+/** A linked list: an empty buffer costs next to nothing, and most buffers of a node are empty most of the time. */
 class ListFifo<T> implements Fifo<T> {
-  private items: (T | undefined)[] | undefined;
-  private head = 0;
-
-  get size(): number {
-    return (this.items ?? NOTHING).length - this.head;
-  }
+  private oldest: Link<T> | undefined;
+  private newest: Link<T> | undefined;
+  size = 0;
 
   push(value: T): void {
-    if (this.items === undefined) this.items = [value];
-    else this.items.push(value);
+    const link: Link<T> = { value, next: undefined };
+    if (this.newest === undefined) this.oldest = link;
+    else this.newest.next = link;
+    this.newest = link;
+    this.size += 1;
   }
 
   shift(): T | undefined {
-    if (this.items === undefined) return undefined;
-    const value = this.items[this.head];
-    this.items[this.head] = undefined;
-    this.head += 1;
-    if (this.head === this.items.length) this.keep(undefined);
-    else if (this.head > MAX_TAKEN && this.head * 2 > this.items.length) this.keep(this.items.slice(this.head));
+    if (this.oldest === undefined) return undefined;
+    const { value, next } = this.oldest;
+    this.oldest = next;
+    if (next === undefined) this.newest = undefined;
+    this.size -= 1;
     return value;
-  }
-
-  private keep(items: (T | undefined)[] | undefined): void {
-    this.items = items;
-    this.head = 0;
   }
 }

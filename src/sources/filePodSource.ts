@@ -66,7 +66,6 @@ export interface FilePodSourceOptions {
 /** Waits for files that may be half-written or about to return; see SettleTimes. */
 const FILE_SETTLE_TIMES: SettleTimes = { contentMs: 200, removalMs: 20, longestMs: 2000, versionMs: 2000 };
 const READS_AT_ONCE = 8;
-const MAX_FILES = 10_000;
 /** Deadline of a call to the file system; a later one is reported as a problem and tried again at the next listing. */
 const CALL_DEADLINE_MS = 10_000;
 
@@ -172,7 +171,7 @@ function readFiles(
   const paths = filesToRead(files, found, options.clock.monotonicMs(), FILE_SETTLE_TIMES);
   if (paths.length === 0) return of([]);
   return from(paths).pipe(
-    boundedMergeMap((path) => readFile(files, path, options), { limit: READS_AT_ONCE, queueLimit: MAX_FILES }),
+    boundedMergeMap((path) => readFile(files, path, options), { limit: READS_AT_ONCE, queueLimit: paths.length }),
     toArray(),
   );
 }

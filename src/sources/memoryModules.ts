@@ -7,15 +7,14 @@ import type { MemoryModules } from "../ports/host.ts";
 
 const CONTROLLERS = "/sys/devices/system/edac/mc";
 /** Maximum number of controllers, and of modules of each; far more than any machine has. */
-const MAX_CONTROLLERS = 256;
-const MAX_MODULES = 256;
+const MAX_ENTRIES = 256;
 const BYTES_PER_MIB = 1024 * 1024;
 
 /** Sorted by type; empty without controllers. A module that cannot be read is left out. */
 export async function readMemoryModules(prefix: string): Promise<readonly MemoryModules[]> {
   const found = new Map<string, MemoryModules>();
-  for (const controller of await entries(prefix + CONTROLLERS, /^mc\d+$/, MAX_CONTROLLERS)) {
-    for (const dimm of await entries(controller, /^dimm\d+$/, MAX_MODULES)) {
+  for (const controller of await entries(prefix + CONTROLLERS, /^mc\d+$/)) {
+    for (const dimm of await entries(controller, /^dimm\d+$/)) {
       const [type, mib] = await Promise.all([text(`${dimm}/dimm_mem_type`), text(`${dimm}/size`)]);
       if (type === "" || !/^\d+$/.test(mib)) continue;
       const { count, bytes } = found.get(type) ?? { count: 0, bytes: 0 };
@@ -25,10 +24,10 @@ export async function readMemoryModules(prefix: string): Promise<readonly Memory
   return [...found.values()].sort((a, b) => (a.type < b.type ? -1 : 1));
 }
 
-async function entries(dir: string, pattern: RegExp, max: number): Promise<readonly string[]> {
+async function entries(dir: string, pattern: RegExp): Promise<readonly string[]> {
   const names = await fs.readdir(dir).catch(() => []);
   const matching = names.filter((name) => pattern.test(name));
-  return matching.slice(0, max).map((name) => `${dir}/${name}`);
+  return matching.slice(0, MAX_ENTRIES).map((name) => `${dir}/${name}`);
 }
 
 const text = (path: string): Promise<string> =>

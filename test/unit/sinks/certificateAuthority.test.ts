@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { epochMs } from "../../../src/core/ids.ts";
 import { createAuthority } from "../../../src/sinks/certificateAuthority.ts";
+import { loadX509 } from "../../../src/sinks/keyPairs.ts";
 
 const NOW = epochMs(Date.UTC(2026, 0, 2, 3, 4, 5));
 const USE = { server: "1.3.6.1.5.5.7.3.1", client: "1.3.6.1.5.5.7.3.2" };
@@ -16,6 +17,31 @@ describe("a certificate authority in memory", () => {
       true,
     ]);
     expect([root.validFrom, root.validTo]).toEqual(["Jan  2 02:04:05 2026 GMT", "Jan  2 02:04:05 2027 GMT"]);
+  });
+
+  it("restricts keys to their purpose: constraints and key usages are critical", async () => {
+    const {
+      BasicConstraintsExtension,
+      KeyUsageFlags,
+      KeyUsagesExtension,
+      X509Certificate: Certificate,
+    } = await loadX509();
+    const purposeOf = (pem: string) => {
+      const certificate = new Certificate(pem);
+      const constraints = certificate.getExtension(BasicConstraintsExtension);
+      const usages = certificate.getExtension(KeyUsagesExtension);
+      return [constraints?.ca, constraints?.critical, usages?.usages, usages?.critical];
+    };
+    const authority = await createAuthority("ca", { wallTime: () => NOW });
+    const { digitalSignature, keyEncipherment, keyCertSign } = KeyUsageFlags;
+    expect(purposeOf(authority.certificate)).toEqual([
+      true,
+      true,
+      digitalSignature | keyEncipherment | keyCertSign,
+      true,
+    ]);
+    const leaf = await authority.issue({ commonName: "node", use: "client" });
+    expect(purposeOf(leaf.certificate)).toEqual([false, true, digitalSignature, true]);
   });
 
   it("issues certificates for servers, by name and address", async () => {

@@ -3,8 +3,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { BehaviorSubject, EMPTY, firstValueFrom, type Subscription } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
-import type { DraPlugin } from "../../src/core/dra/driverServices.ts";
-import { toKubeletError } from "../../src/core/errors.ts";
+import type { DraPlugin } from "../../../src/core/dra/driverServices.ts";
+import { toKubeletError } from "../../../src/core/errors.ts";
 import {
   type Claim,
   DRAPluginDefinition,
@@ -14,14 +14,14 @@ import {
   NodePrepareResourcesResponse,
   NodeUnprepareResourcesResponse,
   NodeWatchResourcesResponse,
-} from "../../src/gen/dra.ts";
-import type { DraDriver, DraDriverMap } from "../../src/ports/draDrivers.ts";
-import { createDraDrivers } from "../../src/sinks/draDrivers.ts";
-import { startGrpcServer } from "../support/grpcServer.ts";
-import { realClock } from "../support/realClock.ts";
-import { recordingTelemetry } from "../support/recordingTelemetry.ts";
-import { temporaryDirectory } from "../support/temporaryDirectory.ts";
-import { waitFor } from "../support/waitFor.ts";
+} from "../../../src/gen/dra.ts";
+import type { DraDriver, DraDriverMap } from "../../../src/ports/draDrivers.ts";
+import { createDraDrivers } from "../../../src/sinks/draDrivers.ts";
+import { startGrpcServer } from "../../support/grpcServer.ts";
+import { realClock } from "../../support/realClock.ts";
+import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
+import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+import { waitFor } from "../../support/waitFor.ts";
 
 type Reply = (failure: { readonly code: number; readonly details: string } | null, value?: unknown) => void;
 

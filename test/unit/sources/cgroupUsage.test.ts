@@ -86,6 +86,18 @@ describe("cgroupUsage", () => {
     expect(Number(pod?.createdAt)).toBeGreaterThan(1_600_000_000_000);
   });
 
+  it.each<[string, CgroupLook, object]>([
+    ["processes alone", { processes: true }, { figures: ofProcesses, interfaces: [] }],
+    ["the network alone", { network: true }, { figures: {}, interfaces: [eth0] }],
+    ["neither", {}, { figures: {}, interfaces: [] }],
+  ])("reads of processes no more than is wanted: %s", async (_, wanted, expected) => {
+    const usage = await usageOf(processes(`${V1}/memory`));
+    const [reading] = await firstValueFrom(usage.read([`${POD}/c1`], () => wanted));
+    const { processes: count, fileDescriptors, sockets, maxOpenFiles } = reading?.figures ?? {};
+    const figures = count === undefined ? {} : { processes: count, fileDescriptors, sockets, maxOpenFiles };
+    expect({ figures, interfaces: reading?.interfaces }).toEqual(expected);
+  });
+
   it("reads v2, where all controllers are one hierarchy", async () => {
     const usage = await usageOf({
       "/sys/fs/cgroup/cgroup.controllers": "cpu memory\n",

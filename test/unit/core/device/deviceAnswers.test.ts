@@ -21,8 +21,24 @@ describe("answers of device plugins", () => {
     ["the endpoint is no name", { endpoint: "../gpu.sock" }],
     ["the endpoint is no name", { endpoint: "/run/gpu.sock" }],
     ["the endpoint is no name", { endpoint: "" }],
+    ["the endpoint is no name", { endpoint: ".gpu.sock" }],
+    ["accepted", { endpoint: "x".repeat(253) }],
+    ["the endpoint is no name", { endpoint: "x".repeat(254) }],
   ])("registration: %s", (words, part) => {
     expect(registrationFault({ ...request, ...part }) ?? "accepted").toContain(words);
+  });
+
+  it("takes a device of the longest ID and the most NUMA nodes, healthy only by that word", () => {
+    const topology = { nodes: Array.from({ length: 64 }, (_, id) => ({ ID: BigInt(id) })) };
+    const device = { ID: "x".repeat(253), topology, health: "Healthy" };
+    const list = ListAndWatchResponse.fromPartial({ devices: [device, { ID: "b", health: "healthy" }] });
+    expect(devicesOfList(list)).toEqual({
+      ok: true,
+      value: [
+        { id: device.ID, isHealthy: true, nodes: Array.from({ length: 64 }, (_, id) => id) },
+        { id: "b", isHealthy: false, nodes: [] },
+      ],
+    });
   });
 
   it.each([

@@ -96,6 +96,21 @@ describe("the order of eviction", () => {
     expect(order("pid.available", pods)).toEqual(["unmeasured", "many", "few", "high priority"]);
   });
 
+  it.each<[Signal, Partial<PodStats>]>([
+    ["memory.available", memory(1)],
+    ["pid.available", processes(1)],
+    ["nodefs.available", { containers: [container({ rootfs: fs(1) })] }],
+    ["nodefs.inodesFree", { containers: [container({ rootfs: fs(1) })] }],
+  ])("for %s counts a missing figure as zero", (signal, stats) => {
+    const pods = [podFor("uses one", {}), podFor("no figure", {})];
+    const measured = new Map([...statsFor("uses one", { stats }), ...statsFor("no figure", { stats: {} })]);
+    const ranks = rankPods(signal, pods, measured, ONE_DISK);
+    expect(ranks.map(({ name, usage, isMeasured }) => [name, usage, isMeasured])).toEqual([
+      ["uses one", 1, true],
+      ["no figure", 0, true],
+    ]);
+  });
+
   const storage: Readonly<Record<string, Ranked>> = {
     layer: { stats: { containers: [container({ rootfs: fs(300) })] } },
     logs: { stats: { containers: [container({ logs: fs(200) })] } },

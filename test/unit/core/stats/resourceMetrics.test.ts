@@ -57,6 +57,16 @@ describe("/metrics/resource", () => {
     expect(page).not.toContain("pod_swap_usage_bytes");
   });
 
+  it("describes the swap usage of the node and of containers in upstream's words", () => {
+    const help = resourceMetrics(SUMMARY)
+      .split("\n")
+      .filter((line) => line.startsWith("# HELP") && line.includes("swap_usage"));
+    expect(help).toEqual([
+      "# HELP container_swap_usage_bytes [ALPHA] Current amount of the container swap usage in bytes. Reported only on non-windows systems",
+      "# HELP node_swap_usage_bytes [ALPHA] Current swap usage of the node in bytes. Reported only on non-windows systems",
+    ]);
+  });
+
   it("reports only an error without a summary", () => {
     expect(resourceMetrics(undefined)).toBe(
       "# HELP resource_scrape_error [STABLE] 1 if there was an error while getting container metrics, 0 otherwise\n" +

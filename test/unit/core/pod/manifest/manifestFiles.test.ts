@@ -89,6 +89,25 @@ describe("a missing file", () => {
     expect([files.look(3000, found()).pods(), files.wakeAt()]).toEqual(["", undefined]);
   });
 
+  it.each<[string, Partial<Reading>, MonotonicMs | undefined]>([
+    ["a pod and an object", { ...ofPod("web"), objects: [CONFIG_MAP] }, monotonicMs(3000)],
+    ["an object alone", { objects: [CONFIG_MAP] }, monotonicMs(3000)],
+    ["neither", {}, undefined],
+  ])("with %s is kept until %s", (_, reading, until) => {
+    expect(
+      source()
+        .look(0, found(entry("a")), { a: reading })
+        .look(1000, found())
+        .wakeAt(),
+    ).toBe(until);
+  });
+
+  it("that came back before the removal time is not removed", () => {
+    const files = source().look(0, found(entry("a")), { a: ofPod("web") });
+    files.look(1000, found()).look(2000, found(entry("a")));
+    expect([files.wakeAt(), files.look(9000, found(entry("a"))).pods()]).toEqual([undefined, "web"]);
+  });
+
   it.each([
     ["delays the pods of a new file", ofPod("old"), "old", "new"],
     ["without pods delays none", { objects: [CONFIG_MAP] }, "new", "new"],

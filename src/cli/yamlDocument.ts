@@ -110,7 +110,7 @@ export function readYamlDocument(file: string, text: string): YamlDocument {
   if (document.contents === null) return failed(`${file}: the file is empty`);
   try {
     const fault = aliasFault(document.contents);
-    if (fault !== undefined) return failed(`${file}: ${fault}`);
+    if (fault !== undefined) return failed(`${file}:${lineOf(fault.offset ?? 0)}: ${fault.reason}`);
     // aliasFault is the bound; the parser counts only some of what aliases stand for.
     const wire: unknown = document.toJS({ maxAliasCount: -1 });
     if (isTooDeep(wire)) return failed(`${file}: ${TOO_DEEP}`);

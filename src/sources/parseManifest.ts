@@ -2,12 +2,12 @@
  * Parses manifest bytes into plain documents with line numbers: JSON, or YAML as upstream reads it (1.1: `yes` is true,
  * 0644 is octal, `<<` merges; but no dates and no base-60 numbers). Line numbers are computed on demand.
  * Differs from upstream: duplicate keys in YAML are rejected; upstream uses the last one.
- * Bounds: MAX_DOCUMENTS documents, MAX_ALIASES aliases and their expansion, MAX_JSON_DEPTH levels; the caller bounds
- * the size.
+ * Bounds: MAX_DOCUMENTS documents, the aliases of yamlAliases.ts, MAX_JSON_DEPTH levels; the caller bounds the size.
  */
-import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments, type Tags, visit } from "yaml";
+import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments, type Tags } from "yaml";
 import { isTooDeep, MAX_JSON_DEPTH } from "../core/json.ts";
-import { aliasFault, MAX_ALIASES } from "../core/yamlAliases.ts";
+import { jsonFields } from "../core/jsonFields.ts";
+import { aliasFault } from "../core/yamlAliases.ts";
 import { duplicateKeys } from "../core/yamlKeys.ts";
 import type { ManifestDocument, ManifestText, TextFault } from "../core/pod/manifest/readManifest.ts";
 
@@ -46,15 +46,16 @@ function parseJson(text: string): ManifestText | undefined {
   try {
     const value: unknown = JSON.parse(text);
     if (isTooDeep(value)) return unreadable(`cannot be read: ${TOO_DEEP}`);
-    const lineOf = lineFinder(() => {
-      const { documents, counter } = parseDocuments(text);
-      return { document: documents[0], counter };
-    });
-    return { documents: [{ value, lineOf }], faults: [] };
+    const lineOf = lineFinder(() => linesOfJson(text, () => true));
+    // One pass for the names of all items: their lines are read with every manifest.
+    const lineAt = lineFinder(() => linesOfJson(text, isItemName));
+    return { documents: [{ value, lineOf, lineAt }], faults: [] };
   } catch {
     return undefined;
   }
 }
+
+const isItemName = (steps: readonly string[]): boolean => steps.at(-2) === "metadata" && steps.at(-1) === "name";
 
 const looksLikeJson = (text: string): boolean => /^\s*\{/.test(text);
 
@@ -103,26 +104,25 @@ function parseYaml(text: string): ManifestText {
       else faults.push({ line, reason: `is not valid YAML: ${withHint(message)}` });
     }
     if (errors.length > 0) continue;
-    const structure = structuralFaults(document, parsed.counter);
-    if (structure.fatal !== undefined) {
-      faults.push(structure.fatal);
+    const offsetFault = ({ reason, offset }: OffsetFault): TextFault => ({
+      line: lineAtOffset(parsed, offset),
+      reason,
+    });
+    const alias = aliasFault(document.contents);
+    if (alias !== undefined) {
+      faults.push(offsetFault(alias));
       continue;
     }
     try {
-      const fault = aliasFault(document.contents);
-      if (fault !== undefined) throw new Error(fault);
-      const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
+      // aliasFault is the bound; the parser counts only some of what aliases stand for.
+      const value: unknown = document.toJS({ maxAliasCount: -1 });
       if (isTooDeep(value)) throw new Error(TOO_DEEP);
-      const lineOf = lineFinder(() => ({ document, counter: parsed.counter }));
+      const lineOf = lineFinder(() => linesOfYaml(document, parsed.counter));
       const lineAt = (path: string): number | undefined => lineIn(document, parsed.counter, stepsOf(path));
-      documents.push({ value, lineOf, lineAt, faults: structure.duplicates });
+      documents.push({ value, lineOf, lineAt, faults: duplicatesIn(document).map(offsetFault) });
     } catch (thrown) {
       const reason = thrown instanceof RangeError ? "it is nested too deeply" : String((thrown as Error).message);
-      const line =
-        document.range === null || document.range === undefined
-          ? undefined
-          : parsed.counter.linePos(document.range[0]).line;
-      faults.push({ line, reason: `cannot be read: ${reason}` });
+      faults.push(offsetFault({ reason: `cannot be read: ${reason}`, offset: document.range?.[0] }));
     }
   }
   if (parsed.documents.length > MAX_DOCUMENTS) {
@@ -151,33 +151,20 @@ function jsonFault(text: string): TextFault | undefined {
 const withHint = (message: string): string =>
   message === "Sequence item without - indicator" ? `${message}; check the indentation of the line` : message;
 
-interface StructuralFaults {
-  /** Set for too many aliases: resolving each takes time proportional to the document's size. */
-  readonly fatal: TextFault | undefined;
-  /** Keys that appear more than once in one map. */
-  readonly duplicates: readonly TextFault[];
+interface OffsetFault {
+  readonly reason: string;
+  readonly offset: number | undefined;
 }
 
-function structuralFaults(document: Document, counter: LineCounter): StructuralFaults {
-  let fatal: TextFault | undefined;
-  let aliases = 0;
-  const faultAt = (offset: number | undefined, reason: string): TextFault => ({
-    line: offset === undefined ? undefined : counter.linePos(offset).line,
-    reason,
-  });
-  visit(document, {
-    Alias: (_key, alias) => {
-      aliases += 1;
-      if (aliases <= MAX_ALIASES) return undefined;
-      fatal = faultAt(alias.range?.[0], `holds more than ${MAX_ALIASES} aliases`);
-      return visit.BREAK;
-    },
-  });
-  const duplicates = duplicateKeys(document.contents).map(({ name, offset }) =>
-    faultAt(offset, `is not valid YAML: duplicate key ${JSON.stringify(name.slice(0, MAX_SHOWN_KEY))}`),
-  );
-  return { fatal, duplicates };
-}
+const lineAtOffset = ({ counter }: Parsed, offset: number | undefined): number | undefined =>
+  offset === undefined ? undefined : counter.linePos(offset).line;
+
+/** Returns the keys that appear more than once in one map. */
+const duplicatesIn = ({ contents }: Document): readonly OffsetFault[] =>
+  duplicateKeys(contents).map(({ name, offset }) => ({
+    reason: `is not valid YAML: duplicate key ${JSON.stringify(name.slice(0, MAX_SHOWN_KEY))}`,
+    offset,
+  }));
 
 /** Lines by path. NUL joins the steps of a path, because no manifest contains NUL. */
 type Lines = ReadonlyMap<string, number>;
@@ -198,10 +185,10 @@ function stepsOf(path: string): readonly string[] {
 }
 
 /** Returns a function from path to line; the first call builds its table. */
-function lineFinder(parse: () => { readonly document: Document | undefined; readonly counter: LineCounter }) {
+function lineFinder(read: () => Lines) {
   let lines: Lines | undefined;
   return (path: string): number | undefined => {
-    lines ??= linesOf(parse);
+    lines ??= read();
     const steps = stepsOf(path);
     for (let count = steps.length; count >= 0; count -= 1) {
       const line = lines.get(steps.slice(0, count).join(STEP));
@@ -226,25 +213,29 @@ function lineIn({ contents }: Document, counter: LineCounter, steps: readonly st
   return offset === undefined ? undefined : counter.linePos(offset).line;
 }
 
-function linesOf(parse: () => { readonly document: Document | undefined; readonly counter: LineCounter }): Lines {
+function linesOfYaml({ contents }: Document, counter: LineCounter): Lines {
   const lines = new Map<string, number>();
-  const walk = (node: unknown, path: readonly string[], counter: LineCounter, keyAt?: number): void => {
+  const walk = (node: unknown, path: readonly string[], keyAt?: number): void => {
     const offset = keyAt ?? (isNode(node) ? node.range?.[0] : undefined);
     if (offset !== undefined) lines.set(path.join(STEP), counter.linePos(offset).line);
     if (path.length >= MAX_LINE_DEPTH) return;
     if (isMap(node)) {
       for (const { key, value } of node.items) {
-        if (isScalar(key)) walk(value, [...path, String(key.value)], counter, key.range?.[0]);
+        if (isScalar(key)) walk(value, [...path, String(key.value)], key.range?.[0]);
       }
     } else if (isSeq(node)) {
-      for (const [index, item] of node.items.entries()) walk(item, [...path, String(index)], counter);
+      for (const [index, item] of node.items.entries()) walk(item, [...path, String(index)]);
     }
   };
-  try {
-    const { document, counter } = parse();
-    walk(document?.contents, [], counter);
-  } catch {
-    // JSON nested too deeply for the YAML parser: a problem without a line is still a problem.
+  walk(contents, []);
+  return lines;
+}
+
+/** Returns the lines of the fields that are wanted. */
+function linesOfJson(text: string, isWanted: (steps: readonly string[]) => boolean): Lines {
+  const lines = new Map<string, number>();
+  for (const { steps, line } of jsonFields(text)) {
+    if (steps.length <= MAX_LINE_DEPTH && isWanted(steps)) lines.set(steps.join(STEP), line);
   }
   return lines;
 }

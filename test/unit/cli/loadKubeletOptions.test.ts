@@ -289,7 +289,7 @@ describe("files", () => {
       levels.push(`${name}: &${name} [${Array.from({ length: 10 }, () => `*${before}`).join(",")}]`);
     }
     expect(await errors(["--config=/k"], { "/k": `${HEADER}${levels.join("\n")}\n` })).toEqual([
-      "/k: its aliases stand for more than 100000 values",
+      "/k:7: its aliases stand for more than 100000 values",
     ]);
   });
 

@@ -18,7 +18,7 @@ const errorsOf = (text: string) => readYamlDocument("f.yaml", text).syntaxErrors
 const TOO_DEEP = `is nested more than ${MAX_JSON_DEPTH} levels deep`;
 const TOO_LONG = `holds more than ${MAX_DOCUMENT_CHARS} characters`;
 
-const REFUSED: readonly (readonly [what: string, text: string, reason: string])[] = [
+const REFUSED: readonly (readonly [what: string, text: string, reason: string, place?: string])[] = [
   ["JSON one level too deep", nested('{"a":', "}", MAX_JSON_DEPTH + 1), TOO_DEEP],
   ["lists of JSON without an end", "[".repeat(300_000), TOO_DEEP],
   ["a flow collection of YAML", `a: ${"[".repeat(300_000)}`, TOO_DEEP],
@@ -28,12 +28,13 @@ const REFUSED: readonly (readonly [what: string, text: string, reason: string])[
     "a map merged into another again and again",
     `a: &a {x: 1}\nb: {${"<<: *a, ".repeat(10_000)}}`,
     `holds more than ${MAX_ALIASES} aliases`,
+    "f.yaml:2",
   ],
 ];
 
 describe("a configuration file", () => {
-  it.each(REFUSED)("is refused for %s", (_what, text, reason) => {
-    expect(errorsOf(text)).toEqual([`f.yaml: ${reason}`]);
+  it.each(REFUSED)("is refused for %s", (_what, text, reason, place = "f.yaml") => {
+    expect(errorsOf(text)).toEqual([`${place}: ${reason}`]);
   });
 
   it("is read at its bounds", () => {

@@ -36,7 +36,7 @@ export interface ManifestDocument {
   readonly faults?: readonly TextFault[];
   /** Returns the one-based line of a field, or of its closest parent. */
   lineOf(path: string): number | undefined;
-  /** The same for a single field, at less cost. Absent: its line is not worth its cost. */
+  /** The same for the name of an item, at less cost. Absent: its line is not worth its cost. */
   lineAt?(path: string): number | undefined;
 }
 

@@ -41,9 +41,11 @@ it("items of a List have lines of their own", () => {
   ]);
 });
 
-it("JSON has no lines", () => {
-  const json = '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web"}}';
-  expect(clashesOf({ "a.json": json, "b.json": json })).toEqual([
-    "/m/b.json:undefined ConfigMap default/web is already defined in a.json, which is the one used",
+it("items of a JSON List have lines, past other fields called name", () => {
+  const item = '{"apiVersion": "v1", "kind": "ConfigMap", "data": {"name": "b"},\n"metadata": {"name": "web"}}';
+  const json = `{"apiVersion": "v1", "kind": "List", "items": [\n${item},\n${item}\n]}`;
+  expect(clashesOf({ "a.json": json, "b.json": item })).toEqual([
+    "/m/a.json:5 ConfigMap default/web is already defined on line 3 of the same manifest, which is the one used",
+    "/m/b.json:2 ConfigMap default/web is already defined in a.json:3, which is the one used",
   ]);
 });

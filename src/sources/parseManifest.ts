@@ -47,7 +47,7 @@ function parseJson(text: string): ManifestText | undefined {
     const value: unknown = JSON.parse(text);
     if (isTooDeep(value)) return unreadable(`cannot be read: ${TOO_DEEP}`);
     const lineOf = lineFinder(() => linesOfJson(text, () => true));
-    // One pass for the names of all items: their lines are read with every manifest.
+    // The lines of names are read with every manifest, so a single pass finds them all.
     const lineAt = lineFinder(() => linesOfJson(text, isItemName));
     return { documents: [{ value, lineOf, lineAt }], faults: [] };
   } catch {

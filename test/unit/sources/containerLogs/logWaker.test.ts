@@ -1,4 +1,4 @@
-/** What wakes the follower of a log, on a real directory; its periods in virtual time. */
+/** Wake-ups of the follower of a log, on a real directory; its periods in virtual time. */
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { TestScheduler } from "rxjs/testing";

@@ -93,7 +93,7 @@ export class HardwareDraft {
         const others = [...this.#records].flatMap(([other, { hardware }]) =>
           other === uid ? [] : (granted.get(other) ?? hardware ?? []),
         );
-        const outcome = assign(pod, [...others, ...this.#restored.hardwareExceptOf(uid)], own);
+        const outcome = assign(pod, [...others, ...this.#restored.hardwareExceptOf(uid, this.#records)], own);
         if ("refusal" in outcome) return outcome.refusal;
         if (outcome.missing !== undefined) return outcome.missing;
         if (movesMemory(own, outcome.hardware)) return unexpectedRefusal("too little memory on its NUMA nodes");
@@ -150,7 +150,7 @@ export class HardwareDraft {
     const decide = (beside: readonly PodRecord[]): ReturnType<AssignHardware> =>
       assign(
         pod,
-        [...beside.flatMap(({ hardware }) => hardware ?? []), ...this.#restored.hardwareExceptOf(uid)],
+        [...beside.flatMap(({ hardware }) => hardware ?? []), ...this.#restored.hardwareExceptOf(uid, this.#records)],
         this.#restored.hardwareOf(uid),
         answers,
       );

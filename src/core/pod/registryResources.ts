@@ -67,12 +67,13 @@ export class RestoredPods {
   /**
    * Returns the hardware of unclaimed pods that run or may still be claimed, without that of one pod. Beside a running pod
    * only that of other running ones counts: the checkpoint of a pod that has stopped is older, and its hardware was given
-   * out again.
+   * out again. A record that has taken hardware over is the only one that counts it: memory counted twice would drive
+   * running containers from their NUMA nodes.
    */
-  hardwareExceptOf(uid: PodUid): readonly PodHardware[] {
+  hardwareExceptOf(uid: PodUid, records: Records): readonly PodHardware[] {
     const isOlder = this.#isSettled || this.isRunning(uid);
     return [...this.#allocations.keys(), ...this.#inherited.keys()].flatMap((known) => {
-      const isHeld = known !== uid && (!isOlder || this.isRunning(known));
+      const isHeld = known !== uid && !hasTakenOver(records.get(known)) && (!isOlder || this.isRunning(known));
       return isHeld ? (this.hardwareOf(known) ?? []) : [];
     });
   }
@@ -122,6 +123,10 @@ export class RestoredPods {
     };
   }
 }
+
+/** Whether the record says which hardware the pod has: a pod that waits has had no decision yet. */
+const hasTakenOver = (record: PodRecord | undefined): boolean =>
+  record !== undefined && (record.state !== "waiting" || record.hardware !== undefined);
 
 /** Returns the map without some pods: the same map if it has none of them. */
 function without<V>(pods: ReadonlyMap<PodUid, V>, isGone: (uid: PodUid) => boolean): ReadonlyMap<PodUid, V> {

@@ -46,7 +46,9 @@ describeOnContainerd("a hostile tenant on a node", (installation) => {
     const good = Array.from({ length: GOOD_PODS }, (_, index) => `good-${index}`);
     for (const name of good) {
       const httpGet = { host: "127.0.0.1", port, path: `/${name}` };
-      cluster.bind(name, { containers: [serving("main", ":", { readinessProbe: { httpGet, periodSeconds: 1 } })] });
+      // The target shares the test's process, which a busy machine may hold up for seconds.
+      const readinessProbe = { httpGet, periodSeconds: 1, timeoutSeconds: 5 };
+      cluster.bind(name, { containers: [serving("main", ":", { readinessProbe })] });
     }
     for (const name of good) await cluster.untilTold(name, isReady, "Ready");
     const { sim } = cluster.server;

@@ -19,7 +19,7 @@ export interface Queue<T> {
   readonly dropped: number;
   /** Adds a value; emits nothing before it returns. */
   push(value: T): void;
-  /** Emits the values in order, to one subscriber at a time. Never completes, never errors. */
+  /** Emits the values in order, those that overtake first, to one subscriber at a time. Never completes, never errors. */
   readonly values$: Observable<T>;
 }
 
@@ -29,22 +29,28 @@ export interface QueueOptions<T> {
   readonly bound: number;
   readonly clock: Clock;
   onDrop?(dropped: T): void;
+  /** Returns whether the value overtakes those for which this is false; default: none does. Each kind keeps its order. */
+  overtakes?(value: T): boolean;
 }
 
 /**
  * Creates a queue. Each action of the scheduler emits the values that waited when it began, for at most SLICE_MS;
  * values left over or pushed meanwhile are emitted by the next action, so that neither a burst nor a loop that feeds
- * itself starves the rest of the node. Values wait while there is no subscriber.
+ * itself starves the rest of the node. Values wait while there is no subscriber. A value pushed meanwhile that overtakes
+ * others takes the place of one of them.
  *
  *     push       a(bc)-----d
  *     values$    -a(bc)-----d
  *
  * Cancels: unsubscribing stops the pending action; values not yet emitted stay. Errors: a second subscriber gets an
- * InvariantError. Bound: `bound` waiting values, the oldest dropped, counted and passed to `onDrop`.
+ * InvariantError. Bound: `bound` waiting values; the oldest is dropped, counted and passed to `onDrop`. Values that
+ * overtake are dropped last.
  */
-export function createQueue<T>(name: string, { bound, clock, onDrop }: QueueOptions<T>): Queue<T> {
+export function createQueue<T>(name: string, { bound, clock, onDrop, overtakes }: QueueOptions<T>): Queue<T> {
   invariant(bound >= 1, `queue ${name} with bound ${bound}`);
-  const waiting = createFifo<T>();
+  const ahead = createFifo<T>();
+  const behind = createFifo<T>();
+  const size = (): number => ahead.size + behind.size;
   let dropped = 0;
   let consumer: Subscriber<T> | undefined;
   let action: Subscription | undefined;
@@ -52,31 +58,31 @@ export function createQueue<T>(name: string, { bound, clock, onDrop }: QueueOpti
   const drain = () => {
     action = undefined;
     const until = clock.monotonicMs() + SLICE_MS;
-    for (let left = waiting.size; left > 0 && waiting.size > 0 && consumer !== undefined; left -= 1) {
-      consumer.next(waiting.shift() as T);
+    for (let left = size(); left > 0 && size() > 0 && consumer !== undefined; left -= 1) {
+      consumer.next((ahead.size > 0 ? ahead : behind).shift() as T);
       if (clock.monotonicMs() >= until) break;
     }
     arm();
   };
   const arm = () => {
-    if (action !== undefined || consumer === undefined || waiting.size === 0) return;
+    if (action !== undefined || consumer === undefined || size() === 0) return;
     action = clock.scheduler.schedule(drain);
   };
   return {
     name,
     get size() {
-      return waiting.size;
+      return size();
     },
     get dropped() {
       return dropped;
     },
     push(value) {
-      waiting.push(value);
-      if (waiting.size > bound) {
+      (overtakes?.(value) === true ? ahead : behind).push(value);
+      if (size() > bound) {
         dropped += 1;
-        onDrop?.(waiting.shift() as T);
+        onDrop?.((behind.size > 0 ? behind : ahead).shift() as T);
       }
-      invariant(waiting.size <= bound, `queue ${name} is above its bound`);
+      invariant(size() <= bound, `queue ${name} is above its bound`);
       arm();
     },
     values$: new Observable<T>((subscriber) => {

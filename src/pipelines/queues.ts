@@ -25,18 +25,31 @@ export interface Queues {
 }
 
 /** Creates the queues. `rxlet_dropped_total` counts the values they drop. */
-export const createQueues = (ports: KubeletPorts): Queues => ({
-  registryInputs: queue("registry", ports),
+export const createQueues = (ports: Pick<KubeletPorts, "clock" | "telemetry">): Queues => ({
+  registryInputs: queue("registry", ports, isEnd),
   inspections: queue("inspections", ports),
   runtimeLooks: queue("runtimeLooks", ports),
   events: queue("events", ports),
   evictions: queue("evictions", ports),
 });
 
-function queue<T>(name: string, { clock, telemetry }: KubeletPorts): Queue<T> {
+/**
+ * Returns whether the input ends a pod. Ends overtake the pods of the sources: the status of the ended pod is known
+ * already, and a rejection is final, so no pod may be rejected for resources that such a pod is about to free.
+ * Upstream: filterOutInactivePods, which asks the status manager.
+ */
+const isEnd = ({ kind }: RegistryInput): boolean =>
+  kind === "finished" || kind === "deadlineExceeded" || kind === "evicted";
+
+function queue<T>(
+  name: string,
+  { clock, telemetry }: Pick<KubeletPorts, "clock" | "telemetry">,
+  overtakes: (value: T) => boolean = () => false,
+): Queue<T> {
   return createQueue<T>(name, {
     bound: QUEUE_BOUND,
     clock,
+    overtakes,
     onDrop: () => telemetry.metrics.count("rxlet_dropped_total", { queue: name }),
   });
 }

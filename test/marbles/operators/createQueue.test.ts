@@ -121,6 +121,35 @@ describe("createQueue", () => {
   );
 
   it(
+    "hands out values that overtake before the others, each kind in order",
+    marbles(({ clock, at, expectObservable }) => {
+      const unsub = "   ---------------!";
+      const expected = "--(ABcd)-(Ef)--";
+
+      const overtakes = (value: string): boolean => value === value.toUpperCase();
+      const queue = createQueue<string>("q", { bound: 10, clock, overtakes });
+      at(2, () => [..."cAdB"].forEach((value) => queue.push(value)));
+      at(9, () => [..."fE"].forEach((value) => queue.push(value)));
+      expectObservable(queue.values$, unsub).toBe(expected);
+    }),
+  );
+
+  it(
+    "drops values that overtake only when no other waits",
+    marbles(({ clock, expectObservable }) => {
+      const unsub = "   -----!";
+      const expected = "(BC)";
+
+      const dropped: string[] = [];
+      const overtakes = (value: string): boolean => value === value.toUpperCase();
+      const queue = createQueue<string>("q", { bound: 2, clock, overtakes, onDrop: (value) => dropped.push(value) });
+      for (const value of "AdeBC") queue.push(value);
+      expect({ dropped: dropped.join(" "), size: queue.size }).toEqual({ dropped: "d e A", size: 2 });
+      expectObservable(queue.values$, unsub).toBe(expected);
+    }),
+  );
+
+  it(
     "hands out 10,000 values in one action",
     marbles(({ clock, flush }) => {
       const queue = createQueue<number>("q", { bound: 10_000, clock });

@@ -4,6 +4,7 @@ import { isPathSegment } from "../pathSegment.ts";
 import { perObject } from "../perObject.ts";
 import { type PodUid, podUid } from "../ids.ts";
 import type { Container, PodSandbox } from "../../gen/cri.ts";
+import type { UninspectedPod } from "./measuredPods.ts";
 import type { PodRuntimeStatus, RuntimeContainerState } from "./podRuntimeStatus.ts";
 
 /** A pod in a relist. */
@@ -21,6 +22,8 @@ export interface RuntimeListing {
   readonly pods: ReadonlyMap<PodUid, ListedPod>;
   /** The pod of each container or sandbox ID. */
   readonly owners: ReadonlyMap<string, PodUid>;
+  /** Pods whose last inspection is older than this relist, as listed; absent when there are none. */
+  readonly uninspected?: ReadonlyMap<PodUid, UninspectedPod>;
   /** IDs left out because their labels cannot be a kubelet's; absent when there are none. */
   readonly ignored?: readonly string[];
 }

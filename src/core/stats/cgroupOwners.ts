@@ -2,17 +2,18 @@
  * Finds the owner of a cgroup path. Runtimes name cgroups of containers and sandboxes by ID, below the pod's cgroup:
  * `<id>`, or `cri-containerd-<id>.scope` with systemd. Upstream: container factories of cadvisor, GetPodByCgroupfs.
  */
-import type { PodRuntimeStatus, RuntimeContainer, RuntimeSandbox } from "../runtime/podRuntimeStatus.ts";
+import type { MeasuredPod } from "../runtime/measuredPods.ts";
+import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 
 /** A pod, its sandbox, or one of its containers. */
-export interface CgroupOwner {
-  readonly pod: PodRuntimeStatus;
-  readonly sandbox?: RuntimeSandbox;
-  readonly container?: RuntimeContainer;
+export interface CgroupOwner<Pod extends MeasuredPod = PodRuntimeStatus> {
+  readonly pod: Pod;
+  readonly sandbox?: Pod["sandboxes"][number];
+  readonly container?: Pod["containers"][number];
 }
 
 /** Returns the owner of a cgroup path; undefined for cgroups of the node and unknown ones. */
-export type OwnerOf = (path: string) => CgroupOwner | undefined;
+export type OwnerOf<Pod extends MeasuredPod = PodRuntimeStatus> = (path: string) => CgroupOwner<Pod> | undefined;
 
 /** The cgroup of a container's monitor process. */
 const MONITOR = /conmon/;
@@ -20,10 +21,10 @@ const ID_AT_END = /(?:^|[-:])([^-:]+?)(?:\.scope)?$/;
 const POD = /^pod(.+)$/;
 const POD_SLICE = /-pod([^-]+)\.slice$/;
 
-/** Builds the lookup from all pods as last inspected. */
-export function cgroupOwners(pods: readonly PodRuntimeStatus[]): OwnerOf {
-  const byUid = new Map<string, CgroupOwner>();
-  const byId = new Map<string, CgroupOwner>();
+/** Builds the lookup from all pods. */
+export function cgroupOwners<Pod extends MeasuredPod>(pods: readonly Pod[]): OwnerOf<Pod> {
+  const byUid = new Map<string, CgroupOwner<Pod>>();
+  const byId = new Map<string, CgroupOwner<Pod>>();
   for (const pod of pods) {
     byUid.set(pod.podUid, { pod });
     for (const sandbox of pod.sandboxes) byId.set(sandbox.id, { pod, sandbox });

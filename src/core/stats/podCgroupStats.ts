@@ -3,7 +3,7 @@
  * the pressure of containers. Upstream: listPodStatsPartiallyFromCRI of cri_stats_provider.go, which uses cadvisor.
  */
 import type { EpochMs } from "../ids.ts";
-import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
+import type { MeasuredPod } from "../runtime/measuredPods.ts";
 import type { CgroupFigures } from "./cgroupFigures.ts";
 import { cgroupOwners } from "./cgroupOwners.ts";
 import { type HostPressure, networkStats } from "./nodeStats.ts";
@@ -27,7 +27,7 @@ interface Reading {
  */
 export function withPodCgroups(
   pods: readonly PodStats[],
-  statuses: readonly PodRuntimeStatus[],
+  statuses: readonly MeasuredPod[],
   readings: readonly Reading[],
 ): readonly PodStats[] {
   const ownerOf = cgroupOwners(statuses);

@@ -1,9 +1,9 @@
 /**
- * Stats of pods from the runtime, for the sandboxes and containers that were running when last inspected: per pod if
- * the runtime supports it, else per container. Upstream: pkg/kubelet/stats/cri_stats_provider.go.
+ * Stats of pods from the runtime, for the sandboxes and containers that were running when last inspected or listed: per
+ * pod if the runtime supports it, else per container. Upstream: pkg/kubelet/stats/cri_stats_provider.go.
  */
 import type * as cri from "../../gen/cri.ts";
-import type { PodRuntimeStatus, RuntimeContainer, RuntimeSandbox } from "../runtime/podRuntimeStatus.ts";
+import type { MeasuredPod } from "../runtime/measuredPods.ts";
 import { cpuStats, ioStats, memoryStats, networkStats, swapStats, usedFs } from "./criStats.ts";
 import type { ContainerStats, CpuStats, FsStats, MemoryStats, PodStats, SwapStats } from "./summary.ts";
 
@@ -19,7 +19,7 @@ export function writtenFileSystems(containers: readonly cri.ContainerStats[]): r
 /** Returns stats from ListPodSandboxStats. */
 export function statsOfSandboxes(
   measured: readonly cri.PodSandboxStats[],
-  statuses: readonly PodRuntimeStatus[],
+  statuses: readonly MeasuredPod[],
   spaceAt: SpaceAt,
 ): readonly PodStats[] {
   const bySandbox = new Map(measured.map((stats) => [stats.attributes?.id, stats.linux]));
@@ -51,7 +51,7 @@ export function statsOfSandboxes(
  */
 export function statsOfContainers(
   measured: readonly cri.ContainerStats[],
-  statuses: readonly PodRuntimeStatus[],
+  statuses: readonly MeasuredPod[],
   spaceAt: SpaceAt,
 ): readonly PodStats[] {
   return statuses.flatMap((status): readonly PodStats[] => {
@@ -73,14 +73,14 @@ export function statsOfContainers(
   });
 }
 
-const reference = ({ name, namespace, podUid }: PodRuntimeStatus, { createdAt }: RuntimeSandbox) => ({
+const reference = ({ name, namespace, podUid }: MeasuredPod, { createdAt }: MeasuredPod["sandboxes"][number]) => ({
   podRef: { name, namespace, uid: podUid },
   startTime: createdAt,
 });
 
 /** Returns the running containers, oldest first. */
 function containersOf(
-  { containers }: PodRuntimeStatus,
+  { containers }: MeasuredPod,
   measured: readonly cri.ContainerStats[],
   spaceAt: SpaceAt,
 ): readonly ContainerStats[] {
@@ -94,7 +94,11 @@ function containersOf(
 
 const NO_SWAP = { swapUsageBytes: { value: 0n }, swapAvailableBytes: { value: 0n } };
 
-function containerStats(container: RuntimeContainer, stats: cri.ContainerStats, spaceAt: SpaceAt): ContainerStats {
+function containerStats(
+  container: MeasuredPod["containers"][number],
+  stats: cri.ContainerStats,
+  spaceAt: SpaceAt,
+): ContainerStats {
   const { cpu, memory, io, writableLayer } = stats;
   // A runtime that reports no swap is taken to use none, as in upstream.
   const swap = stats.swap ?? (memory && { timestamp: memory.timestamp, ...NO_SWAP });

@@ -3,39 +3,24 @@
  * without a hint. Owner of the cells `listing`, `relistedAt` and `runtimeStatuses`. Bound: `inspectionsAtOnce`
  * inspections, one waiting per pod. Upstream: pkg/kubelet/pleg generic.go and evented.go, container/cache.go.
  */
-import {
-  catchError,
-  connect,
-  defer,
-  EMPTY,
-  filter,
-  forkJoin,
-  map,
-  merge,
-  type Observable,
-  of,
-  switchMap,
-  tap,
-  timer,
-} from "rxjs";
-import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
+import { catchError, connect, defer, filter, map, merge, type Observable, of, switchMap, tap, timer } from "rxjs";
+import { type KubeletError, toKubeletError } from "../../core/errors.ts";
 import type { MonotonicMs, PodUid } from "../../core/ids.ts";
 import { invariant } from "../../core/invariant.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import { uninspectedPods } from "../../core/runtime/measuredPods.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
-import { changedPods, inspectedPrints, listingOf, type RuntimeListing } from "../../core/runtime/runtimeListing.ts";
+import { changedPods, inspectedPrints, type RuntimeListing } from "../../core/runtime/runtimeListing.ts";
 import { VERBOSITY } from "../../core/telemetry/verbosity.ts";
 import { conflateByKey } from "../../operators/conflateByKey.ts";
-import { deadline } from "../../operators/deadline.ts";
 import { eachOf } from "../../operators/eachOf.ts";
-import { orElse } from "../../operators/orElse.ts";
-import { pollAfter } from "../../operators/pollAfter.ts";
 import type { KubeletPorts, RuntimeSignal } from "../../ports/kubeletPorts.ts";
 import type { Cell } from "../../state/cell.ts";
 import type { KeyedCell } from "../../state/keyedCell.ts";
 import type { Sequence } from "../../state/sequence.ts";
 import { inspectPod } from "./inspectPod.ts";
 import { createMissedHints, type MissedHints } from "./missedHints.ts";
+import { relists } from "./relists.ts";
 import { hintedPods } from "./runtimeHints.ts";
 import { spaceInspections } from "./spaceInspections.ts";
 
@@ -115,11 +100,13 @@ function relistedLooks(
   return signals$.pipe(
     filter((signal) => signal.kind !== "hint"),
     switchMap((signal) => relists(signal, ports, config)),
-    map((after): Look => {
-      listing.set(after);
+    map(({ listing: after, parts }): Look => {
+      const uids = changedPods(inspectedPrints(statuses.values()), after);
+      const uninspected = uninspectedPods(uids, parts, after, (uid) => statuses.get(uid));
+      listing.set(uninspected.size === 0 ? after : { ...after, uninspected });
       relistedAt.set(ports.clock.monotonicMs());
       forgetGone(after, cells);
-      return { uids: changedPods(inspectedPrints(statuses.values()), after), output: "relisted" };
+      return { uids, output: "relisted" };
     }),
   );
 }
@@ -156,67 +143,6 @@ function inspections(
       ),
     ),
   );
-}
-
-/** The relists after a signal: at once, then at the pace the signal allows. A failed relist is repeated soon. */
-function relists(signal: RuntimeSignal, ports: Ports, config: Config): Observable<RuntimeListing> {
-  return defer(() => {
-    const paceMs = signal.kind === "streaming" ? config.resyncPeriodMs : config.relistPeriodMs;
-    let waitMs = paceMs;
-    let lastAt: MonotonicMs | undefined;
-    let reported = "";
-    /** Logs the ignored IDs once for as long as they stay the same. */
-    const reportIgnored = ({ ignored = [] }: RuntimeListing): void => {
-      const ids = ignored.join(" ");
-      if (ids !== "" && ids !== reported) {
-        ports.telemetry.log.warn("Containers or sandboxes are ignored: their labels are no names of a pod", {
-          ignored,
-        });
-      }
-      reported = ids;
-    };
-    const measuredRelist = (): Observable<RuntimeListing> =>
-      relist(ports, config).pipe(
-        tap({
-          subscribe: () => {
-            waitMs = paceMs;
-            const now = ports.clock.monotonicMs();
-            if (lastAt !== undefined) {
-              ports.telemetry.metrics.observe("kubelet_pleg_relist_interval_seconds", (now - lastAt) / 1000);
-            }
-            lastAt = now;
-          },
-          next: reportIgnored,
-        }),
-        orElse(() => {
-          waitMs = config.relistPeriodMs;
-          return EMPTY;
-        }),
-      );
-    return pollAfter(ports.clock, () => waitMs, measuredRelist);
-  });
-}
-
-function relist({ runtime, clock, telemetry }: Ports, config: Config): Observable<RuntimeListing> {
-  return defer(() => {
-    const startedAt = clock.monotonicMs();
-    return forkJoin([
-      runtime.listPodSandbox({ filter: undefined }),
-      runtime.listContainers({ filter: undefined }),
-    ]).pipe(
-      deadline(config.inspectionDeadlineMs, clock, () =>
-        kubeletError("DeadlineExceeded", `relist: no answer within ${config.inspectionDeadlineMs} ms`),
-      ),
-      map(([sandboxes, containers]) => listingOf(sandboxes.items, containers.containers)),
-      tap({
-        next: () => {
-          telemetry.metrics.observe("kubelet_pleg_relist_duration_seconds", (clock.monotonicMs() - startedAt) / 1000);
-          telemetry.metrics.gauge("kubelet_pleg_last_seen_seconds", clock.wallTime() / 1000);
-        },
-        error: (thrown: unknown) => telemetry.log.debug("Relist failed", { error: toKubeletError(thrown) }),
-      }),
-    );
-  });
 }
 
 type Inspection =
@@ -267,7 +193,9 @@ const isEmpty = (status: PodRuntimeStatus): boolean => status.sandboxes.length +
 function unlist(uid: PodUid, listing: PlegCells["listing"]): void {
   const known = listing.value;
   if (known?.pods.has(uid) !== true) return;
-  listing.set({ ...known, pods: new Map([...known.pods].filter(([listed]) => listed !== uid)) });
+  const others = <T>(pods: ReadonlyMap<PodUid, T>) => new Map([...pods].filter(([listed]) => listed !== uid));
+  const { pods, uninspected, ...rest } = known;
+  listing.set({ ...rest, pods: others(pods), ...(uninspected && { uninspected: others(uninspected) }) });
 }
 
 /** Inspections requested during the removal of a pod leave an entry behind when its record is removed. */

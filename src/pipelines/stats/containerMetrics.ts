@@ -10,6 +10,7 @@ import { qosCgroupName } from "../../core/resources/podCgroup.ts";
 import type { CadvisorMeasurement, NodeDisk } from "../../core/stats/cadvisorSubjects.ts";
 import { type CgroupOwner, cgroupOwners } from "../../core/stats/cgroupOwners.ts";
 import { deviceAt } from "../../core/stats/diskText.ts";
+import type { MeasuredPod } from "../../core/runtime/measuredPods.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import type { Summary } from "../../core/stats/summary.ts";
 import type { Call } from "../../ports/call.ts";
@@ -73,7 +74,7 @@ function readCgroups(
  * runtime for all pods takes some 20 times as long as reading these files.
  */
 export function readPodCgroups(
-  pods: readonly PodRuntimeStatus[],
+  pods: readonly MeasuredPod[],
   usage: NonNullable<Ports["cgroupUsage"]>,
   config: Config,
 ): Call<readonly CgroupReading[]> {
@@ -85,10 +86,10 @@ export function readPodCgroups(
 }
 
 /** Returns where the cgroups of pods begin, and what to read there. */
-function cgroupsOfPods(
-  pods: readonly PodRuntimeStatus[],
+function cgroupsOfPods<Pod extends MeasuredPod>(
+  pods: readonly Pod[],
   config: Config,
-  lookAt: (owner: CgroupOwner) => CgroupLook | undefined,
+  lookAt: (owner: CgroupOwner<Pod>) => CgroupLook | undefined,
 ): { readonly top: readonly string[]; readonly look: (path: string) => CgroupLook | undefined } {
   const ofQos = (["Guaranteed", "Burstable", "BestEffort"] as const).map((qos) =>
     driverCgroupPath(config.cgroupDriver, qosCgroupName(config, qos)),

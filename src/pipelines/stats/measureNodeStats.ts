@@ -8,7 +8,7 @@ import { catchError, defer, forkJoin, map, type Observable, of, switchMap, throw
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";
 import { epochMs } from "../../core/ids.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
-import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
+import { type MeasuredPod, measuredPods } from "../../core/runtime/measuredPods.ts";
 import { cadvisorMetrics } from "../../core/stats/cadvisorMetrics.ts";
 import { type CpuSamples, withCpuRates } from "../../core/stats/cpuRates.ts";
 import { usedFs } from "../../core/stats/criStats.ts";
@@ -38,7 +38,7 @@ type Config = Pick<
   | ("nodeName" | "directories" | "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver" | "nodeCgroups")
   | ("diskStatsPeriodMs" | "podStatsFromRuntime" | "separatesDisks")
 >;
-type State = Pick<NodeView, "runtimeStatuses" | "volumes" | "registry">;
+type State = Pick<NodeView, "runtimeStatuses" | "listing" | "volumes" | "registry">;
 
 const FIGURES_KEPT_MS = 1_000;
 const DEADLINE = { deadlineMs: FIGURE_DEADLINE_MS };
@@ -56,7 +56,7 @@ export function createNodeStats(ports: Ports, config: Config, state: State): Mea
   let samples: CpuSamples = new Map();
   const measured$: Call<MeasuredNode> = keptFor(FIGURES_KEPT_MS, clock, () =>
     forkJoin({
-      pods: measurePods(() => statuses.values(), ports, config),
+      pods: measurePods(() => measuredPods(statuses.values(), state.listing.value?.uninspected), ports, config),
       host: measureHost(ports, config),
       runtime: measureRuntime(ports, config),
     }).pipe(
@@ -92,11 +92,7 @@ export function createNodeStats(ports: Ports, config: Config, state: State): Mea
  * with the gate PodAndContainerStatsFromCRI, gets pod stats from the runtime too. If that call fails but the runtime
  * responds (it lacks the call, or a pod is being removed), falls back to container stats.
  */
-function measurePods(
-  statuses: () => readonly PodRuntimeStatus[],
-  ports: Ports,
-  config: Config,
-): Call<readonly PodStats[]> {
+function measurePods(statuses: () => readonly MeasuredPod[], ports: Ports, config: Config): Call<readonly PodStats[]> {
   const { runtime, cgroupUsage } = ports;
   const sandboxes$ = defer(() => runtime.listPodSandboxStats({ filter: undefined }, DEADLINE)).pipe(
     switchMap(({ stats }) =>

@@ -8,7 +8,7 @@ import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { Pod } from "../../core/api.ts";
 import type { PodUid } from "../../core/ids.ts";
 import { containerLogDir } from "../../core/paths.ts";
-import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
+import { type MeasuredPod, measuredPods } from "../../core/runtime/measuredPods.ts";
 import { type MeasuredVolume, measuredVolumes } from "../../core/stats/measuredVolumes.ts";
 import type { DiskFigures, LogMeasurement, VolumeMeasurement, VolumeUse } from "../../core/stats/podStorage.ts";
 import { mountedLayouts, NO_VOLUMES } from "../../core/volume/podVolumes.ts";
@@ -26,18 +26,20 @@ export interface DiskPorts extends Pick<KubeletPorts, "clock" | "hostUsage" | "q
   readonly counts: TreeCounts;
 }
 /** The pods whose disk usage is measured. */
-export type DiskState = Pick<NodeView, "runtimeStatuses" | "volumes" | "registry">;
+export type DiskState = Pick<NodeView, "runtimeStatuses" | "listing" | "volumes" | "registry">;
 type Config = Pick<KubeletConfig, "directories">;
 
-const running = ({ runtimeStatuses: statuses }: DiskState): readonly PodRuntimeStatus[] =>
-  statuses.values().filter(({ sandboxes }) => sandboxes.some(({ ready }) => ready));
+const running = ({ runtimeStatuses: statuses, listing }: DiskState): readonly MeasuredPod[] =>
+  measuredPods(statuses.values(), listing.value?.uninspected).filter(({ sandboxes }) =>
+    sandboxes.some(({ ready }) => ready),
+  );
 
 /** Measures the logs of all pods with a ready sandbox. Never errors. */
 export const measureLogs = (state: DiskState, ports: DiskPorts, config: Config): Observable<LogMeasurement> =>
   defer(() => logsWithin(roundOf(ports), state, config));
 
 function logsWithin(count: CountTree, state: DiskState, { directories }: Config): Observable<LogMeasurement> {
-  const logsOf = ({ name, namespace, podUid: uid, containers }: PodRuntimeStatus) => {
+  const logsOf = ({ name, namespace, podUid: uid, containers }: MeasuredPod) => {
     const names = [...new Set(containers.map((container) => container.name))];
     const counted$ = oneByOne(names, (container) => {
       const dir = containerLogDir(directories, { name, namespace, uid }, container);

@@ -61,6 +61,7 @@ export const SMALL_SCARCE_KUBELET_SEEDS: FoundBySeed = [
   ["ce3e7c45", "a pod was evicted although another had ended since the reclaim: its image could be removed"],
   [810453, "the same, while its container was started: a pod had Succeeded and its container ran"],
   ["5c1be5d4", "after a restart a pod was rejected for resources of one that had Succeeded at the same moment"],
+  ["6cfe2555", "after a restart a pod whose containers were slow to inspect had no figures and was evicted first"],
   ["45b4830a", "an attempt from before the clock was set back stayed: after a restart its exit was that of the pod"],
 ];
 

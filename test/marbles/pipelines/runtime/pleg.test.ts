@@ -20,6 +20,7 @@ import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { type PodUid, podUid } from "../../../../src/core/ids.ts";
 import * as cri from "../../../../src/gen/cri.ts";
+import { measuredPods } from "../../../../src/core/runtime/measuredPods.ts";
 import { pleg } from "../../../../src/pipelines/runtime/pleg.ts";
 import type { RuntimeService } from "../../../../src/ports/cri.ts";
 import type { RuntimeSignal } from "../../../../src/ports/kubeletPorts.ts";
@@ -595,6 +596,30 @@ describe("pleg: retained statuses", () => {
       m.expectObservable(output$.pipe(switchMap(() => NEVER)), unsub).toBe(expected);
       m.flush();
       expect(kept).toEqual([["b", "a"], ["b"]]);
+    }),
+  );
+
+  it(
+    "knows a pod as listed while its inspection is late, and the listing of no pod that was inspected since",
+    marbles((m) => {
+      const signals = " s";
+      const unsub = "   40ms !";
+      const expected = "";
+
+      const { fake, state, output$ } = follow(m, m.hot(signals, { s: streaming }), { statusMs: 20 });
+      fake.pods.set("a", [CONTAINER_RUNNING]);
+      const seen: string[] = [];
+      const look = () => {
+        const pods = measuredPods(state.runtimeStatuses.values(), state.listing.value?.uninspected);
+        const states = pods.map(
+          ({ podUid: uid, containers }) => `${uid} ${containers.map((each) => each.state).join()}`,
+        );
+        seen.push(`${states.join()}${state.runtimeStatuses.get(podUid("a")) === undefined ? "" : " inspected"}`);
+      };
+      for (const at of [1, 10, 35]) m.at(at, look);
+      m.expectObservable(output$.pipe(ignoreElements()), unsub).toBe(expected);
+      m.flush();
+      expect(seen).toEqual(["", "a running", "a running inspected"]);
     }),
   );
 

@@ -85,6 +85,8 @@ export interface Kubelet {
   readonly queries: KubeletQueries;
   readonly stats: NodeStats;
   readonly commands: KubeletCommands;
+  /** Sets the gauges that follow the state of the node; to be called before metrics are rendered. */
+  updateGauges(): void;
   /** Stops and removes all pods, then completes; errors with DeadlineExceeded. Needs `run$` subscribed. */
   drain(deadlineMs: number): Observable<void>;
 }
@@ -100,6 +102,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   const garbage = createGarbageCollection(ports, config, state);
   const imagesChanged$ = merge(pods.images.pulled$, garbage.imagesRemoved$);
   const stats = createNodeStats(ports, config, state);
+  const gauges = nodeGauges(ports, config, state);
 
   runFirst(run, ports, config);
   run("runtimeState", { reads: ["runtimeLooks"], writes: ["runtimeState"] }, (use) =>
@@ -133,7 +136,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   run(
     "nodeGauges",
     { reads: ["runtimeStatuses", "registry", "podStatuses", "apiPodObjects", "volumes", "claims"] },
-    (use) => nodeGauges(ports, config, use),
+    () => gauges.changes$,
   );
   run("diskCounts", {}, () => stats.counting$);
   runEviction(run, ports, config, { stats, reclaim: garbage.reclaim });
@@ -152,6 +155,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     commands: podCommands(state.registry, ports.clock, (update) =>
       queues.registryInputs.push({ kind: "update", update }),
     ),
+    updateGauges: () => gauges.update(),
     drain: (deadlineMs) => {
       draining$.next();
       queues.registryInputs.push({ kind: "drain" });

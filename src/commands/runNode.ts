@@ -152,6 +152,7 @@ function runKubelet(setup: NodeSetup, start: KubeletStart): Observable<NodeOutpu
     log.info("Pods with dnsPolicy ClusterFirst use the resolver of the node: clusterDNS is not set");
   }
   setBuildMetrics(metrics, options, machine, version, config.nodeName);
+  metrics.beforeRender(() => kubelet.updateGauges());
   return concat(
     makeDirectories(config, ports),
     setup.ownsMachine === true && mayMount()

@@ -1,8 +1,8 @@
 /**
- * Gauges of the node's pods, containers and volumes, set after changes, at most once a second. Upstream: pleg
- * updateRunningPodAndContainerMetrics.
+ * Gauges of the node's pods, containers, volumes and claims, set when they are scraped: a scrape right after a change sees
+ * it. Upstream: pleg updateRunningPodAndContainerMetrics, claimInfoCollector.
  */
-import { auditTime, ignoreElements, type Observable, tap } from "rxjs";
+import { ignoreElements, type Observable, tap } from "rxjs";
 import type { ApiPodObjects } from "../../core/api/apiPodObjects.ts";
 import type { PodStatus } from "../../core/api.ts";
 import { perObject } from "../../core/perObject.ts";
@@ -19,20 +19,26 @@ import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 
-const SETTLE_MS = 1_000;
 const CONTAINER_STATES = ["created", "running", "exited", "unknown"] as const;
 
-/** Follows the cells while subscribed. */
+/** Gauges that follow cells. */
+export interface NodeGauges {
+  /** Notes which cells change, while subscribed. Sets no gauge, so a node that nobody scrapes pays next to nothing. */
+  readonly changes$: Observable<never>;
+  /** Sets the gauges whose cells have changed since the last call. */
+  update(): void;
+}
+
+/** Creates the gauges; all of them are set by the first update. */
 export function nodeGauges(
-  { clock, telemetry }: Pick<KubeletPorts, "clock" | "telemetry">,
+  { telemetry: { metrics } }: Pick<KubeletPorts, "telemetry">,
   { hardware }: Pick<KubeletConfig, "hardware">,
   state: Pick<NodeView, "runtimeStatuses" | "registry" | "podStatuses" | "apiPodObjects" | "volumes" | "claims">,
-): Observable<never> {
+): NodeGauges {
   const { runtimeStatuses: statuses, registry, podStatuses, apiPodObjects, volumes, claims } = state;
-  const { metrics } = telemetry;
   const plugins = new Set<string>();
   const drivers = new Set<string>();
-  const gauges: readonly (readonly [changes$: Observable<unknown>, update: () => void])[] = [
+  const gauges: readonly (readonly [changes$: Observable<unknown>, set: () => void])[] = [
     [statuses.anyChange$, () => gaugeRunning(statuses.values(), metrics)],
     [registry.changes$, () => gaugePods([...registry.value.records.values()], metrics)],
     [podStatuses.anyChange$, () => gaugeResizes(podStatuses.values(), metrics)],
@@ -43,16 +49,14 @@ export function nodeGauges(
       ? []
       : [[registry.changes$, () => gaugeCpus(hardware, registry.value, metrics)] as const]),
   ];
-  /** Gauges whose cells changed since they were last set. */
-  const due = new Set(gauges.map(([, update]) => update));
-  return inParallel(gauges, ([changes$, update]) => changes$.pipe(tap(() => due.add(update)))).pipe(
-    auditTime(SETTLE_MS, clock.scheduler),
-    tap(() => {
-      for (const update of due) update();
+  const due = new Set(gauges.map(([, set]) => set));
+  return {
+    changes$: inParallel(gauges, ([changes$, set]) => changes$.pipe(tap(() => due.add(set)))).pipe(ignoreElements()),
+    update() {
+      for (const set of due) set();
       due.clear();
-    }),
-    ignoreElements(),
-  );
+    },
+  };
 }
 
 const gaugeMirrors = ({ byName }: ApiPodObjects, metrics: Metrics): void =>

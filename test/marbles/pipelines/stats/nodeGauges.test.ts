@@ -1,4 +1,6 @@
+import { ignoreElements, map, merge, tap } from "rxjs";
 import { describe, expect, it } from "vitest";
+import type { ClaimInfo } from "../../../../src/core/dra/claimInfo.ts";
 import { podUid } from "../../../../src/core/ids.ts";
 import { freshRecord } from "../../../../src/core/pod/podRecord.ts";
 import { emptyRegistry, type PodRecord } from "../../../../src/core/pod/podRegistry.ts";
@@ -15,13 +17,49 @@ const record = (uid: string, source: "file" | "api" | undefined, more: Partial<P
   ...more,
 });
 
+const claim: ClaimInfo = {
+  namespace: "demo",
+  name: "a",
+  uid: "a",
+  podUids: new Set(["p"]),
+  drivers: new Map(),
+  isPrepared: true,
+};
+
 describe("nodeGauges", () => {
   it(
-    "counts ephemeral containers of desired pods",
-    marbles(({ clock, expectObservable, flush }) => {
-      const unsub = "   1001ms !";
-      const expected = "";
+    "sets a gauge when it is read, once for each change",
+    marbles(({ cold, expectObservable, flush }) => {
+      const claims = " --a--b------";
+      const scrapes = "---x--x-x---|";
+      const values = " ---1--0-.---|";
+      const unsub = "  ------------!";
+      const nothing = "";
 
+      const [state, telemetry] = [createNodeState(), recordingTelemetry()];
+      const name = 'dra_resource_claims_in_use{driver_name="<any>"}';
+      const samples = telemetry.samples as Map<string, number>;
+      const { changes$, update } = nodeGauges({ telemetry }, { hardware: undefined }, state);
+      const set$ = cold(claims, { a: ["demo/a"], b: [] }).pipe(
+        tap((keys) => state.claims.set(new Map(keys.map((key) => [key, claim])))),
+        ignoreElements(),
+      );
+      const read$ = cold(scrapes).pipe(
+        map(() => {
+          samples.delete(name);
+          update();
+          return String(samples.get(name) ?? ".");
+        }),
+      );
+      expectObservable(merge(set$, changes$), unsub).toBe(nothing);
+      expectObservable(read$).toBe(values);
+      flush();
+    }),
+  );
+
+  it(
+    "counts ephemeral containers of desired pods",
+    marbles(() => {
       const [state, telemetry] = [createNodeState(), recordingTelemetry()];
       const debugger_ = { name: "debug", image: "i" };
       const spec = { containers: [], ephemeralContainers: [debugger_, { ...debugger_, name: "again" }] };
@@ -30,18 +68,14 @@ describe("nodeGauges", () => {
         record("b", "api", { pod: podOf({ uid: "b", spec }), wanted: false }),
       ];
       state.registry.set({ ...emptyRegistry, records: new Map(records.map((each) => [each.identity.uid, each])) });
-      expectObservable(nodeGauges({ clock, telemetry }, { hardware: undefined }, state), unsub).toBe(expected);
-      flush();
+      nodeGauges({ telemetry }, { hardware: undefined }, state).update();
       expect(telemetry.samples.get("kubelet_managed_ephemeral_containers")).toBe(2);
     }),
   );
 
   it(
     "counts static pods, API pods and mirror pods separately",
-    marbles(({ clock, expectObservable, flush }) => {
-      const unsub = "   1001ms !";
-      const expected = "";
-
+    marbles(() => {
       const [state, telemetry] = [createNodeState(), recordingTelemetry()];
       const going = { wanted: false, state: "terminating" } as const;
       const records = [
@@ -54,8 +88,7 @@ describe("nodeGauges", () => {
       state.registry.set({ ...emptyRegistry, records: new Map(records.map((each) => [each.identity.uid, each])) });
       const mirror = { metadata: { annotations: { "kubernetes.io/config.mirror": "a" } } };
       state.apiPodObjects.set({ byName: new Map(Object.entries({ "demo/a": mirror, "demo/b": {} })), version: "1" });
-      expectObservable(nodeGauges({ clock, telemetry }, { hardware: undefined }, state), unsub).toBe(expected);
-      flush();
+      nodeGauges({ telemetry }, { hardware: undefined }, state).update();
       const shown = [...telemetry.samples].filter(([name, value]) => value > 0 && name.includes("_pods"));
       expect(Object.fromEntries(shown)).toEqual({
         kubelet_mirror_pods: 1,

@@ -97,7 +97,7 @@ describe("a pod configured from a ConfigMap and a Secret", () => {
     node.runFor(1_000);
     expect(environmentOf(node).map(({ MODE }) => MODE)).toEqual(["first"]);
     expect(said(node, "Manifest problem").map(({ fields }) => `${fields["origin"]} ${fields["reason"]}`)).toEqual([
-      `${SIM_MANIFESTS}/b.yaml ConfigMap demo/web is already defined in a.yaml, which is the one used`,
+      `${SIM_MANIFESTS}/b.yaml ConfigMap demo/web is already defined in a.yaml:1, which is the one used`,
     ]);
     node.dropManifest("a.yaml");
     node.runFor(1_000);

@@ -99,6 +99,7 @@ describe("a volume with a quota", () => {
       };
       const state = {
         runtimeStatuses: { values: () => [{ podUid: uid, sandboxes: [{ ready: true }] }] },
+        listing: { value: undefined },
         registry: { value: { records: new Map<PodUid, object>([[uid, { pod }]]) } },
         volumes: { get: () => known },
       } as unknown as DiskState;

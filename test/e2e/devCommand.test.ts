@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,6 +10,7 @@ import type { Pod } from "../../src/core/api.ts";
 import type { TimelineView } from "../../src/core/timeline/timelineView.ts";
 import { kill } from "../support/kernelState.ts";
 import { waitFor } from "../support/waitFor.ts";
+import { freePort } from "../support/ports.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const EXAMPLES = fileURLToPath(new URL("../../examples/first-pods", import.meta.url));
@@ -203,15 +203,4 @@ async function processesMentioning(
       found.push({ pid: Number(pid), command: `${command}`.replaceAll("\0", " ") });
   }
   return found;
-}
-
-/** A port nobody listens on now. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

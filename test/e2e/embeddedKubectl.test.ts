@@ -7,12 +7,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { type EmbeddedRuntime, runEmbeddedRuntime } from "../../src/embeddedRuntime/runEmbeddedRuntime.ts";
 import { createTestAuthority } from "../support/apiServer/certificates.ts";
-import { type Daemon, freePort, startDaemon } from "../support/daemon.ts";
+import { type Daemon, startDaemon } from "../support/daemon.ts";
 import { expectHundredForwards, KUBECTL, kubectlAt, type StreamProtocol } from "../support/kubectl.ts";
 import { type KubectlGateway, openKubectlGateway } from "../support/kubectlGateway.ts";
 import { mustSkip } from "../support/mustSkip.ts";
 import { manifest, script, UNTIL_TERM } from "./manifests.ts";
 import { removeFolder } from "../support/removeFolder.ts";
+import { freePort } from "../support/ports.ts";
 
 const isRunning = ({ status }: Pod) => status?.phase === "Running";
 const HOST = { image: "rxlet.dev/host" };

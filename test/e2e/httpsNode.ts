@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { createTestAuthority, type PemIdentity, type TestAuthority } from "../support/apiServer/certificates.ts";
 import type { ContainerdInstallation } from "../support/containerdInstallation.ts";
-import { freePort } from "../support/daemon.ts";
 import { type ContainerdNode, containerdNode } from "./containerdNode.ts";
+import { freePort } from "../support/ports.ts";
 
 export interface HttpsNode {
   readonly node: ContainerdNode;

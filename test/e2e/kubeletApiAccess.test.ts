@@ -6,9 +6,10 @@ import { firstValueFrom } from "rxjs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startHttpsApiServer } from "../support/apiServer/httpsApiServer.ts";
 import { writeNodeKubeconfig } from "../support/apiServer/nodeKubeconfig.ts";
-import { freePort, NODE_NAME, startDaemon } from "../support/daemon.ts";
+import { NODE_NAME, startDaemon } from "../support/daemon.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { startRuntime, temporaryDir } from "./embeddedRuntimeSetup.ts";
+import { freePort } from "../support/ports.ts";
 
 /** A monitor may read metrics and, as many do, get nodes/proxy. */
 const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {

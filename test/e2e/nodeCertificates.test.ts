@@ -13,10 +13,11 @@ import {
 } from "../support/apiServer/certificateSigner.ts";
 import { createTestAuthority } from "../support/apiServer/certificates.ts";
 import { type HttpsApiServer, startHttpsApiServer } from "../support/apiServer/httpsApiServer.ts";
-import { type Daemon, freePort, startDaemon } from "../support/daemon.ts";
+import { type Daemon, startDaemon } from "../support/daemon.ts";
 import { newPod } from "../support/simApi.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { startRuntime } from "./embeddedRuntimeSetup.ts";
+import { freePort } from "../support/ports.ts";
 
 const NODE = "test-node";
 const TOKEN = "abcdef.0123456789abcdef";

@@ -3,7 +3,6 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,6 +12,7 @@ import type { Pod } from "../../src/core/api.ts";
 import { isAlive, kill } from "../support/kernelState.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { removeFolder } from "../support/removeFolder.ts";
+import { freePort } from "../support/ports.ts";
 
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
@@ -174,15 +174,4 @@ function parentOf(id: string): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** A port nobody listens on now. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -14,11 +14,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createTestAuthority, type PemIdentity } from "./apiServer/certificates.ts";
 import { startHttpsApiServer } from "./apiServer/httpsApiServer.ts";
 import { writeNodeKubeconfig } from "./apiServer/nodeKubeconfig.ts";
-import { type Daemon, freePort, NODE_NAME, startDaemon } from "./daemon.ts";
+import { type Daemon, NODE_NAME, startDaemon } from "./daemon.ts";
 import type { Attack, AttackCounts } from "./hostilePeer.ts";
 import { unmountBelow } from "./kernelState.ts";
 import { waitFor } from "./waitFor.ts";
 import { openWebSocketBytes } from "./webSocketBytes.ts";
+import { freePort } from "./ports.ts";
 
 /** Measured figures. Times are those of single administrator requests, in milliseconds. */
 export interface AttackFigures {

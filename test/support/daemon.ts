@@ -1,15 +1,14 @@
 /** The daemon as a user runs it: a process of its own, its configuration in a folder, asked over its own HTTP servers. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Pod } from "../../src/core/api.ts";
 import { KERNEL_TUNABLES } from "../../src/core/node/hostRequirements.ts";
 import { slicePath } from "../../src/core/resources/cgroupDriver.ts";
 import { cgroupRoots } from "./kernelState.ts";
+import { freePort } from "./ports.ts";
 import { waitFor } from "./waitFor.ts";
 
 const SOURCES = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
@@ -299,15 +298,4 @@ async function stateOf(pid: number): Promise<string> {
     return `${task} ${await read(`${place}/stat`)} in ${await read(`${place}/wchan`)}`;
   });
   return (await Promise.all(lines)).join("\n");
-}
-
-/** A port nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

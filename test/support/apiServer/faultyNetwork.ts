@@ -1,6 +1,7 @@
 /** A TCP proxy on loopback that breaks on demand: what clients of a server meet when machines or networks fail. */
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { freePort } from "../ports.ts";
 
 const LOOPBACK = "127.0.0.1";
 
@@ -59,8 +60,8 @@ export async function createFaultyNetwork(target: number): Promise<FaultyNetwork
     await once(made, "listening");
     return made;
   };
-  let proxy: Server | undefined = await listen(0);
-  const { port } = proxy.address() as AddressInfo;
+  const port = await freePort();
+  let proxy: Server | undefined = await listen(port);
   const cut = (): void => {
     for (const pair of pairs) destroy(pair);
   };

@@ -15,48 +15,33 @@
  *
  *     evictionManager --> [evictions] --> podLifecycle
  *
- *     Parts beside the flow: runtimeClasses and services (objects of the cluster), garbageCollection, logRotation, gauges,
- *     oomWatcher, hostAddresses, podCidr, nodeCgroups, nodeProcesses, containerCpus, hardwareState, pluginManager, devices,
- *     clusterNode (registration, lease, node status).
+ *     Parts beside the flow: runtimeClasses and services (objects of the cluster), pluginParts (plugins, devices, drivers),
+ *     machineParts (addresses, cgroups, processes, OOM kills), garbageCollection, logRotation, gauges, clusterNode
+ *     (registration, lease, node status).
  */
-import { concat, EMPTY, map, merge, type Observable, Subject, switchMap, takeUntil, tap } from "rxjs";
+import { concat, merge, type Observable, Subject, switchMap, takeUntil, tap } from "rxjs";
 import type { Node } from "./core/api.ts";
-import { NO_ALLOCATIONS, withKeptDevices } from "./core/device/deviceAllocations.ts";
 import type { KubeletConfig } from "./core/kubeletConfig.ts";
-import type { RegistryInput } from "./core/pod/podRegistry.ts";
-import { deviceHealth } from "./pipelines/dra/deviceHealth.ts";
-import { driverSlices } from "./pipelines/dra/driverSlices.ts";
-import { deviceDrivers, draPluginHandler } from "./pipelines/dra/deviceDrivers.ts";
-import type { DynamicResources } from "./pipelines/dra/dynamicResources.ts";
-import { leftoverClaims } from "./pipelines/dra/leftoverClaims.ts";
 import { clusterNode } from "./pipelines/cluster/clusterNode.ts";
 import { runtimeClasses, services } from "./pipelines/cluster/knownObjects.ts";
-import { createCsiRegistration } from "./pipelines/csi/csiRegistration.ts";
 import { drained } from "./pipelines/drain.ts";
 import type { EvictionTools } from "./pipelines/eviction/evictionContext.ts";
 import { evictionManager } from "./pipelines/eviction/evictionManager.ts";
 import { pressureWakes } from "./pipelines/eviction/pressureWakes.ts";
 import { createGarbageCollection } from "./pipelines/garbageCollection.ts";
-import { followDevices, devicePluginHandler } from "./pipelines/devices/followDevices.ts";
 import { housekeeping } from "./pipelines/housekeeping.ts";
+import { inheritedAllocations } from "./pipelines/inheritedAllocations.ts";
 import { logRotation } from "./pipelines/logRotation.ts";
-import { hostAddresses } from "./pipelines/node/watchHostAddresses.ts";
-import { containerCpus } from "./pipelines/node/containerCpus.ts";
-import { readHardwareState, writeHardwareState } from "./pipelines/node/hardwareState.ts";
-import { nodeCgroups } from "./pipelines/node/nodeCgroups.ts";
-import { nodeProcesses } from "./pipelines/node/nodeProcesses.ts";
-import { oomWatcher } from "./pipelines/node/oomWatcher.ts";
-import { podCidr } from "./pipelines/node/podCidr.ts";
-import { pluginEvents } from "./pipelines/plugins/pluginHandlers.ts";
-import { pluginManager } from "./pipelines/plugins/pluginManager.ts";
+import { runMachine } from "./pipelines/machineParts.ts";
+import { runDrivers, runPlugins } from "./pipelines/pluginParts.ts";
 import { podCommands } from "./pipelines/podCommands.ts";
 import { podConfig } from "./pipelines/podConfig.ts";
 import { podLifecycle } from "./pipelines/podLifecycle.ts";
 import { podRecords } from "./pipelines/podRecords.ts";
 import { createPodServices } from "./pipelines/podServices.ts";
-import { restoreAllocations } from "./pipelines/podWorker/restoreAllocations.ts";
 import { createQueries } from "./pipelines/queries.ts";
-import { createQueues, type Queues, routeConfigOutput, routePodOutput, routePlegOutput } from "./pipelines/queues.ts";
+import { createQueues, routeConfigOutput, routePodOutput, routePlegOutput } from "./pipelines/queues.ts";
+import { into, type RunPart } from "./pipelines/runPart.ts";
 import { runtimeState } from "./pipelines/runtime/watchRuntimeState.ts";
 import { pleg } from "./pipelines/runtime/pleg.ts";
 import { nodeGauges } from "./pipelines/stats/nodeGauges.ts";
@@ -67,8 +52,8 @@ import type { KubeletQueries } from "./ports/kubeletQueries.ts";
 import type { NodeStats } from "./ports/nodeStats.ts";
 import type { ReadonlyCell } from "./state/cell.ts";
 import { areSourcesSeen, podsChanged, registrySettled, runtimeKnown } from "./state/milestones.ts";
-import { createNodeState, type NodeState, type NodeView } from "./state/nodeState.ts";
-import { createParts, type Part, type Parts } from "./state/parts.ts";
+import { createNodeState } from "./state/nodeState.ts";
+import { createParts, type Part } from "./state/parts.ts";
 
 /** A kubelet that runs while `run$` is subscribed. */
 export interface Kubelet {
@@ -104,7 +89,10 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   const stats = createNodeStats(ports, config, state);
   const gauges = nodeGauges(ports, config, state);
 
-  runFirst(run, ports, config);
+  run("recorder", { reads: ["events"] }, ({ events }) => ports.recordEvents(events.values$));
+  run("runtimeClasses", { reads: ["configObjects"], writes: ["runtimeClasses"] }, (use) => runtimeClasses(ports, use));
+  run("services", { writes: ["services"] }, (use) => services(ports, use));
+  runPlugins(run, ports, config);
   run("runtimeState", { reads: ["runtimeLooks"], writes: ["runtimeState"] }, (use) =>
     runtimeState({ lookAgain$: use.runtimeLooks.values$ }, ports, config, use.runtimeState),
   );
@@ -115,7 +103,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     }).pipe(tap((output) => routePlegOutput(output, use, allSourcesSeen))),
   );
   run("podLifecycle", POD_PLACES, (use) => {
-    const registry$ = concat(restoredAllocations(ports, config, use), use.registryInputs.values$);
+    const registry$ = concat(inheritedAllocations(ports, config, use), use.registryInputs.values$);
     const lifecycle$ = merge(podLifecycle({ registry$ }, pods, use), use.evictions.values$, pods.prune());
     const work$ = concat(pods.load(), lifecycle$);
     const outputs$ = runtimeKnown(use).pipe(switchMap(() => work$));
@@ -133,14 +121,10 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   runDrivers(run, ports, config, pods.dynamicResources);
   run("garbageCollection", GARBAGE_PLACES, (use) => garbage.events$.pipe(into(use.events)));
   run("logRotation", { reads: ["runtimeStatuses"] }, (use) => logRotation(ports, config.logRotation, use));
-  run(
-    "nodeGauges",
-    { reads: ["runtimeStatuses", "registry", "podStatuses", "apiPodObjects", "volumes", "claims"] },
-    () => gauges.changes$,
-  );
+  run("nodeGauges", GAUGE_PLACES, () => gauges.changes$);
   run("diskCounts", {}, () => stats.counting$);
   runEviction(run, ports, config, { stats, reclaim: garbage.reclaim });
-  runMachineWatches(run, ports, config);
+  runMachine(run, ports, config);
   run("clusterNode", CLUSTER_PLACES, (use) =>
     clusterNode({ imagesChanged$ }, ports, config, use).pipe(into(use.events)),
   );
@@ -164,77 +148,12 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   };
 }
 
-type Run = Parts<NodeState, Queues>["run"];
-
-function runEviction(run: Run, ports: KubeletPorts, config: KubeletConfig, tools: EvictionTools): void {
-  run("evictionManager", EVICTION_PLACES, (use) =>
-    evictionManager(
-      { wake$: pressureWakes(ports, config, use.signalLooks) },
-      { ports, config, cells: use, tools },
-    ).pipe(into(use.evictions)),
-  );
-}
-
-function runDrivers(run: Run, ports: KubeletPorts, config: KubeletConfig, claims: DynamicResources): void {
-  run("deviceDrivers", { reads: ["plugins"], writes: ["draDrivers"] }, (use) =>
-    deviceDrivers(ports, use.plugins, use.draDrivers),
-  );
-  run("driverSlices", { reads: ["draDrivers"] }, (use) => driverSlices(ports, config, use.draDrivers));
-  run("deviceHealth", { reads: ["draDrivers"], writes: ["deviceHealths"] }, (use) =>
-    deviceHealth(ports, config, use.draDrivers, use.deviceHealths),
-  );
-  run("leftoverClaims", { reads: ["registry", "listing", "claims"] }, (use) =>
-    leftoverClaims({ ready$: registrySettled(use) }, ports, config, use, claims),
-  );
-}
-
-/** Parts whose cells pods need from the start. */
-function runFirst(run: Run, ports: KubeletPorts, { nodeName }: KubeletConfig): void {
-  run("recorder", { reads: ["events"] }, ({ events }) => ports.recordEvents(events.values$));
-  run("runtimeClasses", { reads: ["configObjects"], writes: ["runtimeClasses"] }, (use) => runtimeClasses(ports, use));
-  run("services", { writes: ["services"] }, (use) => services(ports, use));
-  run("pluginManager", { reads: ["node"], writes: ["plugins", "csiDrivers"] }, (use) => {
-    const csi = createCsiRegistration(ports, use.node, use.csiDrivers);
-    const handlers = { DevicePlugin: devicePluginHandler, DRAPlugin: draPluginHandler, ...(csi && { CSIPlugin: csi }) };
-    return merge(
-      csi?.follow(pluginEvents(use.plugins, "CSIPlugin")) ?? EMPTY,
-      pluginManager(ports, handlers, use.plugins),
-    );
+function runEviction(run: RunPart, ports: KubeletPorts, config: KubeletConfig, tools: EvictionTools): void {
+  run("evictionManager", EVICTION_PLACES, (use) => {
+    const context = { ports, config, cells: use, tools };
+    return evictionManager({ wake$: pressureWakes(ports, config, use.signalLooks) }, context).pipe(into(use.evictions));
   });
-  run("devices", DEVICE_PLACES, (use) =>
-    followDevices(ports, use, { nodeName, event: (event) => use.events.push(event) }).pipe(
-      tap(() => use.registryInputs.push({ kind: "devices" })),
-    ),
-  );
 }
-
-function runMachineWatches(run: Run, ports: KubeletPorts, config: KubeletConfig): void {
-  run("hostAddresses", { writes: ["addresses"] }, (use) => hostAddresses(ports, config, use.addresses));
-  run("podCidr", { reads: ["node"] }, (use) => podCidr(ports, config, use.node));
-  run("nodeCgroups", NODE_PLACES, (use) => nodeCgroups(ports, config, use).pipe(into(use.events)));
-  run("nodeProcesses", {}, () => nodeProcesses(ports, config));
-  run("containerCpus", { reads: ["registry", "runtimeStatuses"] }, (use) => containerCpus(ports, config, use));
-  run("hardwareState", { reads: ["registry"] }, (use) => writeHardwareState(ports, config, use));
-  run("oomWatcher", { writes: ["events"] }, (use) => oomWatcher(ports, config).pipe(into(use.events)));
-}
-
-/** Passes values on to a queue as well. */
-const into = <T>(queue: { push(value: T): void }) => tap<T>((value) => queue.push(value));
-
-/** The registry knows the allocations of earlier kubelets before it admits a pod. */
-const restoredAllocations = (
-  ports: KubeletPorts,
-  config: KubeletConfig,
-  { deviceAllocations }: Pick<NodeView, "deviceAllocations">,
-): Observable<RegistryInput> =>
-  restoreAllocations(ports, config).pipe(
-    switchMap((allocations) =>
-      readHardwareState(ports, config).pipe(
-        map((inherited) => withKeptDevices({ allocations, inherited }, deviceAllocations.value ?? NO_ALLOCATIONS)),
-        map((kept) => ({ kind: "restored" as const, ...kept })),
-      ),
-    ),
-  );
 
 const SERVICE_CELLS = ["idRanges", "volumes", "claims", "deviceAllocations"] as const;
 const SOURCE_PLACES = {
@@ -243,10 +162,6 @@ const SOURCE_PLACES = {
 const PLEG_PLACES = {
   reads: ["registry", "sequence", "inspections"],
   writes: ["listing", "relistedAt", "runtimeStatuses", "runtimeLooks", "inspections", "registryInputs"],
-} as const;
-const DEVICE_PLACES = {
-  reads: ["plugins", "deviceAllocations"],
-  writes: ["devices", "devicePluginProblem", "registryInputs", "events"],
 } as const;
 const POD_PLACES = {
   reads: [
@@ -263,8 +178,10 @@ const POD_PLACES = {
   writes: ["registry", "timelines", "podStatuses", "registryInputs", "inspections", "events"],
 } as const;
 const EVICTION_PLACES = { reads: ["registry"], writes: ["pressures", "eviction", "signalLooks", "evictions"] } as const;
+const GAUGE_PLACES = {
+  reads: ["runtimeStatuses", "registry", "podStatuses", "apiPodObjects", "volumes", "claims"],
+} as const;
 const GARBAGE_PLACES = { reads: ["listing", "podStatuses", "registry", "runtimeState"], writes: ["events"] } as const;
-const NODE_PLACES = { reads: ["registry"], writes: ["events"] } as const;
 const CLUSTER_PLACES = {
   reads: [
     "registry",

@@ -18,16 +18,19 @@ describe("derived", () => {
     }),
   );
 
-  it("reads once for synchronous emissions of its sources, and compares with the given function", () => {
-    const [left, right] = [new BehaviorSubject(1), new BehaviorSubject(2)];
+  it("reads once for synchronous emissions of its sources", () => {
     let reads = 0;
-    const seen: number[] = [];
-    const sum = (): number => {
+    derived([new BehaviorSubject(1), new BehaviorSubject(2)], () => {
       reads += 1;
-      return left.value + right.value;
-    };
-    derived([left, right], sum, (before, now) => now < before + 2).subscribe((value) => seen.push(value));
+      return reads;
+    }).subscribe();
     expect(reads).toBe(1);
+  });
+  it("compares values with the given function", () => {
+    const [left, right] = [new BehaviorSubject(1), new BehaviorSubject(2)];
+    const seen: number[] = [];
+    const isNear = (before: number, now: number): boolean => now < before + 2;
+    derived([left, right], () => left.value + right.value, isNear).subscribe((value) => seen.push(value));
     left.next(2);
     right.next(3);
     expect(seen).toEqual([3, 5]);
@@ -43,29 +46,40 @@ describe("derived", () => {
     expect(seen).toEqual([undefined, 1, undefined]);
   });
 
-  it("fails when a source does, or a function throws, and lets go of the sources", () => {
-    const [other, cell] = [new Subject<void>(), new BehaviorSubject(1)];
+  it("fails when a source does, without the other sources", () => {
+    const other = new Subject<void>();
     const failed: unknown[] = [];
     const failing$ = throwError(() => "gone");
     derived([other, failing$], () => 1).subscribe({ error: (thrown) => failed.push(thrown) });
+    expect([failed, other.observed]).toEqual([["gone"], false]);
+  });
+  it("fails when its function throws, without the sources", () => {
+    const cell = new BehaviorSubject(1);
+    const failed: unknown[] = [];
     const read = (): number => {
       if (cell.value === 2) throw "unreadable";
       return cell.value;
     };
-    derived([cell, other], read).subscribe({ error: (thrown) => failed.push(thrown) });
+    derived([cell], read).subscribe({ error: (thrown) => failed.push(thrown) });
     cell.next(2);
-    expect([failed, other.observed, cell.observed]).toEqual([["gone", "unreadable"], false, false]);
+    expect([failed, cell.observed]).toEqual([["unreadable"], false]);
   });
 
-  it("emits in order when an emission causes another one, and releases its sources", () => {
+  it("emits in order when an emission causes another one", () => {
     const cell = new BehaviorSubject(0);
     const seen: number[] = [];
-    const following = derived([cell], () => cell.value).subscribe((value) => {
+    derived([cell], () => cell.value).subscribe((value) => {
       seen.push(value);
       if (value === 1) cell.next(2);
     });
     cell.next(1);
-    following.unsubscribe();
-    expect([seen, cell.observed]).toEqual([[0, 1, 2], false]);
+    expect(seen).toEqual([0, 1, 2]);
+  });
+  it("unsubscribes from its sources", () => {
+    const cell = new BehaviorSubject(0);
+    derived([cell], () => cell.value)
+      .subscribe()
+      .unsubscribe();
+    expect(cell.observed).toBe(false);
   });
 });

@@ -21,23 +21,33 @@ describe("fromCall", () => {
     expect(await heard(fromCall(async () => "value"))).toEqual(["value", "complete"]);
   });
 
-  it("makes a new request for each subscription and none before", async () => {
+  it("makes no request before it is subscribed", () => {
+    let asked = 0;
+    fromCall(async () => {
+      asked += 1;
+    });
+    expect(asked).toBe(0);
+  });
+  it("makes a new request for each subscription", async () => {
     let asked = 0;
     const call = fromCall(async () => {
       asked += 1;
       return asked;
     });
-    expect(asked).toBe(0);
     expect([await heard(call), await heard(call)]).toEqual([
       [1, "complete"],
       [2, "complete"],
     ]);
   });
 
-  it("turns a rejection, and a throw before any promise, into a KubeletError", async () => {
+  it("turns a rejection into a KubeletError", async () => {
     const cause = new Error("broken");
     const unknown = { error: kubeletError("Unknown", "broken", { cause }) };
     expect(await heard(fromCall(() => Promise.reject(cause)))).toEqual([unknown]);
+  });
+  it("turns a throw before any promise into a KubeletError", async () => {
+    const cause = new Error("broken");
+    const unknown = { error: kubeletError("Unknown", "broken", { cause }) };
     const throwing = fromCall<never>(() => {
       throw cause;
     });

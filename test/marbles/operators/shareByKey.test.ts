@@ -1,4 +1,4 @@
-import { mergeMap, of, range, Subject, throwError } from "rxjs";
+import { mergeMap, type Observable, of, range, Subject, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../src/core/errors.ts";
 import { shareByKey } from "../../../src/operators/shareByKey.ts";
@@ -157,25 +157,23 @@ describe("shareByKey", () => {
     }),
   );
 
-  it("serves synchronous runs, empty ones and a throwing start", () => {
-    const error = kubeletError("NotFound", "no such image");
-    const shared = shareByKey({
-      start: (key: number) => {
-        if (key === 1) return of("v");
-        if (key === 2) return throwError(() => error);
-        throw error;
-      },
-    });
+  const error = kubeletError("NotFound", "no such image");
+  const throwing = (): Observable<string> => {
+    throw error;
+  };
+  it.each([
+    ["synchronous value", () => of("v"), ["v", "|"]],
+    ["synchronous error", () => throwError(() => error), [error]],
+    ["start that throws", throwing, [error]],
+  ])("serves a %s, without a key left", (_, start, expected) => {
+    const shared = shareByKey({ start });
     const seen: unknown[] = [];
-    for (const key of [1, 2, 3]) {
-      shared.join(key).subscribe({
-        next: (value) => seen.push(value),
-        error: (thrown: unknown) => seen.push(thrown),
-        complete: () => seen.push("|"),
-      });
-    }
-    expect(seen).toEqual(["v", "|", error, error]);
-    expect(shared.liveKeys).toBe(0);
+    shared.join(1).subscribe({
+      next: (value) => seen.push(value),
+      error: (thrown: unknown) => seen.push(thrown),
+      complete: () => seen.push("|"),
+    });
+    expect([seen, shared.liveKeys]).toEqual([expected, 0]);
   });
 
   it("leaves nothing behind when a waiter leaves while its own join starts the run", () => {

@@ -64,9 +64,11 @@ it(
   }),
 );
 
-it("returns the source unchanged without a watch, and when it ends at once", () => {
+it("returns the source unchanged without a watch", () => {
   const source$ = new Observable<never>();
   expect(source$.pipe(staged(housekeeping))).toBe(source$);
+});
+it("returns a source that ends at once unchanged", () => {
   watched();
   expect(EMPTY.pipe(staged(housekeeping))).toBe(EMPTY);
 });

@@ -24,7 +24,7 @@ describe("whenever", () => {
     cell.next(2);
     expect(seen).toEqual(["x", "x", "x"]);
   });
-  it("fails with the first source that does, and lets go of the others", () => {
+  it("fails with the first source that does, without the others", () => {
     const other = new Subject<void>();
     const failed: unknown[] = [];
     whenever(
@@ -33,15 +33,19 @@ describe("whenever", () => {
     ).subscribe({ error: (thrown) => failed.push(thrown) });
     expect([failed, other.observed]).toEqual([["gone"], false]);
   });
-  it("emits in order when an emission causes another one, and releases its sources", () => {
-    const [left, right] = [new BehaviorSubject(0), new Subject<void>()];
+  it("emits in order when an emission causes another one", () => {
+    const left = new BehaviorSubject(0);
     const seen: number[] = [];
-    const following = whenever(left, right).subscribe(() => {
+    whenever(left, new Subject<void>()).subscribe(() => {
       seen.push(left.value);
       if (left.value === 1) left.next(2);
     });
     left.next(1);
-    following.unsubscribe();
-    expect([seen, left.observed, right.observed]).toEqual([[0, 1, 2], false, false]);
+    expect(seen).toEqual([0, 1, 2]);
+  });
+  it("unsubscribes from its sources", () => {
+    const [left, right] = [new BehaviorSubject(0), new Subject<void>()];
+    whenever(left, right).subscribe().unsubscribe();
+    expect([left.observed, right.observed]).toEqual([false, false]);
   });
 });

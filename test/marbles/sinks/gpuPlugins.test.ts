@@ -99,7 +99,7 @@ describe("withGpuPlugins", () => {
     }),
   );
 
-  it("leaves the plugins of vendors to the other port, and asks for nothing but what it needs", () => {
+  it("leaves the plugins of vendors to the other port", () => {
     const calls: string[] = [];
     const plugins = withGpuPlugins(vendors(calls), NEVER, "");
     plugins.options("/v.sock").subscribe();
@@ -108,8 +108,12 @@ describe("withGpuPlugins", () => {
     plugins.allocate("/v.sock", []).subscribe();
     plugins.preStart("/v.sock", []).subscribe();
     expect(calls).toEqual(["options", "list", "preferred", "allocate", "preStart"].map((name) => `${name} /v.sock`));
+  });
+  it("needs neither PreStartContainer nor GetPreferredAllocation", () => {
     const options: unknown[] = [];
-    plugins.options(SOCKET).subscribe((value) => options.push(value));
+    withGpuPlugins(vendors([]), NEVER, "")
+      .options(SOCKET)
+      .subscribe((value) => options.push(value));
     expect(options).toEqual([{ preStartRequired: false, getPreferredAllocationAvailable: false }]);
   });
 });

@@ -152,7 +152,7 @@ describe("nodeRegistration", () => {
 });
 
 describe("nodeStatus", () => {
-  it("patches the known Node, and after a failure the Node read from the API server, with five tries in all", () => {
+  it("patches the known Node first, then up to four times the Node that it reads again", () => {
     const { writer, state, know, run, asked, failing } = world();
     know();
     failing.set("patch nodes/status", 6);
@@ -186,7 +186,7 @@ describe("nodeStatus", () => {
     expect([asked.slice(-1), reasons.slice(-1)]).toEqual([["20050 patch nodes/status"], ["NodeHasDiskPressure"]]);
   });
 
-  it("writes a change at once, simultaneous changes in one patch, and an unchanged status once in five minutes", () => {
+  it("writes simultaneous changes in one patch, and the next status half a period later", () => {
     const { writer, state, know, run, at, asked, facts } = world();
     know();
     const change = (problems: readonly string[]): void => {

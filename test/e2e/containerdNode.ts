@@ -163,7 +163,10 @@ export function containerdNode(
     const { log, dropAll } = started(daemon);
     if (task.result?.state === "fail") process.stderr.write((await log()).slice(-LOG_TAIL));
     await dropAll();
-    await waitForTraces(traces, NO_TRACES);
+    await waitForTraces(traces, NO_TRACES).catch(async (thrown: unknown) => {
+      process.stderr.write((await log()).slice(-LOG_TAIL));
+      throw thrown;
+    });
   });
   afterAll(async () => {
     await daemon?.kill("SIGTERM");

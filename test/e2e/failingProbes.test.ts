@@ -28,13 +28,13 @@ describeOnContainerd("failing probes and hooks on containerd", (installation) =>
     (await node.daemon.events(name)).map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
 
   it("restart what fails its liveness or startup probe, within the probe's own grace period", async () => {
-    const quickly = { ...OFTEN, terminationGracePeriodSeconds: 1 };
-    // Deaf to TERM in its first life: within the grace period of the pod it would outlast every wait here.
-    const first = (name: string) => `touch /first /state/${name}; trap : TERM; while :; do sleep 0.1; done`;
-    // Later lives pass, so that the container keeps the end of the first.
-    const isLater = (name: string) => `[ -e /state/${name} ] && [ ! -e /first ]`;
+    const quickly = { ...OFTEN, timeoutSeconds: 60, terminationGracePeriodSeconds: 1 };
+    // Deaf to TERM in its first life: the grace period of the pod is longer than every wait here.
+    const first = (name: string) => `trap : TERM; touch /state/${name}; touch /first; while :; do sleep 0.1; done`;
+    // Fails in the first life alone, once it is deaf: a second deaf life would outlast every wait here.
+    const isLater = "until [ -e /first ] || [ -e /later ]; do sleep 0.1; done; [ -e /later ]";
     const deaf = (name: string, more: Partial<Container>): Container => ({
-      ...server(name, `[ -e /state/${name} ] || { ${first(name)}; }`),
+      ...server(name, `[ -e /state/${name} ] || { ${first(name)}; }; touch /later`),
       volumeMounts: [{ name: "state", mountPath: "/state" }],
       ...more,
     });
@@ -42,8 +42,8 @@ describeOnContainerd("failing probes and hooks on containerd", (installation) =>
       terminationGracePeriodSeconds: 300,
       volumes: [{ name: "state", emptyDir: {} }],
       containers: [
-        deaf("dead", { livenessProbe: { ...quickly, ...command(`${isLater("dead")} || { echo ill; exit 1; }`) } }),
-        deaf("late", { startupProbe: { ...quickly, ...command(isLater("late")) } }),
+        deaf("dead", { livenessProbe: { ...quickly, ...command(`${isLater} || { echo ill; exit 1; }`) } }),
+        deaf("late", { startupProbe: { ...quickly, ...command(isLater) } }),
         server("fine"),
       ],
     });

@@ -1,8 +1,8 @@
 /**
- * How fast the API server is told of pods, and what an idle node costs it: `node bench/api.ts` [pods] (root, containerd,
+ * How soon the API server has the status of pods, and what an idle node costs it: `node bench/api.ts` [pods] (root, containerd,
  * CNI plugins) against the HTTPS test double, which has a process of its own, with the rates of the defaults. The floors,
  * measured meanwhile: a status PATCH of this process to the same double and back, and a file replaced in the node's
- * folder, as before a Ready is told.
+ * folder, as before a Ready is reported.
  */
 import { rename, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";

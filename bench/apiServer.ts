@@ -31,7 +31,7 @@ export async function startBenchApiServer(): Promise<BenchApiServer> {
   return new Proxy({} as BenchApiServer, {
     get: (_, name: string) => {
       if (name === "close") return close;
-      // It is no promise, whoever awaits it.
+      // It is no promise, so awaiting it is safe.
       return name === "then" ? undefined : (...args: readonly unknown[]) => send(name, args);
     },
   });

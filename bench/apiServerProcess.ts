@@ -1,6 +1,6 @@
 /**
  * The double of the API server, in a process of its own: neither what it does nor its collections of garbage keep the
- * clock of whoever measures. Does what it is told by messages; `apiServer.ts` is its other side.
+ * clock of the measuring process. Messages control it; `apiServer.ts` is its other side.
  */
 import type { Pod, PodStatus } from "../src/core/api.ts";
 import { startHttpsApiServer } from "../test/support/apiServer/httpsApiServer.ts";

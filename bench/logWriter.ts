@@ -1,5 +1,5 @@
 /**
- * A container that writes its log as fast as it is told, and the runtime that keeps it, in a process of their own:
+ * A container that writes its log at the given rate, and the runtime that keeps it, in a process of their own:
  * `node bench/logWriter.ts FILE BYTES_PER_SECOND`. Messages: `reopen` opens the file anew and is answered with `reopened`;
  * `stop` ends writing and is answered with what was written.
  */

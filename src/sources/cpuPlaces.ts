@@ -36,7 +36,7 @@ export async function readCpuPlaces(prefix: string): Promise<CpuLayout | undefin
     const [core] = await cpus(`${CPUS}/cpu${cpu}/topology/thread_siblings_list`);
     if (!Number.isInteger(socket) || core === undefined) return undefined;
     const [cache] = await lastLevelCache(cpu, text, cpus);
-    // A socket is told from a cache by its sign.
+    // The sign distinguishes a socket from a cache.
     places.push({ cpu, core, socket, node: nodeOf.get(cpu) ?? 0, cache: cache ?? -1 - socket });
   }
   if (places.length === 0) return undefined;

@@ -16,7 +16,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { MemoryEvent, MemoryEvents } from "../ports/memoryEvents.ts";
 import type { Logger } from "../ports/telemetry.ts";
 
-/** Least time between two events: whoever causes them can do so thousands of times per second. */
+/** Least time between two events: a process can cause thousands per second. */
 const EVENT_EVERY_MS = 200;
 /** A watch is renewed after this time: the one of a cgroup that was removed and made again reports nothing. */
 const RENEW_MS = 60_000;

@@ -1,4 +1,4 @@
-/** A node whose API server has forgotten what it told: 410 after 410, and the pods do not notice. */
+/** A node whose API server no longer has the requested versions: 410 after 410, without effect on pods. */
 import { expect, it } from "vitest";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { clusterNode, isReady } from "./clusterNode.ts";

@@ -1,4 +1,4 @@
-/** A hundred manifests that cannot be used among ten good ones: the ten run, and each of the others is told about. */
+/** A hundred manifests that cannot be used among ten good ones: the ten run, and each of the others is reported. */
 import { basename } from "node:path";
 import { expect, it } from "vitest";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";

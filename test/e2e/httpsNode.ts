@@ -23,7 +23,7 @@ export interface HttpsNode {
   ): Promise<{ readonly status: number; readonly body: string }>;
 }
 
-/** Registers the hooks; call it once in a describe. Whoever has a certificate may do everything. */
+/** Registers the hooks; call it once in a describe. Every client with a certificate may do everything. */
 export function httpsNode(
   installation: ContainerdInstallation,
   config: Readonly<Record<string, unknown>> = {},

@@ -2,7 +2,7 @@
 import type { Container, Pod } from "../../src/core/api.ts";
 import { BUSYBOX_IMAGE } from "../support/images.ts";
 
-/** Runs until it is told to end, then ends at once with exit code 0. */
+/** Runs until SIGTERM, then exits with 0 at once. */
 export const UNTIL_TERM = "trap 'exit 0' TERM; while :; do sleep 3600 & wait $!; done";
 
 /** A container that runs a script. */
@@ -13,18 +13,18 @@ export const script = (name: string, text: string, more: Partial<Container> = {}
   ...more,
 });
 
-/** A container that runs until it is told to end; `before` runs first. */
+/** A container that runs until SIGTERM; `before` runs first. */
 export const server = (name = "main", before = ":", more: Partial<Container> = {}): Container =>
   script(name, `${before}; ${UNTIL_TERM}`, more);
 
 /**
- * A container that runs until it is told to end, and exits with 1 then: a pod whose containers all exit with 0 in the
+ * A container that runs until SIGTERM, and exits with 1 then: a pod whose containers all exit with 0 in the
  * grace of an eviction is Succeeded, without a reason, as upstream.
  */
 export const failing = (name: string, before: string, more: Partial<Container> = {}): Container =>
   script(name, `trap 'exit 1' TERM; ${before}; while :; do sleep 3600 & wait $!; done`, more);
 
-/** A manifest; whoever ignores TERM is killed after a second. */
+/** A manifest; its grace period is one second. */
 export const manifest = (
   name: string,
   spec: Partial<Pod["spec"]>,

@@ -26,9 +26,9 @@ describe("plugins over real sockets", () => {
     for (const stop of stops.splice(0)) stop();
   });
 
-  /** Starts a plugin; `told` has what the kubelet told it. */
+  /** Starts a plugin; `notified` has the kubelet's notifications. */
   const plugin = async (file: string, answer: object) => {
-    const told: { readonly pluginRegistered: boolean; readonly error: string }[] = [];
+    const notified: { readonly pluginRegistered: boolean; readonly error: string }[] = [];
     const server: GrpcServer = await startGrpcServer(join(base(), file), RegistrationDefinition, {
       getInfo: (_: unknown, reply: (failure: null, value: unknown) => void) =>
         reply(null, { type: "DevicePlugin", name: "", endpoint: "", supportedVersions: ["v1beta1"], ...answer }),
@@ -36,12 +36,12 @@ describe("plugins over real sockets", () => {
         { request }: { readonly request: unknown },
         reply: (failure: null, value: unknown) => void,
       ) => {
-        told.push(request as (typeof told)[number]);
+        notified.push(request as (typeof notified)[number]);
         reply(null, {});
       },
     });
     stops.push(() => server.stop());
-    return { told, stop: () => server.stop() };
+    return { notified, stop: () => server.stop() };
   };
   const start = () => {
     const cell = createCell<RegisteredPlugins>(new Map());
@@ -68,14 +68,14 @@ describe("plugins over real sockets", () => {
     stops.push(() => deaf.close());
     const registered = start();
     await waitFor("the early plugin", () => registered().join() === "example.com/early");
-    await waitFor("its confirmation", () => early.told.length === 1);
-    expect(early.told).toEqual([{ pluginRegistered: true, error: "" }]);
+    await waitFor("its confirmation", () => early.notified.length === 1);
+    expect(early.notified).toEqual([{ pluginRegistered: true, error: "" }]);
     await mkdir(join(base(), "late"));
     const late = await plugin("late/late.sock", { name: "example.com/late" });
     await waitFor("the late plugin", () => registered().join() === "example.com/early,example.com/late");
-    expect(old.told[0]?.error).toContain("unsupported version");
-    expect(long.told).toEqual([]);
-    await waitFor("the confirmation", () => late.told.length === 1);
+    expect(old.notified[0]?.error).toContain("unsupported version");
+    expect(long.notified).toEqual([]);
+    await waitFor("the confirmation", () => late.notified.length === 1);
   });
 
   it("deregisters a plugin whose socket is gone, and registers it when it comes back", async () => {
@@ -87,6 +87,6 @@ describe("plugins over real sockets", () => {
     await waitFor("its end", () => registered().length === 0);
     const second = await plugin("gpu.sock", { name: "example.com/gpu" });
     await waitFor("its return", () => registered().length === 1);
-    await waitFor("the confirmation", () => second.told.length === 1);
+    await waitFor("the confirmation", () => second.notified.length === 1);
   });
 });

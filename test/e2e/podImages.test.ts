@@ -1,4 +1,4 @@
-/** Images that cannot be had: what the pod shows, what is told, and that nobody has to wait to be rid of it. */
+/** Images that cannot be pulled: the status of the pod, its events, and its deletion without a wait. */
 import { createServer, type Server, type Socket } from "node:net";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";

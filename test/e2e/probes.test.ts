@@ -69,7 +69,7 @@ describe("probes of real processes", () => {
     const container = web(folder, {
       startupProbe: { exec: { command: ["/bin/sh", "-c", "true"] }, periodSeconds: 1 },
       livenessProbe: { tcpSocket: { port: PORT }, periodSeconds: 1 },
-      // Several failures: the first status after a restart is told before they are complete.
+      // Several failures: the first status after a restart is reported before they are complete.
       readinessProbe: { httpGet: { path: "/ready", port: "http" }, periodSeconds: 1, failureThreshold: 3 },
     });
     await daemon.put("web.json", manifest("web", { containers: [container] }));

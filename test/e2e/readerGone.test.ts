@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 
 const source = (path: string): string => JSON.stringify(fileURLToPath(new URL(`../../src/${path}`, import.meta.url)));
 
-/** Writes one line after a second; says on standard error when nobody reads any more, or when it is told to give up. */
+/** Writes one line after a second; reports on standard error that its reader has gone, or that it received SIGTERM. */
 const PROGRAM = `
   import { readerGone } from ${source("sources/readerGone.ts")};
   import { systemClock } from ${source("sources/systemClock.ts")};

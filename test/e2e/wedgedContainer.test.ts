@@ -8,7 +8,7 @@ import { containerdNode } from "./containerdNode.ts";
 import { manifest, script, server } from "./manifests.ts";
 
 const PODS = 20;
-/** Neighbours of the wedged pod are as quick as ever: no deadline or retry of the node fits into this. */
+/** Neighbours of the wedged pod keep their speed: no deadline or retry of the node fits into this. */
 const UNDISTURBED_MS = 9_000;
 
 describeOnContainerd("a wedged container among twenty on containerd", (installation) => {

@@ -5,6 +5,9 @@ import { expect, it } from "vitest";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const HIDDEN_SUBJECT = /^(What|Who|Whom|Whose|Whoever|Whatever|Of|One|Those|As|That which|Nobody|Nothing|Told)\b/;
 
+/** Words that made readers of earlier versions stop. */
+const OWN_WORDS = /\b(told|whom|whoever|wanted no more|of no cluster|as ever)\b/i;
+
 /** Returns the first words of each comment block, as `line: words`. */
 function openings(text: string): readonly string[] {
   const found: string[] = [];
@@ -47,4 +50,19 @@ it("comments name their subject first, as CONTRIBUTING asks", () => {
         .map((opening) => `${file}:${opening}`),
     );
   expect(hidden).toEqual([]);
+});
+
+it("comments, titles of tests and docs have no words of our own", () => {
+  const files = ["{src,test,bench,scripts}/**/*.ts", "docs/**/*.md", "README.md"].flatMap((pattern) =>
+    globSync(pattern, { cwd: root }),
+  );
+  const isProse = /^\s*(\/\/|\/\*|\*)|\b(it|test|describe)(\.each)?\(|^\s*\]\)\(/;
+  const dialect = files
+    .filter((file) => !file.startsWith("src/gen/") && !file.endsWith("commentOpenings.test.ts"))
+    .flatMap((file) => {
+      const lines = readFileSync(`${root}${file}`, "utf8").split("\n");
+      const prose = file.endsWith(".md") ? lines : lines.filter((line) => isProse.test(line));
+      return prose.filter((line) => OWN_WORDS.test(line)).map((line) => `${file}: ${line.trim()}`);
+    });
+  expect(dialect).toEqual([]);
 });

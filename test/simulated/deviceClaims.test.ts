@@ -91,7 +91,7 @@ describe("a pod with a claim", () => {
     check();
   });
 
-  it("is told from the API server as ended only after its claims are unprepared, and is deleted then", () => {
+  it("is deleted from the API server only after its claims are unprepared", () => {
     const { node, drivers, server, putPod, putClaim, statusOf, driverCalls, eventsOf, check } = cluster({
       programs: () => exitsWith(0, 5_000),
     });

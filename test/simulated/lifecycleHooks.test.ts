@@ -33,7 +33,7 @@ const stubborn: SimProgram = { ...polite, ...deafToTerm };
 
 const web = (spec: Spec) => fromApi(pod("web", { terminationGracePeriodSeconds: 20, ...spec }));
 
-/** The pod runs for ten seconds; what is told of its end, counted from then. */
+/** The pod runs for ten seconds; the reports of its end, counted from then. */
 const endsSo = (spec: Spec, reported: readonly string[], programs: ScenarioPrograms = { "*": polite }) =>
   simulate({
     pods: [web(spec)],

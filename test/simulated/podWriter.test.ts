@@ -17,7 +17,7 @@ import { newPod } from "../support/simApi.ts";
 const MINUTE_MS = 60_000;
 const ref = (name: string) => ({ namespace: "default", name });
 
-/** A node of one server whose requests take 10 ms, patches as long as they are told, and what it asked of the server. */
+/** A node of one server whose requests take 10 ms, patches of the given duration, and the requests that the server received. */
 function clusterNode({ hasNode = true, patchMs = 10 }: { readonly hasNode?: boolean; readonly patchMs?: number } = {}) {
   const scheduler = createHeapScheduler();
   const latency: SimApiServerOptions["latency"] = (verb) => (verb === "patch" ? patchMs : 10);

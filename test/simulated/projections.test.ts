@@ -153,7 +153,7 @@ describe("the certificate of a pod", () => {
       },
     },
   ];
-  /** The node, and a signer that answers when it is told to. */
+  /** The node, and a signer that answers when the test says so. */
   const nodeAndSigner = () => {
     const on = nodeWith(wanted);
     const all = (): readonly PodCertificateRequest[] => on.server.objects("podcertificaterequests");

@@ -55,7 +55,7 @@ describe("the RuntimeClass of a pod", () => {
       { hostUsers: false },
       'can\'t set `spec.hostUsers: false`, RuntimeClass handler "runsc" does not support user namespaces',
     ],
-  ])("%j with %j is told why it cannot run", (name, spec, why) => {
+  ])("%j with %j has the reason why it cannot run", (name, spec, why) => {
     const { node, check } = podNode({ handlers, runtimeClasses, pods: [podWith(name, spec)] });
     node.runFor(30_000);
     expect(node.running()).toEqual([]);

@@ -34,7 +34,7 @@ export interface CsiDriverOptions {
 
 export interface TestCsiDriver {
   readonly calls: readonly CsiDriverCall[];
-  /** Outcomes that the kubelet told. */
+  /** Outcomes that the kubelet reported. */
   readonly told: readonly { readonly pluginRegistered: boolean; readonly error: string }[];
   /** Stops serving; mounts stay. */
   stop(): void;

@@ -1,6 +1,6 @@
 /**
  * Peers of a kubelet's HTTPS server that mean harm, as a process of its own: everything at once until it is killed, at a
- * pace that needs no great machine. The first message says whom to attack; every other one is answered with the counts.
+ * pace that needs no great machine. The first message names the target; the answer to each other message is the counts.
  */
 import { randomBytes } from "node:crypto";
 import { connect as connectHttp2 } from "node:http2";

@@ -16,7 +16,7 @@ export interface ChannelSocket {
   close(): void;
 }
 
-/** How to reach the kubelet, and as whom. */
+/** Address of the kubelet and credentials. */
 export interface KubeletTls {
   readonly ca: string;
   readonly cert?: string;

@@ -1,4 +1,4 @@
-/** Removes whatever a private containerd left, by what it wrote down about itself: safe to repeat, whoever is dead. */
+/** Removes the leftovers of a private containerd by its own records. Safe to repeat, with or without its process. */
 import { execFileSync } from "node:child_process";
 import { existsSync, globSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

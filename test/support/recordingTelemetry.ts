@@ -1,4 +1,4 @@
-/** Telemetry that keeps what it was told, for assertions. */
+/** Telemetry that keeps logs and counts for assertions. */
 import type { MetricLabels, Telemetry } from "../../src/ports/telemetry.ts";
 
 export interface RecordedLine {

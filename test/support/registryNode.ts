@@ -1,4 +1,4 @@
-/** A registry of pods that is told one input after the other, with admission as on a node. */
+/** A registry of pods that receives one input after the other, with admission as on a node. */
 import { type AdmissionInput, admitPod } from "../../src/core/admission/admit.ts";
 import type { AllocationRecord } from "../../src/core/allocation/allocationFile.ts";
 import { allocationOf } from "../../src/core/allocation/podAllocation.ts";
@@ -80,7 +80,7 @@ export const running = (pod: Pod): ListedPod => ({
   print: "",
 });
 
-/** A node of 4 CPUs unless told otherwise. */
+/** A node, of 4 CPUs by default. */
 export function registryNode({
   allocatable = { cpu: "4" },
   maxPods = 110,

@@ -17,7 +17,7 @@ export interface Outcome<T> {
   stop(): void;
 }
 
-/** Makes a node with one image and the given behaviour; rpcs take 2 ms unless told otherwise. */
+/** Makes a node with one image and the given behaviour; RPCs take 2 ms by default. */
 export function createRuntimeBench(options: Omit<SimRuntimeOptions, "clock"> = {}) {
   const scheduler = createHeapScheduler();
   const clock = createSimClock(scheduler);

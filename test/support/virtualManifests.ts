@@ -1,4 +1,4 @@
-/** A manifest directory in memory whose hints are given by hand, for marble tests. Owned by whoever makes it. */
+/** A manifest directory in memory whose hints a marble test gives by hand. Its maker owns it. */
 import { defer, NEVER, type Observable, of, Subject, throwError } from "rxjs";
 import { kubeletError } from "../../src/core/errors.ts";
 import type { ManifestEntry, ManifestListing } from "../../src/core/pod/manifest/manifestFiles.ts";
@@ -7,7 +7,7 @@ import type { ManifestDirectory } from "../../src/ports/manifestDirectory.ts";
 import { bytesOf } from "./manifests.ts";
 
 export interface VirtualManifests extends ManifestDirectory {
-  /** Writes a file and gives a hint unless told otherwise. */
+  /** Writes a file and gives a hint by default. */
   write(
     name: string,
     content: string | Uint8Array,

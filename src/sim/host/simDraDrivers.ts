@@ -1,5 +1,5 @@
 /**
- * Drivers of Dynamic Resource Allocation in virtual time. They register, go away, fail and hang when they are told to, and
+ * Drivers of Dynamic Resource Allocation in virtual time. They register, go away, fail and hang on demand, and
  * remember which claims are prepared. Owns that state, which outlives the kubelet.
  */
 import { BehaviorSubject, defer, NEVER, type Observable, Subject, switchMap, throwError, timer } from "rxjs";

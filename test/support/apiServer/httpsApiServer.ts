@@ -1,6 +1,6 @@
 /**
  * The simulated API server behind real HTTPS on loopback and the real clock: what a client meets on the wire, refusals
- * and faults included. Clients are told apart by certificate or bearer token; nobody else is let in.
+ * and faults included. It identifies clients by certificate or bearer token, and refuses all others.
  */
 import { once } from "node:events";
 import { createSecureServer, type Http2SecureServer } from "node:http2";
@@ -32,7 +32,7 @@ export interface HttpsApiServer {
   readonly network: FaultyNetwork;
   /** Requests so far: method and URL path with query. */
   readonly requests: readonly string[];
-  /** Bearer tokens by whom they are of. */
+  /** Bearer tokens by user. */
   readonly tokens: Map<string, ApiIdentity>;
   /** A certificate that names who this is. */
   clientCertificate(identity: ApiIdentity, lifeMs?: number): Promise<PemIdentity>;

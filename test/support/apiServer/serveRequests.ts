@@ -35,7 +35,7 @@ export type Tamper = (method: string, url: URL) => RawReply | "hang" | undefined
 /** Dependencies of request handling. */
 export interface ServedBy {
   readonly sim: SimApiServer;
-  /** Bearer tokens by whom they are of. */
+  /** Bearer tokens by user. */
   readonly tokens: ReadonlyMap<string, ApiIdentity>;
   /** Watches open now. */
   readonly watches: Set<Subscription>;

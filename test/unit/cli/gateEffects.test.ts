@@ -24,7 +24,7 @@ describe("the effects of feature gates", () => {
     expect(unread).toEqual([]);
   });
 
-  it("are fixed only for gates whose reason is told", () => {
+  it("are fixed only for gates with a reason", () => {
     const reasons = [...GATE_EFFECTS.values()].flatMap((effect) => {
       if (effect.kind === "fixed") return [effect.why];
       return effect.kind === "foreign" ? [effect.component] : [];

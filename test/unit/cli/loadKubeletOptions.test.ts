@@ -318,7 +318,7 @@ describe("errors", () => {
     ]);
   });
 
-  it("come in order of lines, whoever finds them, and say what was probably meant", async () => {
+  it("come in order of lines, from every check, and suggest the probable name", async () => {
     const body = [
       "containerLogMaxSize: 100MB",
       "failSwapOn: maybe",

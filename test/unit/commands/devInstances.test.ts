@@ -85,14 +85,14 @@ describe("instances of rxlet dev", () => {
     expect(await runningDevs()).toEqual([]);
   });
 
-  it("are neither told nor believed in a directory that others may write to", async () => {
+  it("are neither written nor read in a directory that others may write to", async () => {
     await announceDev(record("/shop"), FILES);
     await chmod(join(folder, "rxlet"), 0o777);
     expect(await runningDevs()).toEqual([]);
     await expect(announceDev(record("/blog"), FILES)).rejects.toMatchObject({ code: "PermissionDenied" });
   });
 
-  it("are not told behind a symbolic link", async () => {
+  it("are not written behind a symbolic link", async () => {
     await mkdir(join(folder, "elsewhere"), { mode: 0o700 });
     await symlink(join(folder, "elsewhere"), join(folder, "rxlet"));
     await expect(announceDev(record("/shop"), FILES)).rejects.toMatchObject({ code: "PermissionDenied" });

@@ -59,7 +59,7 @@ describe("servingIdentities", () => {
     );
   });
 
-  it("takes the pair of the files it is told of", async () => {
+  it("takes the pair of the given files", async () => {
     const pair = await (await createTestAuthority()).server();
     const [tlsCertFile, tlsPrivateKeyFile] = [join(directory(), "a.crt"), join(directory(), "a.key")];
     await mkdir(directory(), { recursive: true });

@@ -1,4 +1,4 @@
-/** Clients of HTTP/2 that flood: each is told to go away, or cut off, and others are answered. */
+/** Clients of HTTP/2 that flood: the server sends each GOAWAY or closes its connection, and answers others. */
 import { once } from "node:events";
 import { afterEach, expect, it } from "vitest";
 import { type KubeletListener, startKubeletListener } from "../../support/kubeletListener.ts";

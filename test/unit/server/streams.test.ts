@@ -20,7 +20,7 @@ afterEach(() => {
   for (const each of open.splice(0)) each.close();
 });
 
-/** A streaming server that does with an upgraded connection what it is told. */
+/** A streaming server that runs the given program on an upgraded connection. */
 async function fakeRuntime(onUpgrade: (request: IncomingMessage, socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server: Server = createServer((_request, answer) => answer.writeHead(403).end("no such stream"));

@@ -20,7 +20,7 @@ afterEach(() => {
   for (const each of open.splice(0)) each.close();
 });
 
-/** A runtime's streaming server that agrees to SPDY and does with its streams what it is told. */
+/** A runtime's streaming server that agrees to SPDY and runs the given program on its streams. */
 async function spdyRuntime(
   onStreams: (streams: ReadonlyMap<string, SpdyStream>, close: () => void) => void,
   count = 4,

@@ -288,7 +288,7 @@ describe("server streams of createCriClient", () => {
   });
 });
 
-/** Passes bytes between two sockets until told to drop them: how a killed server looks. */
+/** Passes bytes between two sockets until a test drops them, as a killed server would. */
 async function startRelay(
   from: string,
   to: string,

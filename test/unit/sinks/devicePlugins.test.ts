@@ -27,7 +27,7 @@ const register = async (more: Partial<DevicePluginOf>, refusal?: string) => {
   return { items, answer };
 };
 
-it("registers a plugin once it has told its options", async () => {
+it("registers a plugin after it has answered with its options", async () => {
   const { items, answer } = await register({});
   expect(answer).toBeUndefined();
   expect(items).toEqual([

@@ -19,7 +19,7 @@ const inTurn = (work: () => void): Observable<never> =>
     return () => clearImmediate(immediate);
   });
 
-it("a stall of a stage is told with its name", async () => {
+it("a stall is reported with the name of its stage", async () => {
   const stage = { kind: "http_request", text: "GET /pods" } as const;
   const stalled$ = inTurn(() => inStage(stage, () => compute(200)));
   const told$ = merge(loopStalls(realClock, 0), stalled$).pipe(filter(({ kind }) => kind === stage.kind));

@@ -11,7 +11,7 @@ import { newPod, simApi } from "../../support/simApi.ts";
 const NODE = "node-1";
 const MINUTE_MS = 60_000;
 
-/** A server, a reflector of the pods of one of its nodes, and all that it told. */
+/** A server, a reflector of the pods of one of its nodes, and all outputs of the reflector. */
 function reflecting(options: Omit<SimApiServerOptions, "clock"> = {}, usesStreams = true) {
   const api = simApi(options);
   const reported: Reflected<ApiObjects["pods"]>[] = [];

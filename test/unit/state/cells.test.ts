@@ -80,7 +80,7 @@ describe("createKeyedCell", () => {
     expect([sizes, table.values(), table.get("a"), table.get("b")]).toEqual([[1, 2, 2, 1], [2], undefined, 2]);
   });
 
-  it("loses no value that is set while a follower is being told the current one", () => {
+  it("loses no value that is set while a follower receives the current one", () => {
     const table = createKeyedCell<string, number>();
     table.set("a", 1);
     const seen: number[] = [];
@@ -93,7 +93,7 @@ describe("createKeyedCell", () => {
     expect(seen).toEqual([1, 2]);
   });
 
-  it("goes on telling a follower when another one leaves while the first is being told", () => {
+  it("still notifies a follower when another one unsubscribes meanwhile", () => {
     const table = createKeyedCell<string, number>();
     table.set("a", 1);
     const seen: number[] = [];

@@ -1,4 +1,4 @@
-/** Claims of pods: what is on disk before a driver is asked, who waits for whom, and drivers that fail or hang. */
+/** Claims of pods: the checkpoint before each request to a driver, the order of waits, and drivers that fail or hang. */
 import { EMPTY, map, type Observable, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../../src/core/api.ts";

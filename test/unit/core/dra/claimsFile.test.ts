@@ -1,4 +1,4 @@
-/** The file of the claims: the same bytes as upstream's, and damaged files are told from good ones. */
+/** The file of the claims: the same bytes as upstream's, and damaged files are recognized. */
 import { describe, expect, it } from "vitest";
 import { crc32 } from "../../../../src/core/crc32.ts";
 import { NO_CLAIMS, type ClaimInfo } from "../../../../src/core/dra/claimInfo.ts";

@@ -91,7 +91,7 @@ Evicted first for nodefs.available
   );
 });
 
-it("shows a node under pressure: since when, what it removes and keeps, whom it evicts and why, and what it did", () => {
+it("shows a node under pressure: since when, what it removes and keeps, which pods it evicts and why, and what it did", () => {
   const young = image("young");
   const shown = text({
     thresholds: [HARD, SOFT, INODES, { ...DISK, signal: "containerfs.available" }],

@@ -867,7 +867,7 @@ describe("resources of the pod", () => {
   it.each([
     ["API server", "api", { cpu: "1", "hugepages-2Mi": "2Mi" }],
     ["node's own manifests", "file", { cpu: "1", "ephemeral-storage": "1Gi", "hugepages-2Mi": "2Mi" }],
-  ])("of a pod of the %s that was told to run are %s, %j", (_title, source, requests) => {
+  ])("of an admitted pod of the %s are %s, %j", (_title, source, requests) => {
     const running = { phase: "Running", conditions: [] } as const;
     const stated = { cpu: "1", "ephemeral-storage": "1Gi" };
     const status = statusOf({

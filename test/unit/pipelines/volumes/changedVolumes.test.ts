@@ -47,7 +47,7 @@ describe("changedVolumes", () => {
     expect(reads).toBe(2 * names.length);
   });
 
-  it("names a volume again when its object has another version, not when it is told again", () => {
+  it("names a volume again when its object has another version, not when the same version comes again", () => {
     const pod = podOf(["a", "b"]);
     const changed = changedVolumes();
     const news = (name: string, version: string) =>

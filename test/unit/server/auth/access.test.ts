@@ -1,4 +1,4 @@
-/** Every route by every verb for everybody: who gets an answer of the route, and who is told what. */
+/** Every route by every verb for everybody: who gets an answer of the route, and which refusal the others get. */
 import { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { createAuthenticate } from "../../../../src/server/auth/authenticate.ts";

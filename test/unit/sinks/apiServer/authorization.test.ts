@@ -113,7 +113,7 @@ describe("an exec plugin", () => {
   const prints = (status: string) =>
     `echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":${status}}'`;
 
-  it("is told who asks, and run once for all who wait", async () => {
+  it("receives the user of the request, and runs once for simultaneous requests", async () => {
     const { authorization, runs } = await start(
       [
         'case "$KUBERNETES_EXEC_INFO" in *\'"interactive":false\'*) ;; *) exit 9 ;; esac',

@@ -25,7 +25,7 @@ const PROBED_MS = 40_000;
 const SETTLE_MS = 20_000;
 const IDLE_MS = 120_000;
 const HOUR_MS = 3_600_000;
-/** Per hour: a lease and a look at the node every 10 s, the node's status every 5 min, five watches anew every 7.5 min. */
+/** Requests per hour: a lease and a look at the node every 10 s, the node's status every 5 min, five watches anew every 7.5 min. */
 const UPSTREAM_REQUESTS = 360 + 360 + 12 + 5 * 8;
 
 const bind = (

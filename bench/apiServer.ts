@@ -5,7 +5,7 @@ import type { Commands } from "./apiServerProcess.ts";
 
 type Answers<C> = C extends (...args: infer Args) => infer Answer ? (...args: Args) => Promise<Awaited<Answer>> : never;
 
-/** Its commands, each answered once it was done. */
+/** Commands of the server, each answered once it was done. */
 export type BenchApiServer = { readonly [C in keyof Commands]: Answers<Commands[C]> } & { close(): void };
 
 /** Starts it. */

@@ -26,7 +26,7 @@ export interface BarePod {
   readonly containerId: string;
   /** Milliseconds each call took, as seen by the client. */
   readonly took: Readonly<Record<string, number>>;
-  /** All of them. */
+  /** Sum of all durations. */
   readonly totalMs: number;
 }
 

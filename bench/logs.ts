@@ -76,7 +76,7 @@ async function measure(): Promise<void> {
   let crc = 0;
   let written: Written | undefined;
   for await (const piece of log) {
-    // Its first line has waited longest; of a line that was cut the number is the end of one.
+    // The first line has waited longest; of a line that was cut the number is the end of one.
     const lag =
       wallMs() - Number(Buffer.from(piece.subarray(piece.indexOf(10) + 1, piece.indexOf(10) + 18)).toString());
     if (Number.isFinite(lag)) lags.push(lag);

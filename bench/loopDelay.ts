@@ -45,7 +45,7 @@ export async function watchedProgram(folder: string, main: string): Promise<stri
 
 const reportIn = (folder: string): string => join(folder, "loop-delay.json");
 
-/** Since the last call. */
+/** Counted since the last call. */
 export async function loopDelay(folder: string, pid: number): Promise<LoopDelay> {
   const file = reportIn(folder);
   await rm(file, { force: true });

@@ -7,7 +7,7 @@ export type Arrivals = readonly (readonly [path: string, atMs: readonly number[]
 
 export interface ProbeTarget {
   readonly port: number;
-  /** Everything that came since the last call. */
+  /** Arrivals since the last call. */
   arrivals(): Promise<Arrivals>;
   close(): void;
 }

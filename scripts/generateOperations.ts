@@ -84,7 +84,7 @@ const idleFlags = (specs: readonly FlagSpec[]): string =>
     specs.flatMap(({ name, idle }) => (idle === undefined ? [] : [[code(`--${name}`), idle]])),
   );
 
-/** Without those that say which kubelet to ask. */
+/** Flags that say which kubelet to ask are left out. */
 const beyondTarget = (specs: readonly FlagSpec[]): readonly FlagSpec[] =>
   specs.filter((spec) => !TARGET_FLAGS.includes(spec));
 

@@ -7,7 +7,7 @@ import type { KubeletFlags } from "./kubeletFlags.ts";
 /** Configuration files found on disk. */
 export interface ConfigFiles {
   readonly base: ConfigDocument | undefined;
-  /** In the order they apply. */
+  /** Listed in the order in which they apply. */
   readonly dropIns: readonly ConfigDocument[];
   readonly errors: readonly string[];
   readonly warnings: readonly string[];

@@ -29,7 +29,7 @@ export type PairSyntax = "equals" | "lessThan" | "single" | "labels";
 
 /** A flag. Its value sets the configuration field `field`, or else the property with the flag's name. */
 export interface FlagSpec {
-  /** Without dashes. */
+  /** Name without dashes. */
   readonly name: string;
   readonly short?: string;
   readonly type: FlagType;

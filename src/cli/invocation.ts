@@ -23,7 +23,7 @@ export type SubInvocation =
   | ({ readonly command: "runtime" } & RuntimeOptions)
   | ({ readonly command: "simulate" } & SimulateFlags);
 
-/** Everything that is wrong with a command line, one line each. */
+/** Errors of a command line, one line each. */
 export interface WrongInvocation {
   readonly command: "error";
   readonly errors: readonly string[];

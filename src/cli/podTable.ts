@@ -46,7 +46,7 @@ export interface PodTableOptions {
   readonly troubles?: () => readonly PodTrouble[];
 }
 
-/** At most ten redraws a second; ages move once a second. */
+/** The table is redrawn at most ten times a second; ages move once a second. */
 const REDRAW_MS = 100;
 const AGE_MS = 1000;
 /** Problems that end within this time are not shown. */
@@ -129,7 +129,7 @@ function redrawnTable(
   );
 }
 
-/** Below the banner, where no table pushes it off the screen. */
+/** Drawn below the banner, where no table pushes it off the screen. */
 const noteLines = (note: string | undefined, columns: number): readonly string[] =>
   note === undefined ? [] : ["", ...wrapText(note, columns, MAX_LINES_EACH)];
 

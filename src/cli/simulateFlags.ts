@@ -12,7 +12,7 @@ export interface SimulateFlags {
   /** `default`, `none`, or the path of a file of rates. */
   readonly faults: string;
   readonly nodes: number;
-  /** That nodes are dealt to; 0: one per core. */
+  /** Threads that share the nodes; 0: one per core. */
   readonly threads: number;
   /** Simulations one after the other, each with a seed of its own; 0: until one fails or the process is stopped. */
   readonly runs: number;

@@ -2,7 +2,7 @@
 
 const ELLIPSIS = "\u2026";
 
-/** At most `maxLines` lines; an ellipsis ends a text that needs more. */
+/** Wraps to at most `maxLines` lines; an ellipsis ends a text that needs more. */
 export function wrapText(text: string, width: number, maxLines: number): readonly string[] {
   const columns = Math.max(1, width);
   const lines: string[] = [];

@@ -16,7 +16,7 @@ type SourcePorts = Pick<KubeletPorts, "clock" | "rng" | "telemetry">;
 export const usesStreams = ({ featureGates }: KubeletOptions): boolean => featureGates.get("WatchListClient") ?? true;
 
 /**
- * Neither errors nor completes. `apiPods$`: the pods of the API server for this node; undefined on a standalone node.
+ * Never errors or completes. `apiPods$`: the pods of the API server for this node; undefined on a standalone node.
  */
 export function podSources(
   options: KubeletOptions,

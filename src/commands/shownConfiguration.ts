@@ -10,7 +10,7 @@ export function shownConfiguration(
   const headers = Object.keys(config.staticPodURLHeader).map((name) => [name, ["<masked>"]] as const);
   return encodeConfiguration({
     ...config,
-    // Its default depends on the gate.
+    // The default depends on the gate.
     ...(isOn("NodeLogQuery") && { enableSystemLogQuery: config.enableSystemLogQuery === true }),
     staticPodURLHeader: Object.fromEntries(headers),
   });

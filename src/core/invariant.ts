@@ -34,7 +34,7 @@ export function invariant(claim: unknown, message: string): asserts claim {
   if (!claim) throw new InvariantError(message);
 }
 
-/** For the `default` of an exhaustive switch. */
+/** Belongs in the `default` of an exhaustive switch. */
 export function unreachable(value: never): never {
   throw new InvariantError(`unreachable: ${textOf(value)}`);
 }

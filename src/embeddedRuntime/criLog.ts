@@ -93,7 +93,7 @@ export function formatEntries(
   const cuts = lineCuts(data);
   const prefix = { full: Buffer.from(`${timestamp} ${stream} F `), partial: Buffer.from(`${timestamp} ${stream} P `) };
   const last = cuts.at(-1) ?? 0;
-  // Both tags give prefixes of equal length. Every entry ends in a newline, so a split line gets one extra byte.
+  // The two tags give prefixes of equal length. Every entry ends in a newline, so a split line gets one extra byte.
   const bytes = Buffer.allocUnsafe(last + cuts.length * (prefix.full.length + 1));
   let start = 0;
   let at = 0;

@@ -31,7 +31,7 @@ export interface ExecPlace {
 export interface ExecProcess {
   /** `stdin` is null unless asked for. */
   readonly child: ChildProcessByStdio<Writable | null, Readable, Readable>;
-  /** Its exit code. */
+  /** Exit code of the process. */
   readonly exited: Promise<number>;
   /** Resolves when the command has exited and no process holds its outputs open. */
   readonly closed: Promise<void>;

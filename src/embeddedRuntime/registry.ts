@@ -1,5 +1,5 @@
 /**
- * In-memory state of the runtime: records by ID, and the supervision state of each container. Owns every record: `put*`
+ * State of the runtime in memory: records by ID, and the supervision state of each container. Owns every record: `put*`
  * changes and persists it, `drop*` removes it. A change that cannot be persisted is reported but still applied, because
  * the container's state can be recovered from its processes. A create in progress reserves its name, so that one of two
  * equal requests fails. Bound: what clients create and do not remove.

@@ -1,4 +1,4 @@
-/** Per key at most one effect at a time, newest wins, and a bound over all keys. State: the operator's. */
+/** Runs at most one effect per key at a time, newest wins, with a bound over all keys. State: the operator's. */
 import { Observable, type OperatorFunction } from "rxjs";
 import { invariant } from "../core/invariant.ts";
 import { subscribeInner } from "./subscribeInner.ts";

@@ -28,7 +28,7 @@ export type PodServicesState = Pick<
   | ("claims" | "draDrivers" | "deviceHealths" | "devices")
 >;
 
-/** Everything a pod worker uses besides its own memory. */
+/** Services that a pod worker uses besides its own memory. */
 export interface PodServices {
   readonly config: KubeletConfig;
   readonly ports: KubeletPorts;

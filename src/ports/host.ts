@@ -60,7 +60,7 @@ export interface Machine extends MachineAddresses {
   readonly cpuTopology: CpuTopology | undefined;
   /** undefined when the system does not report it. */
   readonly cpuLayout: CpuLayout | undefined;
-  /** By ascending id; undefined when the system does not report NUMA nodes. */
+  /** Ascending by id; undefined when the system does not report NUMA nodes. */
   readonly numaMemory: readonly NumaNodeMemory[] | undefined;
   readonly memoryBytes: bigint;
   readonly swapBytes: bigint;
@@ -74,7 +74,7 @@ export interface Machine extends MachineAddresses {
   readonly pageBytes: number;
   /** Size of the file system of the kubelet's root directory; undefined when it cannot be read. */
   readonly rootFsBytes: bigint | undefined;
-  /** By type; empty when the memory controllers do not report them. */
+  /** Keys: types; empty when the memory controllers do not report them. */
   readonly memoryModules: readonly MemoryModules[];
   /** Smallest first; empty when there are no huge pages. */
   readonly hugepages: readonly HugepageSize[];
@@ -87,7 +87,7 @@ export interface Machine extends MachineAddresses {
   readonly kernelVersion: string;
   /** Human-readable name: `Debian GNU/Linux 12 (bookworm)`. */
   readonly osImage: string;
-  /** In Kubernetes' form: `linux`, `darwin`; `amd64`, `arm64`. */
+  /** Kubernetes' form: `linux`, `darwin`; `amd64`, `arm64`. */
   readonly operatingSystem: string;
   readonly architecture: string;
   /** undefined when the system has no cgroups. */
@@ -125,7 +125,7 @@ export interface MemoryUsage {
   readonly usageBytes: bigint;
   /** Memory of processes, without the page cache. */
   readonly rssBytes: bigint;
-  /** Since boot. */
+  /** Counted since boot. */
   readonly pageFaults: bigint;
   readonly majorPageFaults: bigint;
   readonly swapTotalBytes: bigint;

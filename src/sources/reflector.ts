@@ -62,7 +62,7 @@ export interface ReflectorOptions<R extends ApiResourceName> {
 export interface Reflected<T> {
   /** Objects by `namespace/name`, or name; undefined before the server's first answer. */
   readonly objects: ObjectsByKey<T> | undefined;
-  /** Everything up to this version is in `objects`; empty before the first state. */
+  /** Version up to which `objects` is complete; empty before the first state. */
   readonly version: string;
   /** Why the server cannot be followed now; `objects` may be stale then. */
   readonly problem: KubeletError | undefined;

@@ -17,7 +17,7 @@ export interface Cell<T> extends ReadonlyCell<T> {
   set(value: T): void;
 }
 
-/** Its methods are the class's: a pod has a dozen cells. */
+/** Methods belong to the class, not to each cell: a pod has a dozen cells. */
 class ValueCell<T> implements Cell<T> {
   private readonly subject: BehaviorSubject<T>;
   private isAnnouncing = false;

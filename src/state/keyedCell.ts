@@ -4,7 +4,7 @@ import { Observable, Subject } from "rxjs";
 /** Read side. */
 export interface ReadonlyKeyedCell<K, V> {
   get(key: K): V | undefined;
-  /** In insertion order. */
+  /** Ordered by insertion. */
   keys(): readonly K[];
   /** Current values in insertion order. */
   values(): readonly V[];

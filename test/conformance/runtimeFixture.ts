@@ -48,7 +48,7 @@ export interface RuntimeFixture {
   readonly image: string;
   /** Prefix of a shell command line, for example `["/bin/sh", "-c"]`. */
   readonly shell: readonly string[];
-  /** Instead of shell scripts, for runtimes without a shell. */
+  /** Programs instead of shell scripts, for runtimes without a shell. */
   readonly programs?: Programs;
   /** Existing directory of this machine for logs and mounts. */
   readonly logRoot: string;

@@ -262,7 +262,7 @@ async function podCgroups(parent: string): Promise<readonly string[]> {
   return [...names].sort();
 }
 
-/** All of them, at one time: looks again when something goes away meanwhile. */
+/** Lists all entries at one time: looks again when an entry goes away meanwhile. */
 async function entriesBelow(folder: string): Promise<readonly Dirent[]> {
   for (;;) {
     try {

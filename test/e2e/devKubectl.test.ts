@@ -33,7 +33,7 @@ describe.skipIf(mustSkip(TITLE, MISSING))(TITLE, () => {
   });
   afterAll(() => user.close());
 
-  /** Everything a command has printed so far. */
+  /** Output of a command so far. */
   const listening = (child: ChildProcess): (() => string) => {
     let said = "";
     for (const stream of [child.stdout, child.stderr]) stream?.on("data", (part: Buffer) => (said += String(part)));

@@ -47,7 +47,7 @@ export interface DevNode {
   readonly child: ChildProcess;
   readonly manifests: string;
   readonly kubeconfig: string;
-  /** Everything it printed so far. */
+  /** Output so far. */
   output(): string;
   put(name: string, manifest: unknown): Promise<void>;
   pods(): Promise<readonly Pod[]>;

@@ -28,7 +28,7 @@ export interface RuntimeClient {
   close(): void;
 }
 
-/** Everything GetContainerEvents said so far, and waiting for more. */
+/** Events of GetContainerEvents so far, and a wait for more. */
 export interface EventLog {
   readonly seen: readonly ContainerEventResponse[];
   /** The first event (past or to come) of this type about this id. */

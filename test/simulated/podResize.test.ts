@@ -1,4 +1,4 @@
-/** In-place resizes of API pods on a whole node: granted, waiting, refused, put in force, over a crash. */
+/** Resizes of API pods in place on a whole node: granted, waiting, refused, put in force, over a crash. */
 import { describe, expect, it } from "vitest";
 import type { Container, Pod } from "../../src/core/api.ts";
 import { kubeletError } from "../../src/core/errors.ts";

@@ -38,7 +38,7 @@ export interface AttackFigures {
 
 const CONTAINER = `default/web-${NODE_NAME}/main`;
 const BIG_LOG_BYTES = 600 * 1_024 * 1_024;
-/** Between two rounds of the administrator. */
+/** Pause between two rounds of the administrator. */
 const PACE_MS = 200;
 /** Retries of one administrator request. */
 const MAX_RETRIES = 3;

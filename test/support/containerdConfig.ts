@@ -1,7 +1,7 @@
 /** Configuration of a private containerd and of its pod network. */
 
 export interface PrivateContainerdLayout {
-  /** Everything below this directory. */
+  /** Directory of all files of this containerd. */
   readonly folder: string;
   readonly socket: string;
   readonly snapshotter: "overlayfs" | "native";
@@ -78,7 +78,7 @@ const runtimeToml = (name: string, { folder, runc, systemdCgroup }: PrivateConta
 `;
 
 export interface PodNetwork {
-  /** At most 15 bytes, as interface names go. */
+  /** Bound: 15 bytes, as for names of interfaces. */
   readonly bridge: string;
   /** IPv4, `10.x.y.0/24`. */
   readonly subnet: string;

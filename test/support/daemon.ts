@@ -16,7 +16,7 @@ const SOURCES = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const COMPILE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/node", import.meta.url));
 
 export interface DaemonOptions {
-  /** Everything of the daemon goes below it. */
+  /** Parent of all files of the daemon. */
   readonly folder: string;
   readonly endpoint: string;
   /** Parent of all cgroups; absent: no cgroups per pod. */

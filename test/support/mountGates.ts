@@ -10,7 +10,7 @@ import { waitFor } from "./waitFor.ts";
 export type MountTool = "mount" | "umount";
 
 export interface MountGates {
-  /** To be the first directory of PATH. */
+  /** Belongs first in PATH. */
   readonly programs: string;
   /** The nth run of a tool from now on waits before it does anything, or after all is done. */
   arm(tool: MountTool, nth: number, when: "before" | "after"): Promise<void>;

@@ -8,7 +8,7 @@ import { createSimNode, type SimNode } from "../../src/sim/simNode.ts";
 import type { SimNodeOptions } from "../../src/sim/simNodeOptions.ts";
 import type { SimObservation } from "../../src/sim/simObservation.ts";
 
-/** Another image than that of `containerOf`; both are present on every node made here. */
+/** An image other than that of `containerOf`; both are present on every node made here. */
 export const NEW_IMAGE = "registry.example/app:2";
 /** Questions: they change nothing. */
 const READS =
@@ -17,7 +17,7 @@ const READS =
 /** More than any test here has the kubelet do. */
 const MAX_DEEDS = 20_000;
 
-/** Something the kubelet did, and when. */
+/** An action of the kubelet and its time. */
 export interface Deed {
   readonly atMs: number;
   /** `RunPodSandbox plain`, `StopContainer plain/main#0`: without the namespace, which is the same in all tests. */

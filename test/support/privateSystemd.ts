@@ -14,7 +14,7 @@ import { waitFor } from "./waitFor.ts";
 
 /** A running manager. */
 export interface PrivateSystemd {
-  /** Its cgroup file system, as this process sees it. */
+  /** Path of its cgroup file system for this process. */
   readonly cgroupDir: string;
   /** `busctl` among its namespaces. */
   readonly busctl: string;

@@ -1,7 +1,7 @@
 /** Checks the state that a simulated node must have reached. */
 import type { SimNode } from "../../src/sim/simNode.ts";
 
-/** Everything of pods that is left on the node; empty when nothing is. */
+/** Leftovers of pods on the node; empty when there are none. */
 export function leftovers(node: SimNode): readonly string[] {
   const { rootDir, podLogsDir, containerLogsDir } = node.config.directories;
   const places = [`${rootDir}/pods/`, `${podLogsDir}/`, `${containerLogsDir}/`];

@@ -1,4 +1,4 @@
-/** Somebody who swaps a directory for a link to another place, and back, as fast as a thread can. */
+/** A thread that swaps a directory for a link to another place, and back, as fast as a thread can. */
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 

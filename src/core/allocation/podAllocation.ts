@@ -15,7 +15,7 @@ export type Requirements = NonNullable<Container["resources"]>;
 export interface PodAllocation {
   /** Pod-level resources; absent when the pod has none. */
   readonly pod?: Requirements;
-  /** By container name, init containers included. */
+  /** Keys: container names, init containers included. */
   readonly containers: Readonly<Record<string, Requirements>>;
 }
 

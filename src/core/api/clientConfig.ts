@@ -51,7 +51,7 @@ export type ApiProof =
   | { readonly kind: "basic"; readonly username: string; readonly password: string }
   | { readonly kind: "exec"; readonly plugin: ExecPlugin };
 
-/** Everything a client needs. */
+/** Settings of a client. */
 export interface ClientConfig {
   readonly endpoint: ApiEndpoint;
   /** Source of the endpoint's certificate authority, for writing a kubeconfig. */

@@ -51,7 +51,7 @@ export type PodWrite =
       /** The object as it is after the patch, unless another client has changed it. */
       readonly patched: ApiPod;
     }
-  /** With grace period 0 and the UID as precondition. */
+  /** The request has grace period 0 and the UID as precondition. */
   | { readonly kind: "delete"; readonly uid: string; readonly isMirror: boolean }
   | { readonly kind: "createMirror"; readonly pod: Pod };
 

@@ -9,7 +9,7 @@ export interface CertificateFacts {
   readonly commonName: string;
   readonly organizations: readonly string[];
   readonly dnsNames: readonly string[];
-  /** In canonical form. */
+  /** Canonical form. */
   readonly ipAddresses: readonly string[];
 }
 

@@ -9,7 +9,7 @@ export interface CertificateTemplate {
   readonly commonName: string;
   readonly organization: string;
   readonly dnsNames: readonly string[];
-  /** In canonical form. */
+  /** Canonical form. */
   readonly ipAddresses: readonly string[];
 }
 

@@ -16,13 +16,13 @@ export interface CertificateUse {
   readonly usages: readonly string[];
 }
 
-/** For a node's client certificate. */
+/** Request for a node's client certificate. */
 export const CLIENT_USE: CertificateUse = {
   signerName: "kubernetes.io/kube-apiserver-client-kubelet",
   usages: ["digital signature", "client auth"],
 };
 
-/** For a node's serving certificate. */
+/** Request for a node's serving certificate. */
 export const SERVING_USE: CertificateUse = {
   signerName: "kubernetes.io/kubelet-serving",
   usages: ["digital signature", "server auth"],

@@ -44,7 +44,7 @@ function decodeInteger(type: FieldType, value: unknown): Decoded {
 }
 
 function decodeDuration(path: string, value: unknown): Decoded {
-  // This field alone may be a number of nanoseconds, as upstream.
+  // The field may be a number of nanoseconds, as upstream.
   if (path === "logging.flushFrequency" && typeof value === "number") return { value: value / 1e6 };
   const ms = typeof value === "string" ? parseDuration(value) : undefined;
   if (ms !== undefined) return { value: ms };

@@ -54,7 +54,7 @@ function fill(node: FieldNode, value: unknown): unknown {
   }
   const isUnset = value === undefined || (!pointer && value === zeroOf(type));
   if (!isUnset) return value;
-  // Its default depends on the configuration file, see withDefaultEviction.
+  // The default depends on the configuration file, see withDefaultEviction.
   if (node.path === "evictionHard") return {};
   return node.field.default ?? (pointer ? undefined : zeroOf(type));
 }

@@ -21,7 +21,7 @@ export type CpuLevel = "core" | "cache" | "node" | "socket";
 
 /** All online CPUs of a machine. */
 export interface CpuTopology {
-  /** By number, ascending. */
+  /** Ascending by number. */
   readonly places: ReadonlyMap<number, CpuPlace>;
   readonly cpus: CpuSet;
   /** NUMA nodes that have CPUs, ascending. */

@@ -25,7 +25,7 @@ export function csiVersionOf(versions: readonly string[]): Result<CsiVersion> {
 
 const refuse = (message: string): Result<never> => err(kubeletError("InvalidArgument", message));
 
-/** At least two numbers, then anything. */
+/** Two numbers or more, then anything. */
 function parse(version: string): CsiVersion | undefined {
   const [, numbers] = /^\s*v?((?:0|[1-9]\d{0,8})(?:\.\d{1,9})+)/.exec(version) ?? [];
   return numbers?.split(".").map(Number);

@@ -18,7 +18,7 @@ export interface DeviceAllocation {
 /** Upstream's id of the place of a device without one. */
 export const NO_NODE = -1;
 
-/** By container, then by resource. */
+/** Keys: container, then resource. */
 export type PodDeviceAllocations = ReadonlyMap<string, ReadonlyMap<string, DeviceAllocation>>;
 
 export interface DeviceAllocations {

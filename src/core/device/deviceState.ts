@@ -20,16 +20,16 @@ export interface Device {
 export interface DevicePluginEndpoint {
   /** Path of its socket. */
   readonly socket: string;
-  /** It wants a call before each start of a container. */
+  /** The plugin requires a call before each start of a container. */
   readonly preStartRequired: boolean;
-  /** It wants to choose among the free devices. */
+  /** The plugin can choose among the free devices. */
   readonly prefersDevices: boolean;
 }
 
 /** The devices of one resource. */
 export interface DeviceResource {
   readonly name: string;
-  /** In the order of the plugin's list. */
+  /** Ordered as in the plugin's list. */
   readonly devices: ReadonlyMap<string, Device>;
   /** undefined after a restart of the kubelet, until the plugin lists its devices. */
   readonly endpoint: DevicePluginEndpoint | undefined;

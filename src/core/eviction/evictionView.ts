@@ -16,7 +16,7 @@ export interface EvictionView {
   /** The last look; undefined before the first. */
   readonly lookedAt: Instant | undefined;
   readonly observations: Observations;
-  /** Which thresholds are met, and since when. */
+  /** Thresholds that are met, and since when. */
   readonly state: PressureState;
   /** The order of eviction at the last look that met a threshold; undefined before that. */
   readonly ranking: Ranking | undefined;

@@ -21,10 +21,10 @@ export interface StorageViolation {
 }
 
 interface StorageLimits {
-  /** By volume name, in spec order. */
+  /** Keys: volume names, in spec order. */
   readonly emptyDirs: ReadonlyMap<string, Quantity>;
   readonly pod: Quantity | undefined;
-  /** By container name. */
+  /** Keys: container names. */
   readonly containers: ReadonlyMap<string, Quantity>;
 }
 

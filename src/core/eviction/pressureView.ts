@@ -60,7 +60,7 @@ export interface ThresholdView {
   /** Available amount above the threshold; negative below it. */
   readonly distance?: number;
   readonly graceSeconds?: number;
-  /** For how long it is met; absent when it is not. */
+  /** Seconds since the threshold was met; absent when it is not met. */
   readonly metSeconds?: number;
 }
 

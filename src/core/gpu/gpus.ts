@@ -68,11 +68,11 @@ export interface PciDevice {
 
 /** A GPU that the kubelet offers. */
 export interface Gpu {
-  /** Its PCI address, which stays the same over restarts. */
+  /** PCI address, which stays the same over restarts. */
   readonly id: string;
   readonly resource: string;
   readonly numaNode: number | undefined;
-  /** Its own device nodes. */
+  /** Device nodes of this GPU alone. */
   readonly own: readonly string[];
   /** Device nodes that all GPUs of the vendor use. */
   readonly shared: readonly string[];

@@ -21,7 +21,7 @@ export interface MemoryTable {
 export interface MemoryNodeState {
   /** Blocks that are on this node. */
   readonly assignments: number;
-  /** By resource name. */
+  /** Keys: resource names. */
   readonly memory: ReadonlyMap<string, MemoryTable>;
   /** Ids of the nodes whose memory is given out together with this node's. */
   readonly cells: readonly number[];
@@ -38,9 +38,9 @@ export interface StateBlock {
 export interface MemoryState {
   /** `None` or `Static`. */
   readonly policy: string;
-  /** By id. */
+  /** Keys: ids. */
   readonly nodes: ReadonlyMap<string, MemoryNodeState>;
-  /** By UID of the pod and name of the container. */
+  /** Keys: UID of the pod, then name of the container. */
   readonly entries: ReadonlyMap<string, ReadonlyMap<string, readonly StateBlock[]>>;
   /** Memory of pods as a whole, by UID: pod-level resources. */
   readonly podEntries: ReadonlyMap<string, readonly StateBlock[]>;

@@ -38,7 +38,7 @@ export interface ImagePulledRecord {
   /** ID of the image in the runtime. */
   readonly imageRef: string;
   /**
-   * By name without tag and digest. Pods that use a missing name, or one without credentials, need a successful pull.
+   * Keys: names without tag and digest. Pods that use a missing name, or one without credentials, need a successful pull.
    */
   readonly credentialMapping: Readonly<Record<string, ImagePullCredentials>>;
 }

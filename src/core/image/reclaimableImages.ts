@@ -1,5 +1,5 @@
 /**
- * Which images the node would remove when a disk is short, and why it keeps the others. Bounds: MAX_IMAGES images of
+ * Images that the node would remove when a disk is short, and why it keeps the others. Bounds: MAX_IMAGES images of
  * each kind, MAX_NAME characters per name; the counts are those of all images.
  */
 import type { Pod } from "../api.ts";
@@ -37,7 +37,7 @@ export interface KeptImage extends ImageLine {
 }
 
 export interface ReclaimableImages {
-  /** In order of removal. Images share layers, so that their removal may free less than `bytes`. */
+  /** Ordered by removal. Images share layers, so that their removal may free less than `bytes`. */
   readonly unused: { readonly count: number; readonly bytes: number; readonly first: readonly ImageLine[] };
   /** The largest first. */
   readonly kept: { readonly count: number; readonly bytes: number; readonly first: readonly KeptImage[] };

@@ -10,7 +10,7 @@ import { sameItems, sameValue } from "../sameValue.ts";
 export type CsiNode = ApiObjects["csinodes"];
 
 const MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins";
-/** In-tree plugins migrated to CSI drivers in this version. */
+/** Plugins of the kubelet that CSI drivers replace in this version. */
 const MIGRATED: readonly string[] = [
   "kubernetes.io/aws-ebs",
   "kubernetes.io/azure-disk",

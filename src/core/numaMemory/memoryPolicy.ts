@@ -21,7 +21,7 @@ export interface NumaNodeMemory {
 export interface MemoryAmounts {
   readonly total: number;
   readonly systemReserved: number;
-  /** For containers: what is neither reserved nor, for `memory`, in huge pages. */
+  /** Memory for containers: neither reserved nor, for `memory`, in huge pages. */
   readonly allocatable: number;
 }
 
@@ -33,7 +33,7 @@ export interface MemoryNode {
 
 /** The static policy on a machine. */
 export interface MemoryPolicy {
-  /** By ascending id: bit i of a NUMA mask stands for item i. */
+  /** Ascending by id: bit i of a NUMA mask stands for item i. */
   readonly nodes: readonly MemoryNode[];
   /** The gate PodLevelResourceManagers: also containers of pods with pod-level resources get memory for themselves. */
   readonly podLevel?: boolean;

@@ -37,7 +37,7 @@ export interface FollowedSockets {
   readonly ignored: number;
 }
 
-/** Before the first listing. */
+/** State before the first listing. */
 export const NO_SOCKETS: FollowedSockets = { known: new Map(), changes: [], ignored: 0 };
 
 /** Returns whether plugins leave this name of a file or directory to themselves. */

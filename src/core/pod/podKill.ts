@@ -15,7 +15,7 @@ import { allNamed } from "../findNamed.ts";
 
 /** A container to stop and its grace period. */
 export interface ContainerStop extends ContainerKill {
-  /** At least two seconds. */
+  /** Minimum: two seconds. */
   readonly graceSeconds: number;
 }
 

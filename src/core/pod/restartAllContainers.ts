@@ -1,5 +1,5 @@
 /**
- * In-place restart of a whole pod. When a container exits and matches a rule with the action RestartAllContainers,
+ * Restart of a whole pod in place. When a container exits and matches a rule with the action RestartAllContainers,
  * every container is stopped and removed, and the pod restarts in its sandbox, init containers first. The containers
  * that triggered the restart are removed last: as long as one exists, the restart is incomplete. Upstream:
  * ShouldAllContainersRestart, AllContainersRestartCleanedUp, getContainersToReset.

@@ -17,7 +17,7 @@ export interface UnitProperty {
 /** Version of systemd and of the cgroup hierarchy. */
 export interface SystemdHost {
   readonly cgroupVersion: 1 | 2;
-  /** Such as 252. */
+  /** Major version, 252 for example. */
   readonly systemdVersion: number;
 }
 

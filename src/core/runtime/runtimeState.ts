@@ -14,7 +14,7 @@ export interface RuntimeState {
   readonly runtimeProblems: readonly string[];
   /** Empty when pods that need the pod network can be synced. */
   readonly networkProblems: readonly string[];
-  /** Since when the runtime is unreachable; undefined while it is reachable. */
+  /** Time since which the runtime is unreachable; undefined while it is reachable. */
   readonly downSince: MonotonicMs | undefined;
   readonly runtimeName: string;
   readonly runtimeVersion: string;

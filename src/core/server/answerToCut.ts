@@ -7,7 +7,7 @@ export interface WaitingAnswer {
   readonly bytes: number;
 }
 
-/** Among the answers of the peer that holds most bytes of `waiting`, the first; undefined when nothing waits. */
+/** The first answer of the peer that holds most bytes of `waiting`; undefined when nothing waits. */
 export function answerToCut<A extends WaitingAnswer>(waiting: Iterable<A>): A | undefined {
   const firsts = new Map<string, A>();
   const totals = new Map<string, number>();

@@ -5,7 +5,7 @@
 
 /** The facts of a connection that the choice depends on. */
 export interface HeldConnection {
-  /** Its peer: see `peerGroup`. */
+  /** Group of its peer: see `peerGroup`. */
   readonly peer: string;
   /** No request is in progress. */
   readonly isIdle: boolean;

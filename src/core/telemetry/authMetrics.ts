@@ -5,7 +5,7 @@
 import { DEFAULT_BUCKETS, type MetricRow } from "./metricRow.ts";
 
 const REVIEW_BUCKETS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10] as const;
-/** From expired to one year, in seconds. */
+/** Buckets in seconds, expired to one year. */
 const LIFETIME_BUCKETS = [
   0, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 2_592_000, 7_776_000, 15_552_000,
   31_104_000,

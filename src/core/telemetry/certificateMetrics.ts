@@ -1,7 +1,7 @@
 /** Metrics of the certificates that the node rotates. */
 import type { MetricRow } from "./metricRow.ts";
 
-/** From one minute to four years, as upstream. */
+/** Buckets of one minute to four years, as upstream. */
 const AGE_BUCKETS = [
   60, 3_600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000,
 ] as const;

@@ -8,7 +8,7 @@ export interface LinePace {
   readonly suppressed: number;
 }
 
-/** At most `lines` per window of `periodMs`. */
+/** Allows at most `lines` per window of `periodMs`. */
 export interface LinePaceLimits {
   readonly periodMs: number;
   readonly lines: number;

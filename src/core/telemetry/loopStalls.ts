@@ -64,7 +64,7 @@ export interface LoopStall {
   readonly durationMs: number;
   /** CPU time of the thread in the whole window: much less than the stall means that it waited. */
   readonly cpuMs: number;
-  /** For a stall without a stage: the longest turns around it. */
+  /** The longest turns around a stall without a stage. */
   readonly recent?: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 /** Metrics of volumes: names, labels and buckets are upstream's. */
 import type { MetricRow } from "./metricRow.ts";
 
-/** In seconds. */
+/** Unit: seconds. */
 const OPERATION_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -62,7 +62,7 @@ export interface AwaitedResources {
   readonly isPreempted: boolean;
   /** Action on the waiting pod if they have not stopped by then. */
   readonly due: Due | undefined;
-  /** In place of pods: a device plugin, and its part in the wait. */
+  /** Present instead of pods: a device plugin, and its part in the wait. */
   readonly plugin?: string;
 }
 

@@ -12,7 +12,7 @@ import type { NumaHints, ResourceHints, TopologyHint } from "./topologyHint.ts";
 export interface NumaTopology {
   /** Number of nodes. */
   readonly nodes: number;
-  /** Their ids, ascending; undefined: 0, 1 and so on. */
+  /** Ids of the nodes, ascending; undefined: 0, 1 and so on. */
   readonly ids?: readonly number[];
   /** Distance of each node to each, as the kernel has it; undefined if masks are compared by their numbers alone. */
   readonly distances: readonly (readonly number[])[] | undefined;

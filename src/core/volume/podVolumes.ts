@@ -6,7 +6,7 @@ import { type VolumeLayout, volumeKey } from "./volumeLayout.ts";
 
 /** Desired state of a volume. */
 export type VolumeWish =
-  /** Its claim or driver is being looked up. */
+  /** The claim or driver is being looked up. */
   | { readonly kind: "pending" }
   | { readonly kind: "refused"; readonly error: KubeletError }
   | { readonly kind: "resolved"; readonly layout: VolumeLayout };

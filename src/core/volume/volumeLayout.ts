@@ -74,7 +74,7 @@ export interface VolumeLayout {
   readonly hasContent: boolean;
   readonly ownership?: Ownership;
   /**
-   * For writable volumes: the directory of a file `ready`, which records that `ownership` was set. It is set only once,
+   * Present for writable volumes: the directory of a file `ready`, which records that `ownership` was set. It is set only once,
    * as upstream.
    */
   readonly readyDir?: string;

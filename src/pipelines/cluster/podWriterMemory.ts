@@ -28,7 +28,7 @@ export interface PodWriterMemory {
   synced: (SyncedStatus & { readonly atMs: MonotonicMs }) | undefined;
   /** First statuses reported by this kubelet, by pod UID. */
   readonly first: Map<PodUid, PodStatus>;
-  /** Since when a status differs from the server's. */
+  /** Time since which a status differs from the server's. */
   changedAtMs: MonotonicMs | undefined;
 }
 

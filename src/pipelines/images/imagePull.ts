@@ -207,7 +207,7 @@ interface Pulled {
 function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig["imagePull"]) {
   const pace = tokenBucket({ qps: config.qps, burst: config.burst, clock });
   const slots = createSemaphore(config.maxParallel, { ms: PULL_PATIENCE_MS, clock });
-  /** In the order of their turns. */
+  /** Listed in the order of their turns. */
   const line = new Map<string, Pull & PullInLine & Pick<ImageRequest, "pod" | "sandboxConfig">>();
   const pulled = new Subject<void>();
   const request = (key: string): Observable<Pulled> =>

@@ -131,7 +131,7 @@ function writeCgroup(
   return timedCgroup("update", ports, () => cgroups.ensure(podCgroupName(pod, config), limits)).pipe(
     tap({
       subscribe: () => {
-        // Between two sizes, and possibly left there, until all steps are done.
+        // The pod is between two sizes, and possibly left there, until all steps are done.
         memory.allocation.sizes = { ...memory.allocation.sizes, cgroup: unknownAllocation(allocationOf(pod)) };
       },
     }),

@@ -140,7 +140,7 @@ function removeContainer(listed: Container, ports: Ports, config: Config, onRemo
   const { runtime, telemetry } = ports;
   const { id: containerId, state } = listed;
   return concat(
-    // It may still run.
+    // The container may still run.
     state === ContainerState.CONTAINER_UNKNOWN
       ? runtime.stopContainer({ containerId, timeout: BigInt(stopSeconds(listed)) })
       : EMPTY,

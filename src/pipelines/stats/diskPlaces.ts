@@ -21,7 +21,7 @@ export interface DiskPlaces {
   readonly containers: string;
 }
 
-/** Both are looked up on request until they are known. Errors: KubeletError, which is not kept. */
+/** Places of the images and of the root directory, looked up on request until they are known. Errors: KubeletError, which is not kept. */
 export interface DiskLookup {
   readonly places$: Call<DiskPlaces>;
   /** Errors also when the layers are apart from the images and the gate KubeletSeparateDiskGC is off, as upstream. */

@@ -50,7 +50,7 @@ export function volumeWaitEvents(
         return of(eventOutput({ type: "Warning", reason: "FailedMount", message: text, object: podEventObject(pod) }));
       };
       return volumes.changes$(uid).pipe(
-        // Without the message: composing it for each change of each volume would take quadratic time.
+        // The message is left out: composing it for each change of each volume would take quadratic time.
         map(({ unmounted, refused }) => (unmounted === 0 ? "none" : refused > 0 ? "refused" : "waiting")),
         distinctUntilChanged(),
         switchMap((wait) => {

@@ -246,7 +246,7 @@ function wishOne(
   const before = table.keyOf(name);
   const wasAllKnown = table.isAllKnown();
   table.set(name, known);
-  // All of them only once, when the last one becomes known.
+  // The volumes are emitted once, when the last one becomes known.
   const had = !wasAllKnown && table.isAllKnown() ? table.keys() : [];
   const reported = known.wanted === undefined ? [] : [volumeKey(known.wanted.layout)];
   return [...reported, ...leftOf(table, before === undefined ? had : [...had, before])];

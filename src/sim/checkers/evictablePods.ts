@@ -14,7 +14,7 @@ export interface EvictablePod {
   readonly storageRequestBytes: number;
   /** The request for memory has changed, so the size in force is not known. */
   readonly isResized: boolean;
-  /** Since when this kubelet reports the pod as Running; undefined while it does not. */
+  /** Time since which this kubelet reports the pod as Running; undefined while it does not. */
   readonly runningSinceMs: number | undefined;
 }
 

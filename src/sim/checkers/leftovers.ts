@@ -1,4 +1,4 @@
-/** Everything left on a node after all its pods were removed: an empty list when the cleanup is complete. */
+/** Leftovers on a node after all its pods were removed: an empty list when the cleanup is complete. */
 import type { ApiPod } from "../../core/api/apiPodObjects.ts";
 import { parsePodCgroupName } from "../../core/resources/podCgroup.ts";
 import type { SimNode } from "../simNode.ts";

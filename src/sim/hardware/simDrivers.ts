@@ -59,7 +59,7 @@ export interface SimDrivers {
 interface Memory {
   /** Names of the prepared claims by UID, with the boot in which they were prepared. */
   readonly prepared: Map<string, { readonly name: string; readonly bootId: string }>;
-  /** Until when it works off earlier calls. */
+  /** End of the time that earlier calls take. */
   busyUntilMs: number;
 }
 

@@ -10,7 +10,7 @@ export interface SimHostProcess {
   readonly memoryBytes: number;
   /** Number of threads; each has an id of its own. */
   readonly tasks: number;
-  /** From -1000 (never killed) to 1000. */
+  /** Range: -1000 (never killed) to 1000. */
   readonly oomScoreAdj: number;
   /** Memory limit of its cgroup; 0 for none. */
   readonly memoryLimitBytes: number;

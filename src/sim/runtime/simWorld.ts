@@ -28,7 +28,7 @@ export interface SimWorld {
   readonly processes: Map<string, SimProcess>;
   /** Process ids of the pause processes of ready sandboxes. */
   readonly pauses: Map<string, number>;
-  /** By id. */
+  /** Keys: ids. */
   readonly images: Map<string, SimImage>;
   /** Every change when it happens. */
   readonly changes$: Observable<SimChange>;

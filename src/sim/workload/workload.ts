@@ -181,7 +181,7 @@ function drawPod(prng: Prng, index: number, durationMs: number, isCalm: boolean)
   ];
   const changes = isCalm ? 0 : prng.int(0, 4);
   for (let change = 1, atMs = steps[0]?.atMs ?? 0; change <= changes; change += 1) {
-    // Some changes follow the last one before it has taken effect.
+    // A part of the changes follows the last one before it has taken effect.
     atMs += prng.chance(0.3) ? prng.int(0, 3_000) : prng.int(0, durationMs / 2);
     if (atMs >= durationMs) break;
     steps.push(drawStep(prng, steps.at(-1), source, atMs, change));

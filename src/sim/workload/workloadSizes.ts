@@ -69,7 +69,7 @@ export function drawResizes(prng: Prng, fromMs: number, untilMs: number): readon
   const steps: SimResizeStep[] = [];
   const count = prng.chance(0.5) ? 0 : prng.int(1, 8);
   for (let atMs = fromMs; steps.length < count; ) {
-    // Some resizes follow the last one before it is actuated or even allocated.
+    // A part of the resizes follows the last one before it is actuated or even allocated.
     atMs += prng.chance(0.4) ? prng.int(0, 2_000) : prng.int(0, untilMs / 4);
     if (atMs >= untilMs) break;
     steps.push({ atMs, kind: "resize", nth: prng.int(0, 5), size: drawSize(prng) });

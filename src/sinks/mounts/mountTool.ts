@@ -35,13 +35,13 @@ export interface Tool {
 /** The result of a successful tool. */
 export interface ToolEnd {
   readonly status: number;
-  /** Its stdout and stderr in the order of arrival. */
+  /** The tool's stdout and stderr in the order of arrival. */
   readonly said: string;
 }
 
 /** Starts one tool. */
 export interface ToolRun extends Tool {
-  /** Another descriptor, inherited by the tool without its knowledge and by its helpers. */
+  /** A further descriptor, inherited by the tool without its knowledge and by its helpers. */
   readonly inherited?: number;
   readonly signal: AbortSignal;
 }

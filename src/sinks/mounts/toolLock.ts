@@ -48,11 +48,11 @@ export function createToolLock({ file, log, patience = PATIENCE }: ToolLockOptio
     descriptor ??= openSync(file, "a", FILE_MODE);
     if (await lock(descriptor, patience.beforeKillSeconds, log)) return { descriptor, stuck: [] };
     const left = await holdersOf(file);
-    log.warn("Ending what an earlier kubelet left at work", { processes: left.map(described) });
+    log.warn("Ending mount tools of an earlier kubelet", { processes: left.map(described) });
     for (const tool of left) endLeftTool(tool);
     if (await lock(descriptor, patience.afterKillSeconds, log)) return { descriptor, stuck: [] };
     const stuck = await holdersOf(file);
-    log.error("What an earlier kubelet left at work cannot be ended: nothing is done where it works", {
+    log.error("Mount tools of an earlier kubelet cannot be ended: the volumes in which they work stay untouched", {
       processes: stuck.map(described),
     });
     return { descriptor, stuck };
@@ -92,9 +92,9 @@ async function lock(descriptor: number, seconds: number, log: Logger): Promise<b
   try {
     const status = await endOf(child);
     if (status === 0 || status === HELD) return status === 0;
-    log.warn("Cannot wait for what an earlier kubelet left at work", { flock: status });
+    log.warn("Cannot wait for mount tools of an earlier kubelet", { flock: status });
   } catch (thrown) {
-    log.warn("Cannot wait for what an earlier kubelet left at work", { error: ioError("run", "flock", thrown) });
+    log.warn("Cannot wait for mount tools of an earlier kubelet", { error: ioError("run", "flock", thrown) });
   }
   return true;
 }

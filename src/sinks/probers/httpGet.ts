@@ -18,7 +18,7 @@ const NOT_SENT: ReadonlySet<string> = new Set(["content-length", "transfer-encod
 
 export interface HttpReply {
   readonly status: number;
-  /** At most MAX_BODY_BYTES. */
+  /** Bound: MAX_BODY_BYTES. */
   readonly body: string;
 }
 

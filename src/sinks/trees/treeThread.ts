@@ -52,7 +52,7 @@ interface JobClass {
 const changes: JobClass = { waiting: [], turns: createFairTurns(CREDIT) };
 const counts: JobClass = { waiting: [], turns: createFairTurns(CREDIT) };
 const classes: readonly JobClass[] = [changes, counts];
-/** In the order of their next turn. */
+/** Listed in the order of their next turn. */
 const schedules = classes.map(({ turns }) => turns);
 
 const classOf = ({ kind }: TreeTask): JobClass => (kind === "usage" ? counts : changes);

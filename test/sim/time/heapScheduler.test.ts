@@ -32,7 +32,7 @@ import { describe, expect, it } from "vitest";
 import { InvariantError } from "../../../src/core/invariant.ts";
 import { createHeapScheduler } from "../../../src/sim/time/heapScheduler.ts";
 
-/** Everything with time in it, on one scheduler. */
+/** Operators with time in them, on one scheduler. */
 function script(s: SchedulerLike): Observable<string> {
   const named = (name: string) => (source$: Observable<unknown>) =>
     source$.pipe(map((value) => `${name} ${JSON.stringify(value)}`));

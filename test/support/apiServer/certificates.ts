@@ -36,7 +36,7 @@ export interface ClientSubject {
 export interface TestAuthority {
   /** Certificate that clients and servers trust, as PEM. */
   readonly certificate: string;
-  /** For a server on loopback. */
+  /** Certificate for a server on loopback. */
   server(): Promise<PemIdentity>;
   /** Good for a day, or until `lifeMs` from now. */
   client(subject: ClientSubject, lifeMs?: number): Promise<PemIdentity>;

@@ -183,7 +183,7 @@ describe("hostile clients", () => {
     idleTimeoutMs: 3_000,
     keepAliveTimeoutMs: 200,
   };
-  /** Everything the client received until the connection was closed or reset. */
+  /** Bytes that the client received until the connection was closed or reset. */
   const closed = (socket: TLSSocket) =>
     new Promise<string>((resolve) => {
       let heard = "";

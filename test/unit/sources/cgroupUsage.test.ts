@@ -1,4 +1,4 @@
-/** On trees of files as cgroup v1 and v2, and /proc, have them. */
+/** Usage of cgroups on trees of files as cgroup v1 and v2, and /proc, have them. */
 import { symlinkSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";

@@ -1,4 +1,4 @@
-/** On trees of files as cgroup v1 and v2 have them. */
+/** Usage of the host on trees of files as cgroup v1 and v2 have them. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { firstValueFrom } from "rxjs";

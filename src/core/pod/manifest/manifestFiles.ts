@@ -38,9 +38,9 @@ export type ManifestListing =
 
 /** How long to wait for uncertain states to settle, in milliseconds. */
 export interface SettleTimes {
-  /** For a file that is invalid or has lost pods: it may be half-written. */
+  /** Wait for a file that is invalid or has lost pods: it may be half-written. */
   readonly contentMs: number;
-  /** For a missing file: it may be about to be replaced. */
+  /** Wait for a missing file: it may be about to be replaced. */
   readonly removalMs: number;
   /** Maximum wait for a file that keeps changing. */
   readonly longestMs: number;
@@ -69,7 +69,7 @@ interface FileRecord extends ManifestContent {
   readonly content: string | undefined;
   readonly problems: readonly ManifestProblem[];
   readonly held: Held | undefined;
-  /** Until when a missing file is still considered present. */
+  /** End of the time in which a missing file still counts as present. */
   readonly goneUntil: MonotonicMs | undefined;
 }
 

@@ -113,7 +113,7 @@ describe("evaluating resizes", () => {
   it("gives no outcome to a resize that needs resources which are not checkpointed as released", () => {
     const granted = ["b", undefined, undefined];
     expect(outcomes(wanted("a", "1", "2"), wanted("b", "2", "1"))).toEqual([granted]);
-    // Others are granted, or refused, at once.
+    // All other resizes are granted, or refused, at once.
     expect(outcomes(wanted("a", "500m", "1"), wanted("b", "2", "1"))).toEqual([granted, ["a", undefined, undefined]]);
     expect(outcomes(wanted("a", "1", "2500m"), wanted("b", "2", "1"))).toEqual([
       granted,

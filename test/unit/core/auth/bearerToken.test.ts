@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { bearerToken, type TokenHeaders, withoutToken } from "../../../../src/core/auth/bearerToken.ts";
 
 const PREFIX = "base64url.bearer.authorization.k8s.io.";
-/** Its base64 has both characters that differ in base64url, and padding. */
+/** The base64 has both characters that differ in base64url, and padding. */
 const TOKEN = "a?>b~";
 const encoded = Buffer.from(TOKEN).toString("base64url");
 

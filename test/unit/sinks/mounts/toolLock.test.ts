@@ -54,7 +54,7 @@ describe.skipIf(mustSkip("the lock of tools for mounts", MISSING))("the lock of 
     expect(telemetry.lines).toEqual([
       {
         level: "warn",
-        message: "Ending what an earlier kubelet left at work",
+        message: "Ending mount tools of an earlier kubelet",
         fields: { processes: [`${name} (process ${left.pid})`] },
       },
     ]);

@@ -1,6 +1,6 @@
 /** The imports among our own files: which tests reach a source, the closest first. */
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 const IMPORT = /(?:from|import\()\s*"(\.[^"]+)"/g;
 
@@ -30,4 +30,14 @@ export function reaching(
     for (const importer of importers.get(file) ?? []) seen.add(importer);
   }
   return [...seen].filter(isWanted);
+}
+
+/** The tests of a source, its own first, then those of its directory, then the others; equal ones keep their order. */
+export function nearestFirst(source: string, tests: readonly string[]): readonly string[] {
+  const directory = dirname(source).replace(/^src\//, "/");
+  const rank = (test: string): number => {
+    if (!dirname(test).endsWith(directory)) return 2;
+    return basename(test) === `${basename(source, ".ts")}.test.ts` ? 0 : 1;
+  };
+  return tests.toSorted((a, b) => rank(a) - rank(b));
 }

@@ -1,5 +1,7 @@
 /** Formats the first lines of `rxlet dev`: its files and addresses, and commands that work with it. Pure. */
 
+import { wrapText } from "./wrapText.ts";
+
 /** Contents of the banner. */
 export interface DevBanner {
   /** Command that starts this program: `rxlet`, or `npx node src/main.ts` in a clone. */
@@ -10,7 +12,7 @@ export interface DevBanner {
   readonly isEmpty: boolean;
   /** Kubeconfig of this node; undefined until the authenticated server listens. */
   readonly kubeconfig: string | undefined;
-  /** Base URL of the read-only server; undefined when it is off. */
+  /** Base URL of the read-only server; undefined until it listens, and when it is off. */
   readonly readOnly: string | undefined;
   /** The requested port of the read-only server if another program uses it; else undefined. */
   readonly portInUse: number | undefined;
@@ -21,7 +23,30 @@ export interface DevBanner {
 }
 
 /** Columns of the labels. */
-export const LABEL_WIDTH = "Manifests  ".length;
+const LABEL_WIDTH = "Manifests  ".length;
+
+/** Lines, by label, that a screen without room for the table leaves out, the least important first. */
+const DISPENSABLE = ["Metrics", "API", "Commands", "Log", "Ctrl-C", "kubectl", "Logs"];
+/** Rows that a line of the banner may take on a narrow terminal. */
+const MAX_ROWS_EACH = 4;
+
+/** The banner on a terminal: lines wrapped to its columns, and as many of them as fit in `rows`. */
+export function bannerBlock(lines: readonly string[], columns: number, rows: number): readonly string[] {
+  let kept = lines;
+  for (const label of DISPENSABLE) {
+    if (wrapped(kept, columns).length <= rows) break;
+    kept = kept.filter((line) => !line.startsWith(`${label} `));
+  }
+  return wrapped(kept, columns).slice(0, Math.max(1, rows));
+}
+
+/** Paths of the banner are there to be copied, so they are wrapped and not cut. */
+const wrapped = (lines: readonly string[], columns: number): readonly string[] =>
+  lines.flatMap((line) => {
+    if (line.length <= columns || columns <= 2 * LABEL_WIDTH) return [line];
+    const text = wrapText(line.slice(LABEL_WIDTH), columns - LABEL_WIDTH, MAX_ROWS_EACH);
+    return text.map((part, index) => `${index === 0 ? line.slice(0, LABEL_WIDTH) : " ".repeat(LABEL_WIDTH)}${part}`);
+  });
 
 /** The line that stands above everything, printed before the node is loaded. */
 export const startingLine = (dir: string | undefined): string =>

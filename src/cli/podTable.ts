@@ -20,7 +20,7 @@ import type { Pod } from "../core/api.ts";
 import type { PodTrouble } from "../core/dev/podTrouble.ts";
 import type { EpochMs } from "../core/ids.ts";
 import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
-import { bannerLines, type DevBanner, LABEL_WIDTH } from "./devBanner.ts";
+import { bannerBlock, bannerLines, type DevBanner } from "./devBanner.ts";
 import { type DrawnBlock, drawBlock, EMPTY_BLOCK, type TerminalSize } from "./drawBlock.ts";
 import { changedLines, NO_LINES } from "./podLines.ts";
 import { changedProblems, NO_PROBLEM_LINES } from "./problemLines.ts";
@@ -51,7 +51,7 @@ const REDRAW_MS = 100;
 const AGE_MS = 1000;
 /** Problems that end within this time are not shown. */
 const TROUBLE_MS = 100;
-/** Rows that a note or a line of the banner may take on a narrow terminal. */
+/** Rows that a note may take on a narrow terminal. */
 const MAX_LINES_EACH = 4;
 
 /**
@@ -119,7 +119,11 @@ function redrawnTable(
       const now = clock.wallTime();
       const rows = pods.map((pod) => devRow(pod, now)).sort(byName);
       const banner = bannerLines(header, rows[0] && shownName(rows[0]));
-      const head = [...wrappedHead(banner, size.columns), ...noteLines(note?.(), size.columns)];
+      const below = noteLines(note?.(), size.columns);
+      const head = (rows: number): readonly string[] => [
+        ...bannerBlock(banner, size.columns, rows - below.length),
+        ...below,
+      ];
       const all = [...problems, ...(troubles?.() ?? []).map(troubleAsProblem)];
       return { lines: screenLines(head, tableLines(rows, size.columns), { problems: all, manifests }, size), size };
     }),
@@ -132,11 +136,3 @@ function redrawnTable(
 /** Drawn below the banner, where no table pushes it off the screen. */
 const noteLines = (note: string | undefined, columns: number): readonly string[] =>
   note === undefined ? [] : ["", ...wrapText(note, columns, MAX_LINES_EACH)];
-
-/** Paths of the banner are there to be copied, so they are wrapped and not cut. */
-const wrappedHead = (banner: readonly string[], columns: number): readonly string[] =>
-  banner.flatMap((line) => {
-    if (line.length <= columns || columns <= 2 * LABEL_WIDTH) return [line];
-    const text = wrapText(line.slice(LABEL_WIDTH), columns - LABEL_WIDTH, MAX_LINES_EACH);
-    return text.map((part, index) => `${index === 0 ? line.slice(0, LABEL_WIDTH) : " ".repeat(LABEL_WIDTH)}${part}`);
-  });

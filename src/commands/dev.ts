@@ -17,6 +17,7 @@ import {
   type Observable,
   of,
   ReplaySubject,
+  scan,
   shareReplay,
   skip,
   startWith,
@@ -37,7 +38,7 @@ import type { Kubelet } from "../kubelet.ts";
 import { createLogger } from "../sinks/logger.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { type DevSpace, openDevSpace } from "./devSpace.ts";
-import type { NodeOutput } from "./nodeOutput.ts";
+import type { ListeningServer, NodeOutput } from "./nodeOutput.ts";
 import { runNode } from "./runNode.ts";
 import { KUBERNETES_VERSION } from "./version.ts";
 
@@ -99,12 +100,13 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
         take(1),
         tap(() => screen.write("Stopping now...\n")),
       );
-      const node$ = runNode({ options: space.options, log, version: KUBERNETES_VERSION, localApi: space }).pipe(
+      const { options: nodeOptions, mayMoveReadOnly } = space;
+      const setup = { options: nodeOptions, log, version: KUBERNETES_VERSION, localApi: space, mayMoveReadOnly };
+      const node$ = runNode(setup).pipe(
         connect((output$) => {
           const kubelet$ = startedKubelet(output$).pipe(tap((started) => (kubelet = started)));
-          const header$ = httpsPort(output$).pipe(switchMap((port) => from(space.announce(port))));
           const troubles = (): readonly PodTrouble[] => (kubelet === undefined ? [] : troublesOf(kubelet));
-          return showPods(kubelet$, header$.pipe(startWith(space.banner)), screen, {
+          return showPods(kubelet$, bannerOf(space, output$), screen, {
             troubles,
             manifests: space.banner.manifests,
             note,
@@ -157,10 +159,20 @@ const startedKubelet = (output$: Observable<NodeOutput>): Observable<Kubelet> =>
     map(({ kubelet }) => kubelet),
   );
 
-const httpsPort = (output$: Observable<NodeOutput>): Observable<number> =>
+/** The banner, and again with each server that listens. */
+const bannerOf = (space: DevSpace, output$: Observable<NodeOutput>): Observable<DevBanner> =>
+  merge(
+    portOf("readOnly", output$).pipe(map((port) => space.readOnlyAt(port))),
+    portOf("https", output$).pipe(switchMap((port) => from(space.announce(port)))),
+  ).pipe(
+    scan((banner: DevBanner, more: Partial<DevBanner>) => ({ ...banner, ...more }), space.banner),
+    startWith(space.banner),
+  );
+
+const portOf = (wanted: ListeningServer, output$: Observable<NodeOutput>): Observable<number> =>
   output$.pipe(
     filter((output) => output.kind === "listening"),
-    filter(({ server }) => server === "https"),
+    filter(({ server }) => server === wanted),
     map(({ at }) => at.port),
   );
 

@@ -5,8 +5,10 @@ import { runProgram } from "../cli/program.ts";
 import type { DevOptions } from "../cli/subCommands.ts";
 import { kubeletError } from "../core/errors.ts";
 import type { CredentialPaths } from "./devCredentials.ts";
-import { LOOPBACK } from "./devPorts.ts";
 import { KUBERNETES_VERSION } from "./version.ts";
+
+/** Address of the servers of `rxlet dev`. */
+export const LOOPBACK = "127.0.0.1";
 
 /** Paths of an `rxlet dev`. */
 export interface DevPlaces {

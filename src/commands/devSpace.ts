@@ -18,14 +18,15 @@ import { formatInstant } from "../core/time/civilTime.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { type ClientFiles, createDevCredentials, credentialPaths } from "./devCredentials.ts";
 import { type AnnouncedDev, announceDev, runningDevs, writePrivateFiles } from "./devInstances.ts";
-import { devKubeletOptions } from "./devOptions.ts";
+import { devKubeletOptions, LOOPBACK } from "./devOptions.ts";
 import { logTail } from "./logTail.ts";
-import { LOOPBACK, usablePort } from "./devPorts.ts";
 import { type DevRuntime, startDevRuntime } from "./devRuntime.ts";
 import { programWords } from "./programWords.ts";
 import { removeOwnTree } from "./removeOwnTree.ts";
 import { makeDirectories } from "../fileSystem/makeDirectories.ts";
 
+/** The default of `--read-only-port`. */
+const DEFAULT_READ_ONLY_PORT = 10_255;
 const EXAMPLES = fileURLToPath(new URL("../../examples/first-pods", import.meta.url));
 /** Host names of the authenticated server. */
 const SERVER_HOSTS = [LOOPBACK, "localhost"];
@@ -38,10 +39,14 @@ export interface DevSpace {
   readonly logFile: string;
   /** A hint for users who want to change pods through the API. */
   readonly writeHint: string;
+  /** The read-only server listens on any free port if its port, which the user did not choose, is in use. */
+  readonly mayMoveReadOnly: boolean;
   /** The banner before the node runs. */
   readonly banner: DevBanner;
-  /** Registers the authenticated server at this port for other commands of this user; resolves with the banner. */
-  announce(port: number): Promise<DevBanner>;
+  /** Registers the authenticated server at this port for other commands of this user; resolves with its kubeconfig. */
+  announce(port: number): Promise<Pick<DevBanner, "kubeconfig">>;
+  /** The lines of the banner about the read-only server at this port. */
+  readOnlyAt(port: number): Pick<DevBanner, "readOnly" | "portInUse">;
   /** The last errors of the log; after a failure also warnings, and lines of the runtime. */
   lastErrors(hasFailed: boolean): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -90,9 +95,8 @@ async function openSpaceIn({ dev, manifests, isEmpty, root, isTemporary, onResta
   const logFile = path.join(root, "rxlet.log");
   const socket = path.join(root, "runtime.sock");
   const pki = path.join(root, "pki");
-  const readOnlyPort = await usablePort(dev.readOnlyPort);
   const places = { manifests, root, socket, credentials: credentialPaths(pki) };
-  const options = await devKubeletOptions({ ...dev, readOnlyPort }, places);
+  const options = await devKubeletOptions(dev, places);
   const [clientFiles, runtime] = await bothOpen(
     createDevCredentials(pki, SERVER_HOSTS),
     startDevRuntime({ socket, stateDir: path.join(root, "runtime"), logFile }, isTemporary ? [root] : [], onRestart),
@@ -103,14 +107,15 @@ async function openSpaceIn({ dev, manifests, isEmpty, root, isTemporary, onResta
     manifests,
     isEmpty,
     kubeconfig: undefined,
-    readOnly: readOnlyPort === 0 ? undefined : `http://${LOOPBACK}:${readOnlyPort}`,
-    portInUse: readOnlyPort === dev.readOnlyPort ? undefined : dev.readOnlyPort,
+    readOnly: undefined,
+    portInUse: undefined,
     twinPid: await twinOf(manifests),
     log: logFile,
   };
   let announced: AnnouncedDev | undefined;
   return {
     options,
+    mayMoveReadOnly: dev.readOnlyPort === DEFAULT_READ_ONLY_PORT,
     banner,
     runtime,
     log,
@@ -119,8 +124,12 @@ async function openSpaceIn({ dev, manifests, isEmpty, root, isTemporary, onResta
     announce: async (port) => {
       announced = await announceAt(`https://${LOOPBACK}:${port}`, { root, manifests, clientFiles, log });
       runtime.inherit(announced.directory);
-      return { ...banner, kubeconfig: kubeconfigOf(announced) };
+      return { kubeconfig: kubeconfigOf(announced) };
     },
+    readOnlyAt: (port) => ({
+      readOnly: `http://${LOOPBACK}:${port}`,
+      portInUse: port === dev.readOnlyPort ? undefined : dev.readOnlyPort,
+    }),
     lastErrors: (hasFailed) =>
       hasFailed ? logTail(logFile, LAST_LINES, (line) => !isInformation(line)) : logTail(logFile, LAST_ERRORS, isError),
     close: async () => {

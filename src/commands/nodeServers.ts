@@ -38,6 +38,7 @@ export function nodeServers(
     readOnlyServer({
       address: readOnlyAddress,
       port: readOnlyPort,
+      mayMove: setup.mayMoveReadOnly,
       queries,
       stats,
       telemetry,

@@ -15,6 +15,8 @@ export interface NodeSetup {
    * for pods with mount propagation. `rxlet dev` is a guest of the machine. Default false.
    */
   readonly ownsMachine?: boolean;
+  /** Whether the read-only server listens on any free port if another process uses its port. Default false. */
+  readonly mayMoveReadOnly?: boolean;
   /**
    * Also serves kubectl, as an API server would. `writeHint` says how to change objects that cannot be written there.
    */

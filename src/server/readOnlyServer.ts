@@ -26,6 +26,7 @@ import { type ListeningAddress, serve, type ServerLimits } from "./serve.ts";
 export interface ReadOnlyServerOptions {
   readonly address: string;
   readonly port: number;
+  readonly mayMove?: boolean | undefined;
   readonly queries: KubeletQueries;
   readonly stats: NodeStats;
   readonly metricsPage: MetricsPage;
@@ -51,7 +52,7 @@ export const READ_ONLY_PATHS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the routes without a listener, for tests and for a server with authentication. */
-export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "port" | "limits">): Hono {
+export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "port" | "mayMove" | "limits">): Hono {
   const { queries, metricsPage, telemetry, clock } = options;
   const count = countRequests({
     metrics: telemetry.metrics,
@@ -76,7 +77,7 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
 
 /** Serves while subscribed; see `serve`. */
 export function readOnlyServer(options: ReadOnlyServerOptions): Observable<ListeningAddress> {
-  const { address, port, telemetry, clock, limits, shedding } = options;
+  const { address, port, mayMove, telemetry, clock, limits, shedding } = options;
   return serve({
     shedding,
     app: readOnlyApp(options),
@@ -84,6 +85,7 @@ export function readOnlyServer(options: ReadOnlyServerOptions): Observable<Liste
     clock,
     address,
     port,
+    mayMove,
     ...(limits === undefined ? {} : { limits }),
   });
 }

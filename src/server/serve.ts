@@ -63,6 +63,8 @@ export interface ServeOptions {
   readonly address: string;
   /** 0 selects any free port. */
   readonly port: number;
+  /** Listens on any free port if another process uses `port`. Default false. */
+  readonly mayMove?: boolean | undefined;
   readonly limits?: ServerLimits;
   /** Absent: plain HTTP. */
   readonly secure?: SecureListener;
@@ -76,24 +78,31 @@ export interface ServeOptions {
  * certificates the old authorities accepted close, and their clients have to connect again.
  *
  *     subscribe     --L-----...
- *     port in use   --#
+ *     port in use   --#        with mayMove: --L-----...
  *
  * Cancels: closes the listener and all connections at once. Errors: KubeletError with reason `ListenFailed`, naming
  * address and port. Bounds: see ServerLimits.
  */
 export function serve(options: ServeOptions): Observable<ListeningAddress> {
-  const { address, port, secure, upgrades } = options;
+  const { address, port, mayMove = false, secure, upgrades } = options;
   return new Observable((subscriber) => {
     let server: BoundedServer | undefined;
     const listen = (): void => {
       server = boundedServer(options);
       const opened = server.server;
-      opened.on("error", (error: NodeJS.ErrnoException) => subscriber.error(listenError(address, port, error)));
-      opened.listen({ host: address, port, exclusive: true }, () => {
+      let isMovable = mayMove;
+      const listenOn = (wanted: number): unknown => opened.listen({ host: address, port: wanted, exclusive: true });
+      opened.on("error", (error: NodeJS.ErrnoException) => {
+        if (!isMovable || error.code !== "EADDRINUSE") return subscriber.error(listenError(address, port, error));
+        isMovable = false;
+        listenOn(0);
+      });
+      opened.once("listening", () => {
         const bound = opened.address();
         const isTcp = typeof bound === "object" && bound !== null;
         subscriber.next(isTcp ? { address: bound.address, port: bound.port } : { address, port });
       });
+      listenOn(port);
     };
     subscriber.add(() => {
       server?.server.close();

@@ -19,6 +19,37 @@ const restartsOf = ({ status }: Pod): number => status?.containerStatuses?.[0]?.
 const UNREAD = "rxlet: nobody reads the output any more: stopping the pods, for 5s at most\n";
 const STUBBORN = "trap '' TERM; while :; do sleep 1; done";
 
+it("starts twice at the same moment, the second one on another port", async () => {
+  const user = await createDevUser();
+  try {
+    const outputs = await Promise.all(
+      ["left", "right"].map(async (name) => {
+        const directory = join(user.folder, name);
+        await mkdir(directory);
+        const child = user.spawn(["dev", directory]);
+        let output = "";
+        for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text) => (output += String(text)));
+        await waitFor(
+          `the API of ${name}`,
+          () => {
+            if (child.exitCode !== null) throw new Error(output);
+            return output.includes("API  ") && output.includes("KUBECONFIG=");
+          },
+          30_000,
+        );
+        return output;
+      }),
+    );
+    const ports = outputs.map((output) => /^API +http:\/\/127\.0\.0\.1:(\d+)\/pods/m.exec(output)?.[1] ?? "");
+    expect(new Set(ports).size).toBe(2);
+    for (const [index, port] of ports.entries()) {
+      expect(outputs[index]?.includes(`:${port}/pods  (port 10255 is in use)`)).toBe(port !== "10255");
+    }
+  } finally {
+    await user.close();
+  }
+});
+
 describe("rxlet dev and the commands beside it", () => {
   let user: DevUser;
   let shop: DevNode;

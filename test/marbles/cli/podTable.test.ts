@@ -238,6 +238,39 @@ describe("podTable on a terminal", () => {
   );
 
   it(
+    "leaves half of a small terminal to the table, with a note in the other half",
+    marbles(({ clock, at, flush }) => {
+      const chunks: string[] = [];
+      const terminal$ = of({ columns: 40, rows: 20 });
+      const changes$ = concat(of([running]), NEVER);
+      const many = Array.from({ length: 12 }, (_, index) => ({ ...TYPO, line: index }));
+      const options = { ...HEADER, problems$: of(many), clock, terminal$, changes$, note: () => "Stopping pods..." };
+      const subscription = podTable(options).subscribe((chunk) => chunks.push(chunk));
+      at(1, () => subscription.unsubscribe());
+      flush();
+      expect(screenAfter(...chunks)).toEqual([
+        "Manifests  examples/first-pods  (edit,",
+        "           add or remove files: pods",
+        "           follow)",
+        "Logs       rxlet logs web -f",
+        "kubectl    export",
+        "           KUBECONFIG=/run/kubeconfig",
+        "",
+        "Stopping pods...",
+        "",
+        "NAME READY STATUS  RESTARTS IP",
+        "web  1/1   Running 1        10.0.0.2",
+        "",
+        "Problems",
+        expect.stringContaining("typo.yaml:0"),
+        expect.any(String),
+        expect.any(String),
+        expect.stringContaining("more"),
+      ]);
+    }),
+  );
+
+  it(
     "draws at most every 100 ms, the newest state last",
     marbles(({ hot, clock, at, flush }) => {
       const changes = "eprbprb";

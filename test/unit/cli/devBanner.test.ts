@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bannerLines, type DevBanner, startingLine } from "../../../src/cli/devBanner.ts";
+import { bannerBlock, bannerLines, type DevBanner, startingLine } from "../../../src/cli/devBanner.ts";
 
 const BANNER: DevBanner = {
   program: "npx node src/main.ts",
@@ -57,6 +57,17 @@ it("leaves out addresses of a server that is off", () => {
 it("names no command before there is a server to ask", () => {
   const lines = bannerLines({ ...BANNER, kubeconfig: undefined }, undefined);
   expect(lines.map((line) => line.split(" ")[0])).toEqual(["Manifests", "API", "Metrics", "Log", "Ctrl-C"]);
+});
+
+it("keeps the lines that a small screen needs most", () => {
+  const lines = bannerLines(BANNER, "web-laptop");
+  const labels = (rows: number): readonly string[] =>
+    bannerBlock(lines, 100, rows).map((line) => line.split(" ")[0] ?? "");
+  expect(labels(8)).toEqual(["Manifests", "Logs", "Commands", "kubectl", "API", "Metrics", "Log", "Ctrl-C"]);
+  expect(labels(7)).toEqual(["Manifests", "Logs", "Commands", "kubectl", "API", "Log", "Ctrl-C"]);
+  expect(labels(4)).toEqual(["Manifests", "Logs", "kubectl", "Ctrl-C"]);
+  expect(labels(1)).toEqual(["Manifests"]);
+  expect(labels(0)).toEqual(["Manifests"]);
 });
 
 it.each([

@@ -106,7 +106,7 @@ describe("changedProblems", () => {
 });
 
 describe("screenLines", () => {
-  const head = ["head"];
+  const head = () => ["head"];
   const table = (pods: number) => ["NAME", ...Array.from({ length: pods }, (_, index) => `pod-${index}`)];
   const screen = (pods: number, problems: readonly ManifestProblem[], rows: number) =>
     screenLines(head, table(pods), { problems, manifests: DIRECTORY }, { columns: 80, rows });
@@ -124,6 +124,19 @@ describe("screenLines", () => {
   });
   it("leaves the table as it is without problems", () => {
     expect(screen(20, [], 24)).toEqual(["head", "", ...table(20)]);
+  });
+  it("leaves the header the rows that table and problems do not need, and half of the screen at least", () => {
+    const roomWith = (pods: number, problems: readonly ManifestProblem[]): number => {
+      const rooms: number[] = [];
+      const heading = (rows: number): readonly string[] => {
+        rooms.push(rows);
+        return [];
+      };
+      screenLines(heading, table(pods), { problems, manifests: DIRECTORY }, { columns: 80, rows: 24 });
+      return rooms[0] ?? 0;
+    };
+    const bad = [problem("a.yaml")];
+    expect([roomWith(1, []), roomWith(1, bad), roomWith(40, []), roomWith(40, bad)]).toEqual([20, 12, 11, 11]);
   });
   it("counts the pods that have no room, and says how to see them", () => {
     expect(screen(60, [], 24)).toEqual(["head", "", ...table(60).slice(0, 20), '... 41 more: "get pods" lists all']);

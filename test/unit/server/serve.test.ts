@@ -139,6 +139,24 @@ describe("serve", () => {
     });
   });
 
+  it("moves to a free port if it may, once two of them start at the same moment", async () => {
+    const free = await readOnly();
+    free.stop();
+    const app = baseApp(telemetry.log, { names });
+    const server$ = (mayMove: boolean) =>
+      serve({ app, telemetry, clock: realClock, address, port: free.port, mayMove, limits: SERVER_LIMITS });
+    const [first, second] = await Promise.all([started(server$(true)), started(server$(true))]);
+    const ports = [first.port, second.port];
+    expect([ports.includes(free.port), new Set(ports).size]).toEqual([true, 2]);
+    await expect(started(server$(false))).rejects.toMatchObject({ reason: "ListenFailed" });
+  });
+
+  it("moves nowhere for another error than a port in use", async () => {
+    const app = baseApp(telemetry.log, { names });
+    const server$ = serve({ app, telemetry, clock: realClock, address: "192.0.2.1", port: 4711, mayMove: true });
+    await expect(started(server$)).rejects.toMatchObject({ message: expect.stringContaining("EADDRNOTAVAIL") });
+  });
+
   it.each([
     [
       "192.0.2.1",

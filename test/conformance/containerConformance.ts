@@ -50,14 +50,14 @@ export function containerConformance(under: () => RuntimeUnderTest): void {
 
   it("stops with TERM first: the container ends in its own way", async () => {
     const sandbox = await under().sandbox();
-    const id = await under().run(sandbox, under().programs.runsUntilTerm(9));
+    const id = await under().runHandling(sandbox, under().programs.runsUntilTerm(9));
     expect(await under().stopContainer(id, 30)).toEqual({ value: {} });
     expect(await under().status(id)).toMatchObject({ state: CONTAINER_EXITED, exitCode: 9, reason: "Error" });
   });
 
   it("kills when the grace period is over, and not before", async () => {
     const sandbox = await under().sandbox();
-    const id = await under().run(sandbox, under().programs.ignoresTerm());
+    const id = await under().runHandling(sandbox, under().programs.ignoresTerm());
     const asked = performance.now();
     expect(await under().stopContainer(id, 1)).toEqual({ value: {} });
     const tookMs = performance.now() - asked;
@@ -68,14 +68,14 @@ export function containerConformance(under: () => RuntimeUnderTest): void {
 
   it("kills at once with a grace period of zero", async () => {
     const sandbox = await under().sandbox();
-    const id = await under().run(sandbox, under().programs.ignoresTerm());
+    const id = await under().runHandling(sandbox, under().programs.ignoresTerm());
     expect(await under().stopContainer(id, 0)).toEqual({ value: {} });
     expect(await under().status(id)).toMatchObject({ state: CONTAINER_EXITED, exitCode: 137 });
   });
 
   it("lets a shorter stop overtake a longer one that is under way; both succeed", async () => {
     const sandbox = await under().sandbox();
-    const id = await under().run(sandbox, under().programs.ignoresTerm());
+    const id = await under().runHandling(sandbox, under().programs.ignoresTerm());
     const patient = under().stopContainer(id, 50);
     expect(await under().stopContainer(id, 1)).toEqual({ value: {} });
     expect(await patient).toEqual({ value: {} });

@@ -52,7 +52,7 @@ function eventService(installation: ContainerdInstallation): void {
 
   it("hints at every step of a container, and not at commands executed in it", async () => {
     const sandbox = await under.sandbox();
-    const id = await under.run(sandbox, under.programs.runsUntilTerm(0));
+    const id = await under.runHandling(sandbox, under.programs.runsUntilTerm(0));
     await firstValueFrom(under.execSync(id, ["true"], 10));
     await under.stopContainer(id, 10);
     await under.removeContainer(id);
@@ -89,7 +89,7 @@ function eventService(installation: ContainerdInstallation): void {
 
   it("breaks with Unavailable when the daemon is killed, and works again after its restart; pods go on", async () => {
     const sandbox = await under.sandbox();
-    const id = await under.run(sandbox, under.programs.runsUntilTerm(0));
+    const id = await under.runHandling(sandbox, under.programs.runsUntilTerm(0));
     const { startedAt } = await under.status(id);
     const broken = firstValueFrom(hints.pipe(filter(() => false))).catch((error: unknown) => error);
     await containerd.killDaemon("SIGKILL");
@@ -111,7 +111,7 @@ function eventService(installation: ContainerdInstallation): void {
     const sandbox = await under.sandbox({
       portMappings: containerd.hostPorts ? [{ protocol: 0, containerPort: 80, hostPort: 18_080 }] : [],
     });
-    await under.run(sandbox, under.programs.ignoresTerm());
+    await under.runHandling(sandbox, under.programs.ignoresTerm());
     const before = {
       shims: shimsOf(containerd.socket).length,
       mounts: mountsBelow(containerd.folder).length > 0,

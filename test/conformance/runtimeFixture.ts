@@ -62,8 +62,8 @@ export function shellPrograms(shell: readonly string[]): Programs {
   const script = (text: string): readonly string[] => [...shell, text];
   return {
     exits: (code) => script(`exit ${code}`),
-    runsUntilTerm: (code) => script(`trap 'exit ${code}' TERM; while :; do sleep 0.05; done`),
-    ignoresTerm: () => script("trap '' TERM; while :; do sleep 0.05; done"),
+    runsUntilTerm: (code) => script(`trap 'exit ${code}' TERM; echo ready; while :; do sleep 0.05; done`),
+    ignoresTerm: () => script("trap '' TERM; echo ready; while :; do sleep 0.05; done"),
     prints: (stdout, stderr) => script(`echo '${stdout}'; echo '${stderr}' >&2`),
     printsForever: (line) => script(`trap 'exit 0' TERM; while :; do echo '${line}'; sleep 0.1; done`),
     printsEnvironment: (name) => script(`echo "$${name}"; pwd`),
@@ -161,6 +161,15 @@ export class RuntimeUnderTest {
   async run(sandbox: TestSandbox, command: readonly string[], options: ContainerOptions = {}): Promise<string> {
     const id = await this.create(sandbox, command, options);
     await this.start(id);
+    return id;
+  }
+
+  /** Creates and starts a program that handles SIGTERM, and waits until it does: before, the signal would end it. */
+  async runHandling(sandbox: TestSandbox, command: readonly string[]): Promise<string> {
+    if (!this.fixture.features.logs) return this.run(sandbox, command);
+    const logPath = `${this.fresh("ready")}.log`;
+    const id = await this.run(sandbox, command, { logPath });
+    await this.logLines(join(sandbox.config.logDirectory, logPath), 1);
     return id;
   }
 

@@ -64,7 +64,7 @@ export function sandboxConformance(under: () => RuntimeUnderTest): void {
 
   it("stops a sandbox as often as asked, and its containers with it", async () => {
     const sandbox = await under().sandbox();
-    const container = await under().run(sandbox, under().programs.ignoresTerm());
+    const container = await under().runHandling(sandbox, under().programs.ignoresTerm());
     expect(await under().stopSandbox(sandbox.id)).toEqual({ value: {} });
     expect(await under().stopSandbox(sandbox.id)).toEqual({ value: {} });
     expect((await under().sandboxStatus(sandbox.id)).state).toBe(SANDBOX_NOTREADY);

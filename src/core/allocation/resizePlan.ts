@@ -102,7 +102,10 @@ export function planResize(input: ResizePlanInput): ResizePlan | undefined {
   );
   const { memoryLimitBytes, memoryMinBytes, memoryLowBytes, cpuShares } = limits.to;
   const isLess = (name: Ordinal): boolean | undefined => isDecrease(limits, name);
-  const podDecrease = isLess("memoryLimitBytes") === true ? [{ limitBytes: BigInt(memoryLimitBytes ?? 0) }] : [];
+  const podDecrease =
+    memoryLimitBytes !== undefined && isLess("memoryLimitBytes") === true
+      ? [{ limitBytes: BigInt(memoryLimitBytes) }]
+      : [];
   return {
     restarts,
     decreases: [...podDecrease, ...memory.filter(({ by }) => by < 0).map(({ step }) => decreaseOf(step))],

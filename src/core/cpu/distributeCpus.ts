@@ -151,12 +151,12 @@ function deviation(values: readonly number[]): number {
 }
 
 /** Yields each choice of `size` items, in their order. Bound: 16 NUMA nodes have at most 12,870. */
-function* combinations(items: readonly number[], size: number, from = 0): Generator<readonly number[]> {
+function* combinations(items: readonly number[], size: number): Generator<readonly number[]> {
   if (size === 0) {
     yield [];
     return;
   }
-  for (let index = from; index <= items.length - size; index += 1) {
-    for (const others of combinations(items, size - 1, index + 1)) yield [items[index] ?? 0, ...others];
+  for (const [index, item] of items.entries()) {
+    for (const others of combinations(items.slice(index + 1), size - 1)) yield [item, ...others];
   }
 }

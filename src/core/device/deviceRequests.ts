@@ -9,16 +9,13 @@ import type { DeviceState } from "./deviceState.ts";
 export type DeviceCounts = ReadonlyMap<string, number>;
 
 /** More than any node has: keeps a count an exact number. */
-const MOST = 1_000_000_000n;
+const MOST = 1_000_000_000;
 
 const extendedLimits = perObject((container: Container): DeviceCounts => {
   const limits = parseResourceList(container.resources?.limits);
   const counts = [...limits.keys()]
     .filter((name) => name.includes("/"))
-    .map((name) => {
-      const value = resourceValue(limits, name);
-      return [name, Number(value > MOST ? MOST : value)] as const;
-    });
+    .map((name) => [name, Math.min(Number(resourceValue(limits, name)), MOST)] as const);
   return new Map(counts.filter(([, count]) => count > 0));
 });
 

@@ -14,7 +14,8 @@ const COMPUTE = ["cpu", "memory"] as const;
 
 /** Returns the amount if it is set and above zero; zero counts as not set. */
 function amount(amounts: Amounts, name: string): Quantity | undefined {
-  const quantity = parseQuantity(amounts?.[name] ?? "0");
+  const text = amounts?.[name];
+  const quantity = text === undefined ? undefined : parseQuantity(text);
   return quantity === undefined || quantity.nano <= 0n ? undefined : quantity;
 }
 

@@ -98,19 +98,10 @@ export class RestoredPods {
     const allocation = this.#allocations.get(known.podUid)?.allocation;
     if (allocation === undefined || !known.running) return undefined;
     const resources = takenResources(unclaimedPod(known, allocation), undefined);
-    switch (record?.state) {
-      case undefined:
-        // A source may still claim it, even one that has reported.
-        return leavingResources(resources, this.#isSettled ? undefined : this.#unclaimed);
-      case "waiting":
-        return resources;
-      case "terminating":
-        return leavingResources(resources, record.leaving);
-      case "rejected":
-      case "syncing":
-      case "terminated":
-        return undefined;
-    }
+    // A source may still claim it, even one that has reported.
+    if (record === undefined) return leavingResources(resources, this.#isSettled ? undefined : this.#unclaimed);
+    if (record.state === "waiting") return resources;
+    return record.state === "terminating" ? leavingResources(resources, record.leaving) : undefined;
   }
 
   /** Returns this part of the next registry, without pods that no source has and that do not run. */

@@ -81,6 +81,20 @@ describe("planResize", () => {
     expect(found?.decreases).toEqual([{ limitBytes: 4n }, { container: { name: "web", id: "web-0" }, limitBytes: 4n }]);
   });
 
+  it("counts a limit as less than none, of the pod and of its container", () => {
+    const requests = SMALL;
+    const [none, limited] = [of(sized("web", {}, {}, requests)), of(sized("web", SMALL, {}, requests))];
+    const found = plan(none, limited);
+    expect(found?.decreases).toEqual([{ limitBytes: 4n }, { container: { name: "web", id: "web-0" }, limitBytes: 4n }]);
+    expect(steps(found)).toEqual([
+      "web cpu=1024/0 memory=4",
+      "cgroup memoryLimitBytes=4",
+      "web cpu=1024/100000 memory=4",
+      "cgroup cpuQuotaUs=100000 cpuPeriodUs=100000",
+    ]);
+    expect(plan(limited, none)?.decreases).toEqual([]);
+  });
+
   it("shrinks one container before it grows another", () => {
     const found = plan(of(sized("a", SMALL), sized("b", LARGE)), of(sized("a", LARGE), sized("b", SMALL)));
     expect(steps(found)).toEqual([

@@ -28,6 +28,24 @@ describe("distributeCpus", () => {
     expect(perNode(available, count, groupSize)).toEqual(expected);
   });
 
+  it("leaves the CPUs of the nodes as even as any choice of as many nodes would", () => {
+    const rng = createPrng(11);
+    const freeOn = (cpus: readonly number[]): readonly number[] =>
+      machine.nodes.map((node) => placesOf(machine, cpus).filter((place) => place.node === node).length);
+    const squares = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => sum + amount ** 2, 0);
+    const pairs = machine.nodes.flatMap((a, i) => machine.nodes.slice(i + 1).map((b) => [a, b]));
+    for (let round = 0; round < 100; round += 1) {
+      const available = machine.cpus.filter(() => rng.chance(0.9));
+      const taken = distributeCpus(machine, available, 10, 1, OPTIONS) ?? [];
+      const free = freeOn(available);
+      const choices = pairs
+        .map((pair) => free.map((amount, node) => (pair.includes(node) ? amount - 5 : amount)))
+        .filter((left) => left.every((amount) => amount >= 0));
+      if (choices.length === 0) continue;
+      expect(squares(freeOn(cpusWithout(available, taken)))).toBe(Math.min(...choices.map(squares)));
+    }
+  });
+
   it("takes nothing if there are too few", () => {
     expect(distributeCpus(machine, [0, 1], 3, 1, OPTIONS)).toBeUndefined();
   });

@@ -231,3 +231,53 @@ Evicted first
   );
   expect(text({ looks: new Map() })).toContain("  no signal with a threshold was measured yet\n");
 });
+
+describe("pressureView", () => {
+  const PIDS: Threshold = { ...HARD, signal: "pid.available", least: { units: 10 } };
+  const orderOf = (more: Partial<PressureInput>) => pressureView(input(more)).eviction;
+
+  it("has each condition of the node", () => {
+    const conditions = (["memory", "disk", "pid"] as const).map(
+      (name) => pressureView(input({ pressures: { ...NO_PRESSURE, [name]: true } })).conditions,
+    );
+    expect(conditions).toEqual([["MemoryPressure"], ["DiskPressure"], ["PIDPressure"]]);
+  });
+
+  it("has what is known of a threshold: its amount before a measurement, a grace period if it is soft", () => {
+    const brief: Threshold = { ...HARD, graceMs: 1 };
+    const { signals } = pressureView(input({ thresholds: [HARD, brief, DISK], looks: new Map() }));
+    expect(signals.map(({ thresholds }) => thresholds)).toEqual([
+      [
+        { kind: "hard", amount: 100 * MIB },
+        { kind: "soft", amount: 100 * MIB, graceSeconds: 0.001 },
+      ],
+      [{ kind: "hard" }],
+    ]);
+  });
+
+  it("counts in the unit of the signal", () => {
+    const { signals } = pressureView(input({ thresholds: [HARD, PIDS, INODES] }));
+    expect(signals.map(({ unit }) => unit)).toEqual(["bytes", "pids", "inodes"]);
+  });
+
+  it.each<[string, number, number, Signal]>([
+    ["a threshold that is met, before one that is only reached", 10 * GIB, 9, "pid.available"],
+    ["the smallest share that is left", 20 * GIB, 11, "pid.available"],
+    ["the first of two with the same share", 10 * GIB, 10, "nodefs.available"],
+  ])("orders pods by %s", (_which, disk, pids, signal) => {
+    const looks = new Map<Signal, SignalLook>([
+      ["nodefs.available", look(disk, 100 * GIB)],
+      ["pid.available", look(pids, 100)],
+    ]);
+    expect(orderOf({ thresholds: [DISK, PIDS], looks }).signal).toBe(signal);
+  });
+
+  it("says why there is no order, and of which signal if that is known", () => {
+    const order = { problem: "the runtime is away" };
+    expect([orderOf({ order }), orderOf({ order, looks: new Map() }), orderOf({ looks: new Map() })]).toEqual([
+      { signal: "nodefs.available", pods: [], more: 0, problem: "the runtime is away" },
+      { pods: [], more: 0, problem: "the runtime is away" },
+      { pods: [], more: 0, problem: "no signal with a threshold was measured yet" },
+    ]);
+  });
+});

@@ -13,6 +13,7 @@ describe("podQosClass", () => {
     ["requests equal to limits, however written", [full], "Guaranteed"],
     ["all containers guaranteed", [full, full], "Guaranteed"],
     ["a limit without request", [resources({}, { cpu: "1", memory: "1Gi" })], "Burstable"],
+    ["text that is no quantity", [resources({ cpu: "many" })], "BestEffort"],
     ["memory only", [resources({ memory: "1Gi" }, { memory: "1Gi" })], "Burstable"],
     ["request below limit", [resources({ cpu: "1", memory: "1Gi" }, { cpu: "2", memory: "1Gi" })], "Burstable"],
     ["guaranteed beside nothing", [full, {}], "Burstable"],

@@ -18,12 +18,16 @@ const overdue = (uid: string | undefined, isFor: "criticalPods" | "everyone" = "
 });
 const AUDIT: RegistryInput = { kind: "resync" };
 const add = (uid: string, cpu: string, more: SizeOf = {}) => reported("ADD", sizedPod(uid, cpu, more));
+const deletedPod = (uid: string, cpu: string) => {
+  const pod = sizedPod(uid, cpu);
+  return { ...pod, metadata: { ...pod.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+};
 /** Deleted by force: the object is gone. */
 const gone = (uid: string, cpu = "1") => reported("REMOVE", sizedPod(uid, cpu));
 
 describe("a pod added to a full node", () => {
   it("waits for a force-deleted pod, and starts when that has stopped", () => {
-    const node = registryNode().send(add("old", "4"), gone("old"), add("new", "4"));
+    const node = registryNode().at(200).send(add("old", "4"), gone("old"), add("new", "4"));
     expect([node.states(), node.behind("new"), node.rejections()]).toEqual([
       "old:terminating new:waiting",
       ["old"],
@@ -32,7 +36,7 @@ describe("a pod added to a full node", () => {
     expect(node.step().resourceWaits.map(({ kind }) => kind)).toEqual(["began"]);
     node.at(1_500).send(said("stopped", "old"));
     expect(node.states()).toBe("old:terminated new:syncing");
-    expect(node.step().resourceWaits).toEqual([{ kind: "ended", outcome: "started", waitedMs: 1_500 }]);
+    expect(node.step().resourceWaits).toEqual([{ kind: "ended", outcome: "started", waitedMs: 1_300 }]);
   });
 
   it("waits regardless of which pod terminates and why", () => {
@@ -191,6 +195,30 @@ describe("several waiting pods", () => {
     ]);
   });
 
+  it("let a critical pod preempt a running one, and wait for it", () => {
+    const node = registryNode().send(add("runs", "4"), add("critical", "4", { priority: CRITICAL }));
+    expect([node.states(), node.behind("critical")]).toEqual(["runs:terminating critical:waiting", ["runs"]]);
+  });
+
+  it.each<[string, readonly RegistryInput[], string]>([
+    ["is removed", [gone("old")], "old:terminating new:waiting other:rejected"],
+    [
+      "has stopped and is not wanted",
+      [gone("old"), said("stopped", "old")],
+      "old:terminated new:waiting other:rejected",
+    ],
+    ["is being deleted", [reported("DELETE", deletedPod("old", "1"))], "old:terminating new:waiting other:rejected"],
+    ["runs", [], "old:syncing new:waiting other:syncing"],
+    ["has finished, and keeps the name", [said("finished", "old")], "old:terminating new:waiting other:syncing"],
+  ])("are promised resources while the pod that has their name %s", (_holder, inputs, states) => {
+    const named = (uid: string) => {
+      const pod = sizedPod(uid, "4");
+      return { ...pod, metadata: { ...pod.metadata, name: "old" } };
+    };
+    const node = registryNode().send(add("old", "0"), ...inputs, reported("ADD", named("new")), add("other", "1"));
+    expect(node.states()).toBe(states);
+  });
+
   it("wait behind a pod of the same name, which was promised its resources", () => {
     const named = (uid: string, cpu: string) => {
       const pod = sizedPod(uid, cpu);
@@ -225,6 +253,13 @@ describe("an overdue terminating pod", () => {
     expect(node.step().resourceWaits).toEqual([{ kind: "ended", outcome: "rejected", waitedMs: 90_000 }]);
     // A later pod does not wait for it either.
     expect(node.send(add("later", "1")).states()).toMatch(/later:rejected/);
+  });
+
+  it("is not named to a pod that would not fit without it either", () => {
+    const node = registryNode().send(add("stays", "2"), add("old", "2"), gone("old"), overdue("old"), add("new", "3"));
+    expect(node.rejections()).toEqual([
+      "OutOfcpu: Node didn't have enough resource: cpu, requested: 3000, used: 4000, capacity: 4000",
+    ]);
   });
 
   it("makes a pod wait for another terminating pod that frees enough", () => {
@@ -299,6 +334,14 @@ describe("resources after a restart of the kubelet", () => {
     const late = registryNode().runs(old).send(restored(old), add("new", "4"), overdue(undefined));
     expect(late.states()).toBe("new:rejected");
     expect(node.send(overdue(undefined, "criticalPods")).states()).toBe("new:rejected critical:syncing");
+  });
+
+  it("are due for other pods after the time that sources and runtime get", () => {
+    const node = registryNode().at(500).runs(old).send(restored(old));
+    expect(node.registry.unclaimed).toEqual({
+      due: { criticalPods: 10_500, everyone: 60_500 },
+      overdueFor: undefined,
+    });
   });
 
   it("go first to running pods among pods added at once", () => {

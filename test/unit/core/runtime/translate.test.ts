@@ -281,6 +281,21 @@ describe("translatePodStatus", () => {
       ["c9", "c4", "c2"],
     ]);
   });
+  it("takes the name of the pod from its newest listed sandbox, or else from a container", () => {
+    const named = (name: string) => ({ ...POD_LABELS, "io.kubernetes.pod.name": name });
+    const sandboxes = ["of sandbox", "of another"].map((name) => ({
+      listed: listedSandbox({ id: name, labels: named(name) }),
+      status: undefined,
+    }));
+    const containers = ["of container", "of another"].map((name) => ({
+      listed: listed({ id: name, labels: { ...LABELS, ...named(name) } }),
+      status: undefined,
+    }));
+    expect([translate({ sandboxes, containers }).name, translate({ containers }).name]).toEqual([
+      "of sandbox",
+      "of container",
+    ]);
+  });
   it("a pod the runtime no longer knows keeps its name", () => {
     expect(translate({ previous: runtime([instance("web")]) })).toEqual({ ...runtime([], []), sequence: 9 });
   });

@@ -155,7 +155,7 @@ function runEviction(run: RunPart, ports: KubeletPorts, config: KubeletConfig, t
   });
 }
 
-const SERVICE_CELLS = ["idRanges", "volumes", "claims", "deviceAllocations"] as const;
+const SERVICE_CELLS = ["idRanges", "volumes", "volumesInUse", "claims", "deviceAllocations"] as const;
 const SOURCE_PLACES = {
   writes: ["sourcesSeen", "problems", "configObjects", "apiPodObjects", "registryInputs", "events"],
 } as const;
@@ -194,6 +194,7 @@ const CLUSTER_PLACES = {
     "addresses",
     "devices",
     "csiDrivers",
+    "volumesInUse",
   ],
   writes: ["node", "images", "events"],
 } as const;

@@ -39,6 +39,7 @@ const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
      RelaxedEnvironmentVariableValidation SidecarContainers SupplementalGroupsPolicy TopologyManagerPolicyOptions
      UserNamespacesSupport`,
   ],
+  ["tokens for CSI drivers are where the CSIDriver asks for them", "CSIServiceAccountTokenSecrets"],
   ["a changed certificate authority of the kubeconfig is read again", "ClientsAllowCARotation"],
   ["log lines always name their subject", "ContextualLogging"],
   ["a pod is inspected as soon as the runtime reports a change of it", "PLEGOnDemandRelist"],
@@ -63,9 +64,8 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
   ["images are pulled without the RuntimeClass", "RuntimeClassInImageCriApi"],
   ["the status has no digests of image volumes yet", "ImageVolumeWithDigest"],
   [
-    "there are no CSI volumes yet",
-    `CSIServiceAccountTokenSecrets CSIVolumeHealth MutableCSINodeAllocatableCount RecoverVolumeExpansionFailure
-     VolumeLimitScaling`,
+    "CSI volumes are not watched, expanded or counted yet",
+    "CSIVolumeHealth MutableCSINodeAllocatableCount RecoverVolumeExpansionFailure VolumeLimitScaling",
   ],
   ["volumes are not mounted with SELinux labels yet", "SELinuxChangePolicy SELinuxMount SELinuxMountReadWriteOncePod"],
   ["the volume kind gitRepo does not exist here", "GitRepoVolumeDriver"],

@@ -60,6 +60,10 @@ export const localDeviceMounts = ({ rootDir }: RootDir): string =>
 /** Mount point of the block device of a local volume. */
 export const localDeviceMount = (roots: RootDir, volume: string): string => `${localDeviceMounts(roots)}/${volume}`;
 
+/** Directory of a CSI volume that pods of the node share; `hash` stands for the volume in the driver's system. */
+export const csiStageDir = ({ rootDir }: RootDir, driver: string, hash: string): string =>
+  `${rootDir}/plugins/kubernetes.io/csi/${driver}/${hash}`;
+
 /** Directory of the sockets through which plugins register. */
 export const pluginRegistryDir = ({ rootDir }: RootDir): string => `${rootDir}/plugins_registry`;
 

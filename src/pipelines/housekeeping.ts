@@ -24,7 +24,7 @@ import type { Volumes } from "./volumes/volumes.ts";
 /** Services that release a removed pod's user IDs and volumes. */
 interface Services {
   readonly userNamespaces: Pick<UserNamespaces, "release">;
-  readonly volumes: Pick<Volumes, "forget" | "release">;
+  readonly volumes: Pick<Volumes, "forget" | "release" | "unpublish">;
 }
 type Ports = Pick<KubeletPorts, "files" | "mounts" | "cgroups" | "clock" | "telemetry">;
 type Config = Pick<KubeletConfig, "directories" | "resyncPeriodMs" | "cgroupRoot" | "cgroupsPerQos">;
@@ -74,6 +74,7 @@ function sweepPodDirs(
       found += 1;
       return concat(
         userNamespaces.release(uid),
+        volumes.unpublish(uid),
         unmountBelow(ports, path),
         volumes.release(uid),
         removeUnmounted(ports, path),

@@ -13,13 +13,22 @@ import { createNodeFacts } from "./cluster/collectNodeFacts.ts";
 
 type Cells = Pick<
   NodeView,
-  "registry" | "timelines" | "node" | "addresses" | "runtimeState" | "relistedAt" | "images" | "pressures" | "devices"
+  | "registry"
+  | "timelines"
+  | "node"
+  | "addresses"
+  | "runtimeState"
+  | "relistedAt"
+  | "images"
+  | "pressures"
+  | "devices"
+  | "volumesInUse"
 >;
 
 /** The queries; `pods` is the one they are derived from. */
 export function objectQueries(
   { pods }: Pick<KubeletQueries, "pods">,
-  ports: Pick<KubeletPorts, "clock" | "machine">,
+  ports: Pick<KubeletPorts, "clock" | "machine" | "csiDrivers">,
   config: KubeletConfig,
   state: Cells,
 ): Pick<KubeletQueries, "shownPods" | "node"> {

@@ -19,6 +19,8 @@ import { createPodStarts, type PodStarts } from "./podStarts.ts";
 import { createPodCertificates } from "./projections/podCertificates.ts";
 import { createTokens, type Tokens } from "./projections/tokens.ts";
 import { createTrustBundles } from "./projections/trustBundles.ts";
+import { createCsiStages } from "./volumes/csiStages.ts";
+import type { CsiContext } from "./volumes/csiVolumes.ts";
 import { createVolumes, type Volumes } from "./volumes/volumes.ts";
 
 /** The cells that pod workers read. */
@@ -57,14 +59,14 @@ export interface SharedPodServices extends PodServices {
   prune(): Observable<never>;
 }
 
-type State = PodServicesState & Pick<NodeView, "node" | "addresses" | "configObjects" | "registry">;
+type State = PodServicesState & Pick<NodeView, "node" | "csiDrivers" | "addresses" | "configObjects" | "registry">;
 
 /** Creates the services. `cells` are the cells that they own. */
 export function createPodServices(
   ports: KubeletPorts,
   config: KubeletConfig,
   state: State,
-  cells: Pick<NodeState, "idRanges" | "volumes" | "claims" | "deviceAllocations">,
+  cells: Pick<NodeState, "idRanges" | "volumes" | "volumesInUse" | "claims" | "deviceAllocations">,
 ): SharedPodServices {
   const { api, telemetry } = ports;
   const pullRecords = createPullRecords(ports, config);
@@ -75,11 +77,12 @@ export function createPodServices(
   const volumes = createVolumes({
     ports,
     config,
-    node: volumeNode(config, ports.machine, state.node),
+    node: volumeNode(config, ports.machine, state.node, ports.csiDrivers !== undefined),
     sources: { objects, tokens, ...createProjected(ports, state), allocatable: config.allocatable },
     volumes: cells.volumes,
     api: api?.objects,
     csiDrivers$: ports.cluster?.csiDrivers$,
+    csi: csiContext(ports, config, state, { tokens, stages: createCsiStages(cells.volumesInUse) }),
   });
   const dynamicResources = createDynamicResources(ports, config, state.draDrivers, cells.claims);
   const devices = createPodDevices(ports, config, state.devices, cells.deviceAllocations, state.registry);
@@ -103,6 +106,17 @@ export function createPodServices(
     dynamicResources,
     credentials: createRegistryCredentials({ ports, objects, places: config.dockerFiles, askPlugins }),
   };
+}
+
+/** undefined on a node without CSI drivers. */
+function csiContext(
+  { csiDrivers, api }: KubeletPorts,
+  { nodeName }: KubeletConfig,
+  { csiDrivers: drivers, node }: Pick<NodeView, "csiDrivers" | "node">,
+  more: Pick<CsiContext, "tokens" | "stages">,
+): CsiContext | undefined {
+  if (csiDrivers === undefined || api === undefined) return undefined;
+  return { port: csiDrivers, drivers, node, api: api.objects, nodeName, ...more };
 }
 
 /** Creates the sources of projected volumes that the node may use. */

@@ -48,6 +48,8 @@ export interface NodeState {
   readonly timelines: KeyedCell<PodUid, PodTimeline>;
   readonly idRanges: Cell<IdRanges>;
   readonly volumes: KeyedCell<PodUid, PodVolumes>;
+  /** Names of attachable volumes that this node uses; undefined until those of an earlier kubelet are known. */
+  readonly volumesInUse: Cell<readonly string[] | undefined>;
   /** ResourceClaims that pods of the node use. */
   readonly claims: Cell<ClaimInfos>;
   readonly draDrivers: Cell<DraDriverMap>;
@@ -102,6 +104,7 @@ export function createNodeState(): NodeState {
     timelines: createKeyedCell(),
     idRanges: createCell(noIdRanges),
     volumes: createKeyedCell(),
+    volumesInUse: createCell<readonly string[] | undefined>(undefined),
     claims: createCell(NO_CLAIMS),
     draDrivers: createCell<DraDriverMap>(new Map()),
     csiDrivers: createCell(NO_CSI_DRIVERS),

@@ -70,4 +70,8 @@ export interface NodeFacts {
   readonly pressures: NodePressures;
   /** undefined before images were listed for the first time. */
   readonly images: readonly NodeImage[] | undefined;
+  /** Whether the node has CSI drivers: otherwise no volume of it is attached. */
+  readonly hasCsi?: boolean;
+  /** Volumes that must not be detached; undefined until those of an earlier kubelet are known, which stay till then. */
+  readonly volumesInUse?: readonly string[] | undefined;
 }

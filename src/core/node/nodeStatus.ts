@@ -23,8 +23,9 @@ export function withNodeStatus(existing: Node, facts: NodeFacts, now: string): C
     withNodeInfo(withResources(addressed.ok ? addressed.value : existing, facts), facts),
     facts,
   );
-  // No supported volume is attached, so the volumesInUse of an earlier kubelet are outdated.
-  const { volumesInUse: _none, ...status } = withConditions(described, facts, now).status ?? {};
+  const { volumesInUse: reported, ...others } = withConditions(described, facts, now).status ?? {};
+  const volumesInUse = facts.volumesInUse ?? (facts.hasCsi === true ? reported : undefined) ?? [];
+  const status = volumesInUse.length === 0 ? others : { ...others, volumesInUse: [...volumesInUse] };
   return {
     node: { ...described, metadata: withPlatform(described.metadata, facts), status },
     problem: addressed.ok ? undefined : addressed.error,

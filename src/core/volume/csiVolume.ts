@@ -1,5 +1,5 @@
 /**
- * Error texts of CSI volumes, which are not supported, with details from the CSIDriver object. Upstream:
+ * CSI volumes as pods and PersistentVolumes name them, and error texts of a node without drivers. Upstream:
  * supportsVolumeLifecycleMode of pkg/volume/csi/csi_mounter.go.
  */
 import type { ApiObjects } from "../api/apiResources.ts";
@@ -14,6 +14,25 @@ export interface CsiOrigin {
   readonly mode: "Ephemeral" | "Persistent";
   /** undefined: the API server has not listed the drivers yet. */
   readonly known?: CsiDriver | "absent";
+  readonly source?: CsiSource;
+}
+
+/** Name of a Secret for a driver. */
+export interface SecretName {
+  readonly name?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+
+/** The source in a PersistentVolume or in the pod. */
+export interface CsiSource {
+  /** The volume in the driver's storage system; absent in a pod. */
+  readonly volumeHandle?: string;
+  readonly readOnly?: boolean;
+  readonly fsType?: string;
+  readonly volumeAttributes?: Readonly<Record<string, string>>;
+  readonly nodeStageSecretRef?: SecretName;
+  readonly nodePublishSecretRef?: SecretName;
+  readonly accessModes?: readonly string[];
 }
 
 /** Returns why volumes of this driver cannot be set up. */

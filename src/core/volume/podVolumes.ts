@@ -73,8 +73,12 @@ export function waitMessage(names: readonly string[], volumes: PodVolumes): stri
     return wish?.kind === "refused" ? [wish.error.message] : [];
   });
   const unprocessed = unmounted.filter((name) => volumes.wishes.get(name)?.kind !== "resolved");
+  const unattached = unmounted.filter((name) => {
+    const wish = volumes.wishes.get(name);
+    return wish?.kind === "resolved" && volumes.actual.get(volumeKey(wish.layout))?.waitsFor !== undefined;
+  });
   const why = refusals.length === 0 ? "context deadline exceeded" : refusals.join("; ");
-  return `Unable to attach or mount volumes: unmounted volumes=${list(unmounted)}, unattached volumes=[], failed to process volumes=${list(unprocessed)}: ${why}`;
+  return `Unable to attach or mount volumes: unmounted volumes=${list(unmounted)}, unattached volumes=${list(unattached)}, failed to process volumes=${list(unprocessed)}: ${why}`;
 }
 
 /** Returns the message for a failed set up, with the failed step. */

@@ -6,6 +6,7 @@ import type { ApiObjects } from "../api/apiResources.ts";
 import type { Pod } from "../api.ts";
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
+import type { CsiSource } from "./csiVolume.ts";
 import type { Volume, VolumeOrigin } from "./volumeLayout.ts";
 
 type Claim = ApiObjects["persistentvolumeclaims"];
@@ -59,7 +60,7 @@ export function boundVolumeName(pod: Pod, { isEphemeral }: ClaimReference, claim
 export function originOf(volume: PersistentVolume, claim: Claim, readOnly: boolean): Result<VolumeOrigin> {
   const { metadata = {}, spec = {} } = volume;
   const { name = "" } = metadata;
-  const { claimRef, hostPath, nfs, local, csi, nodeAffinity, volumeMode = "Filesystem" } = spec;
+  const { claimRef, hostPath, nfs, local, csi, accessModes, nodeAffinity, volumeMode = "Filesystem" } = spec;
   const nodeTerms = nodeAffinity?.required?.nodeSelectorTerms;
   const [owner = "", uid = ""] = [claimRef?.uid, claim.metadata?.uid];
   const found = `found PV object ${name} but`;
@@ -73,11 +74,17 @@ export function originOf(volume: PersistentVolume, claim: Claim, readOnly: boole
     ...(hostPath && { hostPath }),
     ...(nfs && { nfs }),
     ...(local && { local }),
-    ...(csi && { csi: { driver: csi.driver, mode: "Persistent" } }),
+    ...(csi && { csi: { driver: csi.driver, mode: "Persistent" as const, source: csiSource(csi, accessModes) } }),
     ...(nodeTerms && { nodeTerms }),
     mountOptions: mountOptionsOf(volume),
     readOnly,
   });
+}
+
+type CsiSpec = NonNullable<NonNullable<PersistentVolume["spec"]>["csi"]>;
+
+function csiSource({ driver: _driver, ...source }: CsiSpec, accessModes: readonly string[] | undefined): CsiSource {
+  return { ...source, ...(accessModes && { accessModes }) };
 }
 
 const MOUNT_OPTIONS = "volume.beta.kubernetes.io/mount-options";

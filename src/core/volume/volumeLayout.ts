@@ -1,7 +1,7 @@
 /**
  * Layouts of volumes on the node, as data: path, mount with its source and options, ownership. The volume types differ
- * only in this record; set up and tear down are the same for all. A type without a layout here (CSI, iSCSI, FC and
- * others) is not supported, and its pods wait. Upstream: the volume plugins of pkg/volume.
+ * only in this record; set up and tear down are the same for all but CSI (`core/csi/csiLayout.ts`). A type without a layout
+ * (iSCSI, FC and others) is not supported, and its pods wait. Upstream: the volume plugins of pkg/volume.
  */
 import type { Labels, Term } from "../admission/nodeSelection.ts";
 import type { Pod } from "../api.ts";
@@ -14,7 +14,8 @@ import { parseQuantity, quantityValue } from "../quantity.ts";
 import { podCgroupResources } from "../resources/podCgroup.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
 import { err, ok, type Result } from "../result.ts";
-import { type CsiOrigin, csiNotServed } from "./csiVolume.ts";
+import type { CsiLayout } from "../csi/csiVolumeLayout.ts";
+import type { CsiOrigin } from "./csiVolume.ts";
 import { hugePageSize } from "./hugePages.ts";
 import { nestedMountPoints } from "./nestedMountPoints.ts";
 
@@ -66,6 +67,7 @@ export interface VolumeLayout {
   readonly isOwnDirectory: boolean;
   readonly fileSystem?: FileSystem;
   readonly bound?: BoundVolume;
+  readonly csi?: CsiLayout;
   /** The file system measures its usage by quota, if supported. */
   readonly hasQuota?: boolean;
   /** The required hostPath type of `path`; absent or empty: no check. */
@@ -101,6 +103,8 @@ export interface VolumeNode {
   readonly hasNoSwap: boolean;
   /** undefined until the Node is known, and on a standalone node. */
   readonly labels: Labels | undefined;
+  /** undefined: the node has no CSI drivers. */
+  readonly csi?: { readonly nodeName: string; readonly isAttachedByController: boolean } | undefined;
 }
 
 export const EMPTY_DIR_PLUGIN = "kubernetes.io/empty-dir";
@@ -285,8 +289,8 @@ const nfsHost = (server: string): string => (server.includes(":") && !server.sta
 const volumeKind = ({ name: _name, ...sources }: Volume): string =>
   Object.entries(sources).find(([, source]) => source !== undefined)?.[0] ?? "";
 
-/** No volume plugin supports this type. Upstream's text, with a reason added. */
-const notServed = (name: string, why: string): Result<never> =>
+/** Returns the error of a type that no volume plugin supports: upstream's text, with a reason added. */
+export const notServed = (name: string, why: string): Result<never> =>
   err(
     kubeletError(
       "Unimplemented",
@@ -294,14 +298,6 @@ const notServed = (name: string, why: string): Result<never> =>
       { reason: "FailedMount" },
     ),
   );
-
-/** Returns the layout of a volume whose claim or driver was looked up. */
-export function layoutOfFound(pod: Pod, origin: VolumeOrigin, node: VolumeNode): Result<VolumeLayout> {
-  if (origin.csi !== undefined) return notServed(origin.name, csiNotServed(origin.csi));
-  const found = layoutOfOrigin(pod, origin, node);
-  if (found === undefined) return notServed(origin.name, "its kind is not served");
-  return ok(origin.nodeTerms === undefined ? found : { ...found, nodeTerms: origin.nodeTerms });
-}
 
 /** Returns the layout of a volume with its source in the pod; claims and drivers must be looked up first. */
 export function layoutOf(pod: Pod, volume: Volume, node: VolumeNode): Result<VolumeLayout> {

@@ -44,6 +44,8 @@ export interface ActualVolume {
   /** The inputs of a mounted volume. */
   readonly inputs: VolumeInputs;
   readonly failure?: VolumeFailure;
+  /** Why it is not set up yet, although nothing has failed. */
+  readonly waitsFor?: string;
 }
 
 /** Desired state of a volume. */
@@ -86,8 +88,8 @@ const LONGEST_DELAY_MS = 122_000;
 export const retryDelayMs = (failures: number): number =>
   Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (Math.max(1, failures) - 1));
 
-/** Returns the volume without its failure. */
-export function withoutFailure({ failure: _over, ...actual }: ActualVolume): ActualVolume {
+/** Returns the volume without its failure and wait. */
+export function withoutFailure({ failure: _over, waitsFor: _wait, ...actual }: ActualVolume): ActualVolume {
   return actual;
 }
 
@@ -102,10 +104,11 @@ export function withFailure(
 }
 
 /** Returns the state of a volume of which nothing exists. */
-export const absentVolume = ({ plugin, name, path, isOwnDirectory }: VolumeLayout): ActualVolume => ({
+export const absentVolume = ({ plugin, name, path, isOwnDirectory, csi }: VolumeLayout): ActualVolume => ({
   plugin,
   name,
-  path,
+  // Drivers publish in the volume's own directory.
+  path: csi?.directory ?? path,
   isOwnDirectory,
   condition: "absent",
   inputs: [],

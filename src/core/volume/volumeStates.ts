@@ -42,6 +42,6 @@ function wantedState(name: string, wish: VolumeWish, actual: ActualVolume | unde
   }
   const isMounted = actual?.condition === "mounted";
   const doing = isMounted ? undefined : "is being set up";
-  const reason = actual?.failure?.error.message ?? doing;
+  const reason = actual?.failure?.error.message ?? actual?.waitsFor ?? doing;
   return { name, state: isMounted ? "mounted" : "pending", reason, layout: wish.layout, actual };
 }

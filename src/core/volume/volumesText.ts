@@ -42,12 +42,13 @@ function volumeLines(volumes: readonly VolumeView[]): readonly string[] {
   });
 }
 
-function whyLines({ volume, reason, failures, next }: VolumeView): readonly string[] {
+function whyLines({ volume, stage, reason, failures, next }: VolumeView): readonly string[] {
   const tries = failures === undefined ? "" : `failed ${failures === 1 ? "once" : `${failures} times`}`;
   const due = next === undefined ? "" : `next try at ${next.at}, in ${durationText(next.inSeconds)}`;
   const reported = [tries, due].filter((part) => part !== "").join("; ");
   return [
     ...(volume === undefined ? [] : [`      PersistentVolume ${volume}`]),
+    ...(stage === undefined ? [] : [`      staged at ${oneLine(stage)}`]),
     ...(reason === undefined ? [] : [`      ${oneLine(reason)}`]),
     ...(reported === "" ? [] : [`      ${reported}`]),
   ];

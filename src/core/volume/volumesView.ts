@@ -2,6 +2,7 @@
  * The volumes of a node as the server returns them: desired, mounted, waiting and orphaned. docs/operations.md
  * documents the format; fields may be added but not changed.
  */
+import { csiVolumeName, globalMount } from "../csi/csiLayout.ts";
 import { epochMs, type PodUid } from "../ids.ts";
 import { formatInstantMs } from "../time/civilTime.ts";
 import type { Instant } from "../timeline/timelineTypes.ts";
@@ -44,6 +45,8 @@ export interface VolumeView {
   readonly path?: string;
   /** Source of its mount or bind mount. */
   readonly source?: string;
+  /** Mount point of a CSI volume that all pods of the node share. */
+  readonly stage?: string;
   readonly reason?: string;
   /** Consecutive failures, and the time of the next attempt. */
   readonly failures?: number;
@@ -96,13 +99,14 @@ function volumeView({ name, state, reason, layout, actual }: VolumeState, now: I
     ...(own === name ? {} : { volume: own }),
     ...(path ? { path } : {}),
     ...(source === undefined ? {} : { source }),
+    ...(layout?.csi?.stageDir === undefined ? {} : { stage: globalMount(layout.csi.stageDir) }),
     ...(reason === undefined ? {} : { reason }),
     ...(actual?.failure && failureView(actual.failure, now)),
   };
 }
 
-const sourceOf = ({ fileSystem, bound, image }: VolumeLayout): string | undefined =>
-  image?.reference ?? fileSystem?.source ?? bound?.source;
+const sourceOf = ({ fileSystem, bound, image, csi }: VolumeLayout): string | undefined =>
+  image?.reference ?? fileSystem?.source ?? bound?.source ?? (csi && csiVolumeName(csi.driver, csi.handle));
 
 function failureView(
   { count, againAt }: VolumeFailure,

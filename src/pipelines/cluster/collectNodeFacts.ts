@@ -14,13 +14,16 @@ import type { NodeView } from "../../state/nodeState.ts";
  * starts now.
  */
 export function createNodeFacts(
-  state: Pick<NodeView, "runtimeState" | "relistedAt" | "images" | "pressures" | "addresses" | "devices">,
-  { clock, machine }: Pick<KubeletPorts, "clock" | "machine">,
+  state: Pick<
+    NodeView,
+    "runtimeState" | "relistedAt" | "images" | "pressures" | "addresses" | "devices" | "volumesInUse"
+  >,
+  { clock, machine, csiDrivers }: Pick<KubeletPorts, "clock" | "machine" | "csiDrivers">,
   config: KubeletConfig,
 ): () => NodeFacts {
   const startedAt = clock.monotonicMs();
   const { nodeName, node: settings, capacity, allocatable, resyncPeriodMs } = config;
-  const fixed = { name: nodeName, settings };
+  const fixed = { name: nodeName, settings, hasCsi: csiDrivers !== undefined };
   const amounts = perObject((devices: DeviceState) => ({
     capacity: { ...capacity, ...deviceAmounts(devices).capacity },
     allocatable: { ...allocatable, ...deviceAmounts(devices).allocatable },
@@ -28,7 +31,7 @@ export function createNodeFacts(
   const machineNow = perObject((addresses: MachineAddresses) => ({ ...machine, ...addresses }));
   let reported: NodeFacts | undefined;
   return () => {
-    const { runtimeState, relistedAt, images, pressures, addresses } = state;
+    const { runtimeState, relistedAt, images, pressures, addresses, volumesInUse } = state;
     const resources = amounts(state.devices.value);
     const facts = addresses.value === undefined ? machine : machineNow(addresses.value);
     const times = { relistedAt: relistedAt.value, resyncPeriodMs, startedAt, now: clock.monotonicMs() };
@@ -40,6 +43,7 @@ export function createNodeFacts(
       reported.machine === facts &&
       reported.images === images.value &&
       reported.pressures === pressures.value &&
+      reported.volumesInUse === volumesInUse.value &&
       sameValue(reported.problems, problems);
     if (!isReported || reported === undefined) {
       reported = {
@@ -50,6 +54,7 @@ export function createNodeFacts(
         problems,
         images: images.value,
         pressures: pressures.value,
+        volumesInUse: volumesInUse.value,
       };
     }
     return reported;

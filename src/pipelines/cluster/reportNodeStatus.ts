@@ -51,7 +51,7 @@ interface Written {
 /** Reports while subscribed; emits the events of each written status. Never errors, never completes. */
 export function nodeStatus(
   writer: NodeWriter,
-  state: Pick<NodeView, "node" | "runtimeState" | "images" | "pressures" | "addresses" | "devices">,
+  state: Pick<NodeView, "node" | "runtimeState" | "images" | "pressures" | "addresses" | "devices" | "volumesInUse">,
 ): Observable<KubeletEvent> {
   const { clock, rng } = writer;
   return defer(() => {
@@ -69,6 +69,7 @@ export function nodeStatus(
         state.pressures.changes$,
         state.addresses.changes$,
         state.devices.changes$,
+        state.volumesInUse.changes$,
         found$,
         writer.returns$,
       ).pipe(auditTime(SETTLE_MS, clock.scheduler)),

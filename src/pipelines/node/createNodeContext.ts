@@ -61,14 +61,16 @@ export const readdressed = (context: NodeContext, { node, addresses }: AddressCe
 
 /** Facts of the node for volumes. */
 export function volumeNode(
-  { directories, allocatable }: KubeletConfig,
+  { directories, allocatable, nodeName, node: settings }: KubeletConfig,
   { tmpfsNoSwap }: Machine,
   node: ReadonlyCell<Node | undefined>,
+  hasCsi: boolean,
 ): VolumeNode {
   return {
     directories,
     allocatable,
     hasNoSwap: tmpfsNoSwap,
+    ...(hasCsi && { csi: { nodeName, isAttachedByController: settings.attachDetachByController } }),
     get labels() {
       return node.value && (node.value.metadata?.labels ?? {});
     },

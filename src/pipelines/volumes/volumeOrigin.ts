@@ -28,7 +28,9 @@ export function followOrigin(pod: Pod, volume: Volume, deps: VolumeOriginDeps): 
     );
   }
   const { name, csi } = volume;
-  return withDriver(csi === undefined ? { name } : { name, csi: { driver: csi.driver, mode: "Ephemeral" } }, deps);
+  if (csi === undefined) return withDriver({ name }, deps);
+  const { driver, ...source } = csi;
+  return withDriver({ name, csi: { driver, mode: "Ephemeral", source } }, deps);
 }
 
 function withDriver(origin: VolumeOrigin, deps: VolumeOriginDeps): Observable<Result<VolumeOrigin>> {

@@ -24,6 +24,7 @@ import {
 } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { toKubeletError } from "../../core/errors.ts";
+import { CSI_PLUGIN } from "../../core/csi/csiLayout.ts";
 import type { PodUid } from "../../core/ids.ts";
 import { podVolumeSubpathsDir } from "../../core/paths.ts";
 import { podEventObject } from "../../core/pod/podEvents.ts";
@@ -48,6 +49,8 @@ import {
 import { reconcile } from "../../operators/reconcile.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
+import { tearDownCsi } from "./csiTearDown.ts";
+import { type CsiContext, csiWait, isCsi, setUpCsi } from "./csiVolumes.ts";
 import { type DeviceTurns, releaseDevice } from "./deviceMounts.ts";
 import { type ContentSources, gatherContent, NO_CONTENT, type VolumeContent } from "./volumeContent.ts";
 import { setUpVolume, tearDownVolume, type VolumePorts } from "./volumeEffects.ts";
@@ -76,6 +79,8 @@ export interface VolumeWorkerDeps extends WriteContentDeps {
   readonly sources: ContentSources;
   readonly record: VolumeRecord;
   readonly turns: DeviceTurns;
+  /** undefined: the node has no CSI drivers. */
+  readonly csi?: CsiContext | undefined;
   /** Maximum time between two checks of the content. */
   readonly syncPeriodMs: number;
 }
@@ -93,7 +98,7 @@ export function volumeWorker(wishes$: Observable<Wanted | undefined>, deps: Volu
     const look$ = defer(() => {
       const now = wanted;
       const gathered$ =
-        now?.layout.hasContent === true ? gatherContent(now.pod, now.volume, deps.sources) : of(NO_CONTENT);
+        now?.layout.hasContent === true ? gatherContent(now.pod, now.volume, deps.sources) : of(noContent(now, deps));
       return gathered$.pipe(
         tap((gathered) => (content = gathered)),
         // Skip if the volume was unwanted while its content was gathered.
@@ -121,6 +126,15 @@ export function volumeWorker(wishes$: Observable<Wanted | undefined>, deps: Volu
       }),
     );
   });
+}
+
+/** A failed operation on a CSI volume is repeated at once when its driver registers. */
+function noContent(wanted: Wanted | undefined, { csi, record }: VolumeWorkerDeps): VolumeContent {
+  const driver = wanted?.layout.csi?.driver;
+  const actual = record.get();
+  if (driver === undefined || csi === undefined) return NO_CONTENT;
+  const inputs = actual?.condition === "mounted" ? actual.inputs : [csi.drivers.value.get(driver)];
+  return { ...NO_CONTENT, inputs };
 }
 
 function wakeAfterMs(wanted: Wanted | undefined, { dueAt }: VolumeContent, deps: VolumeWorkerDeps): number | undefined {
@@ -180,14 +194,20 @@ function setUp(
   wait.since ??= ports.clock.monotonicMs();
   const check = failedCheck(layout, deps.node.labels);
   if (check !== undefined) return fail(check);
+  const csi = deps.csi !== undefined && isCsi(layout) ? { context: deps.csi, volume: { pod, layout } } : undefined;
+  const waitsFor = csi && csiWait(csi.volume, csi.context);
+  if (waitsFor !== undefined) {
+    if (before.waitsFor !== waitsFor) record.set({ ...withoutFailure(before), condition: "uncertain", waitsFor });
+    return EMPTY;
+  }
   const make = (payload: Payload | undefined): Observable<PodOutput> =>
     defer(() => {
       // The volume may exist in part until its setup is complete: a teardown must know that.
       if (before.condition !== "mounted") record.set({ ...before, condition: "uncertain" });
       const object = podEventObject(pod);
-      return setUpVolume(ports, layout, payload, deps.turns).pipe(
-        map((notice) => eventOutput({ type: "Warning", ...notice, object })),
-      );
+      const made$ =
+        csi === undefined ? setUpVolume(ports, layout, payload, deps.turns) : setUpCsi(ports, csi.context, csi.volume);
+      return made$.pipe(map((notice) => eventOutput({ type: "Warning", ...notice, object })));
     });
   const made = layout.hasContent ? writeContent(layout.name, content, deps, make) : ok(make(undefined));
   if (!made.ok) return fail(made.error);
@@ -216,6 +236,9 @@ function tearDown(actual: ActualVolume, deps: VolumeWorkerDeps): Observable<PodO
   const released$ = releaseShared(actual, deps);
   const gone$ = defer(() => {
     record.set({ ...actual, condition: "uncertain", inputs: [] });
+    if (plugin === CSI_PLUGIN && deps.csi !== undefined) {
+      return tearDownCsi(ports, deps.csi, { uid, name, directory: path, subPaths, directories: { rootDir } });
+    }
     return tearDownVolume(ports, { path, isOwnDirectory, subPaths }, released$);
   });
   return concat(

@@ -12,6 +12,7 @@
 import {
   combineLatest,
   concat,
+  defer,
   distinctUntilChanged,
   EMPTY,
   filter,
@@ -39,7 +40,6 @@ import { podContentBudget } from "../../core/volume/volumeBudget.ts";
 import { isLookedUp } from "../../core/volume/volumeClaim.ts";
 import {
   layoutOf,
-  layoutOfFound,
   usedVolumes,
   type Volume,
   volumeKey,
@@ -55,6 +55,8 @@ import type { ApiServer } from "../../ports/apiServer.ts";
 import type { ClusterObjects } from "../../ports/clusterObjects.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import { createKeyedCell, type KeyedCell } from "../../state/keyedCell.ts";
+import { csiNews, restoreCsi, unpublishPod } from "./csiPods.ts";
+import type { CsiContext } from "./csiVolumes.ts";
 import { type DeviceTurns, releaseDevices } from "./deviceMounts.ts";
 import type { PodMemories } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
@@ -66,6 +68,7 @@ import { createVolumeTable, type VolumeTable, type WantedWish } from "./volumeTa
 import { volumeWaitEvents } from "./volumeWaitEvents.ts";
 import { volumeWorker } from "./volumeWorker.ts";
 import { createContentTurns, type WriteContentDeps } from "./writeContent.ts";
+import { layoutOfFound } from "../../core/volume/foundVolume.ts";
 
 type Ports = Pick<KubeletPorts, "files" | "volumeFiles" | "quotas" | "mounts" | "telemetry" | "clock">;
 
@@ -79,6 +82,8 @@ export interface VolumesDeps {
   readonly api: Pick<ApiServer, "get"> | undefined;
   /** Followed while a pod has CSI volumes; undefined on a standalone node. */
   readonly csiDrivers$: ClusterObjects["csiDrivers$"] | undefined;
+  /** undefined: the node has no CSI drivers. */
+  readonly csi?: CsiContext | undefined;
 }
 
 /** The part of a worker's memory that volumes read. */
@@ -89,6 +94,11 @@ export interface Volumes {
   load(): Observable<never>;
   /** Runs the volumes of a pod while its worker lives. Never errors. */
   run(uid: PodUid, commands$: Observable<PodCommand>, memory: VolumeMemory): Observable<PodOutput>;
+  /**
+   * Gives the CSI volumes of such a pod back to their drivers, before anything of it is unmounted. Errors: the KubeletError of
+   * the first one that stays.
+   */
+  unpublish(uid: PodUid): Observable<never>;
   /** Forgets a pod without a worker whose directory was removed, with its volumes. */
   forget(uid: PodUid): void;
   /**
@@ -105,7 +115,16 @@ export const createVolumes = (given: VolumesDeps): Volumes =>
 type Deps = VolumesDeps & Pick<WriteContentDeps, "contentTurns"> & { readonly turns: DeviceTurns };
 
 const volumesOf = (deps: Deps): Volumes => ({
-  load: () => restoreVolumes(deps.ports, deps.config, deps.volumes),
+  load: () => {
+    const { csi, ports, volumes } = deps;
+    const restored$ = restoreVolumes(ports, deps.config, volumes);
+    return csi === undefined
+      ? restored$
+      : concat(
+          restored$,
+          defer(() => restoreCsi(ports, csi, volumes)),
+        );
+  },
   // A pod without volumes subscribes to nothing.
   run: (uid, commands$, memory) =>
     commands$.pipe(
@@ -116,6 +135,10 @@ const volumesOf = (deps: Deps): Volumes => ({
         run: () => runPod(uid, commands$, memory, deps),
       }),
     ),
+  unpublish: (uid) => {
+    const { csi, ports } = deps;
+    return csi === undefined ? EMPTY : unpublishPod(ports, csi, uid, deps.volumes.get(uid), deps.config.directories);
+  },
   forget: (uid) => deps.volumes.delete(uid),
   release: (uid) =>
     concat(
@@ -149,18 +172,25 @@ function runPod(
     keyedWorkers<string, string, PodOutput>({
       key: (key) => key,
       worker: (key, values$) =>
-        volumeWorker(values$.pipe(map(() => table.wanted(key))), {
-          uid,
-          ports: deps.ports,
-          turns: deps.turns,
-          contentTurns: deps.contentTurns,
-          budget,
-          rootDir: deps.config.directories.rootDir,
-          node: deps.node,
-          sources: deps.sources,
-          record: table.record(key),
-          syncPeriodMs: deps.config.syncPeriodMs,
-        }),
+        volumeWorker(
+          merge(
+            values$,
+            csiNews(deps.csi, () => table.wanted(key)?.layout, key),
+          ).pipe(map(() => table.wanted(key))),
+          {
+            csi: deps.csi,
+            uid,
+            ports: deps.ports,
+            turns: deps.turns,
+            contentTurns: deps.contentTurns,
+            budget,
+            rootDir: deps.config.directories.rootDir,
+            node: deps.node,
+            sources: deps.sources,
+            record: table.record(key),
+            syncPeriodMs: deps.config.syncPeriodMs,
+          },
+        ),
     }),
   );
   return merge(outputs$, followOrigins(pods$, origins, deps), volumeWaitEvents(uid, pods$, deps)).pipe(

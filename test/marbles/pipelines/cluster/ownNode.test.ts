@@ -53,6 +53,7 @@ function world() {
   const request = { api: api.node("n1"), clock, rng: fixedRng(0), telemetry, deadlineMs: 10_000 };
   const state = {
     devices: createCell(NO_DEVICES),
+    volumesInUse: createCell<readonly string[] | undefined>(undefined),
     node,
     runtimeState: createCell<RuntimeState>(unknownRuntimeState),
     images: createCell<readonly NodeImage[] | undefined>(undefined),

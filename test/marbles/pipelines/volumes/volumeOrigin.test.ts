@@ -7,7 +7,7 @@ import { type Marbles, marbles } from "../../../support/marbles.ts";
 import { podOf } from "../../../support/pods.ts";
 
 const INLINE: Volume = { name: "v", csi: { driver: "d" } };
-const csi = { driver: "d", mode: "Ephemeral" };
+const csi = { driver: "d", mode: "Ephemeral", source: {} };
 const driver: CsiDriver = { spec: { attachRequired: false } };
 const DRIVERS = {
   n: new Map<string, CsiDriver>(),

@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 import { measuredVolumes } from "../../../../src/core/stats/measuredVolumes.ts";
-import { layoutOfFound, type Volume } from "../../../../src/core/volume/volumeLayout.ts";
+import type { Volume } from "../../../../src/core/volume/volumeLayout.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
 import { mountedVolumesOf, volumeNodeOf } from "../../../support/podVolumes.ts";
+import { layoutOfFound } from "../../../../src/core/volume/foundVolume.ts";
 
 const VOLUMES: readonly Volume[] = [
   { name: "scratch", emptyDir: {} },

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { failedCheck, localSource } from "../../../../src/core/volume/volumeChecks.ts";
-import { layoutOfFound } from "../../../../src/core/volume/volumeLayout.ts";
+
 import { setUpMessage } from "../../../../src/core/volume/podVolumes.ts";
 import { podOf } from "../../../support/pods.ts";
 import { volumeNodeOf } from "../../../support/podVolumes.ts";
+import { layoutOfFound } from "../../../../src/core/volume/foundVolume.ts";
 
 const on = (host: string) => ({ matchExpressions: [{ key: "host", operator: "In", values: [host] }] });
 const hostPath = { path: "/data" };

@@ -96,7 +96,12 @@ describe("originOf", () => {
     const csi = { driver: "d.example", volumeHandle: "h" };
     expect(originOf({ ...volume, spec: { claimRef: { uid: "c1" }, csi } }, bound, false)).toEqual({
       ok: true,
-      value: { name: "pv1", csi: { driver: "d.example", mode: "Persistent" }, mountOptions: [], readOnly: false },
+      value: {
+        name: "pv1",
+        csi: { driver: "d.example", mode: "Persistent", source: { volumeHandle: "h" } },
+        mountOptions: [],
+        readOnly: false,
+      },
     });
   });
 

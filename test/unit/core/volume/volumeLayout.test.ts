@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import type { PodSpec } from "../../../../src/core/api.ts";
 import {
   layoutOf,
-  layoutOfFound,
   layoutOfOrigin,
   usedVolumes,
   type Volume,
@@ -10,6 +9,7 @@ import {
 } from "../../../../src/core/volume/volumeLayout.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
 import { volumeNodeOf } from "../../../support/podVolumes.ts";
+import { layoutOfFound } from "../../../../src/core/volume/foundVolume.ts";
 
 const VOLUMES = "/var/lib/kubelet/pods/uid-1/volumes";
 const NODE_MEMORY = 24_581_696 * 1024;

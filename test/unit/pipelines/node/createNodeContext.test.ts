@@ -78,7 +78,7 @@ describe("facts of a node", () => {
   it("for volumes have the Node's labels once the Node is known", () => {
     const machine = simMachine({ tmpfsNoSwap: true });
     const node = createCell<Node | undefined>(undefined);
-    const facts = volumeNode(simKubeletConfig(machine), machine, node);
+    const facts = volumeNode(simKubeletConfig(machine), machine, node, false);
     expect([facts.hasNoSwap, facts.labels]).toEqual([true, undefined]);
     node.set({ metadata: { name: "n" } });
     expect(facts.labels).toEqual({});

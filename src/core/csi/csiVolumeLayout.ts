@@ -1,0 +1,43 @@
+/** The part of a volume's layout that only CSI volumes have. */
+import type { CsiOrigin, SecretName } from "../volume/csiVolume.ts";
+
+/** A token that the driver wants for the pod. */
+export interface CsiTokenWish {
+  readonly audience: string;
+  readonly expirationSeconds?: number | undefined;
+}
+
+/** The part of a layout that only CSI volumes have. */
+export interface CsiLayout {
+  readonly driver: string;
+  /** The volume in the driver's storage system. */
+  readonly handle: string;
+  readonly mode: CsiOrigin["mode"];
+  /** Directory of the pod's volume, with vol_data.json; the driver publishes at `mount` in it. */
+  readonly directory: string;
+  readonly target: string;
+  /** Directory of the volume for all pods of the node, with vol_data.json; undefined: it is never staged. */
+  readonly stageDir: string | undefined;
+  /** undefined: the volume is not attached to the node first. */
+  readonly attachment: CsiAttachment | undefined;
+  readonly fsType: string;
+  /** Access mode in the terms of Kubernetes, such as `ReadWriteOnce`. */
+  readonly accessMode: string;
+  readonly mountOptions: readonly string[];
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly stageSecret: SecretName | undefined;
+  readonly publishSecret: SecretName | undefined;
+  readonly wantsPodInfo: boolean;
+  readonly tokens: readonly CsiTokenWish[];
+  /** Tokens are given as secrets, not as attributes. */
+  readonly hasSecretTokens: boolean;
+  /** Group of the pod, for drivers that set it themselves. */
+  readonly fsGroup: number | undefined;
+}
+
+export interface CsiAttachment {
+  /** Name of the volume in the status of the Node. */
+  readonly volumeName: string;
+  /** Name of its VolumeAttachment. */
+  readonly id: string;
+}

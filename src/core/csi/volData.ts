@@ -1,0 +1,58 @@
+/** The file `vol_data.json` beside a CSI volume, from which a later kubelet, also upstream's, tears the volume down. */
+import { goJson } from "../container/goJson.ts";
+import { kubeletError } from "../errors.ts";
+import { err, ok, type Result } from "../result.ts";
+import { attachmentId } from "./csiLayout.ts";
+import type { CsiLayout } from "./csiVolumeLayout.ts";
+
+export const VOL_DATA = "vol_data.json";
+
+/** Facts that a tear down needs. */
+export interface VolData {
+  readonly driver: string;
+  readonly handle: string;
+  /** Whether it may be staged: upstream's files without a mode are of persistent volumes. */
+  readonly isPersistent: boolean;
+}
+
+/** Returns the content of the file in the pod's directory. */
+export function podVolData({ driver, handle, mode }: CsiLayout, name: string, nodeName: string): string {
+  return text({
+    attachmentID: attachmentId(driver, handle, nodeName),
+    driverName: driver,
+    nodeName,
+    specVolID: name,
+    volumeHandle: handle,
+    volumeLifecycleMode: mode,
+  });
+}
+
+/** Returns the content of the file in the directory of the staged volume. */
+export const stageVolData = ({ driver, handle }: CsiLayout): string =>
+  text({ driverName: driver, volumeHandle: handle });
+
+/** Encodes like Go's encoder. */
+const text = (data: Readonly<Record<string, string>>): string => `${goJson(data)}\n`;
+
+/** Reads the file; its content may be cut off by a crash. */
+export function parseVolData(content: string, path: string): Result<VolData> {
+  const { driverName, volumeHandle, volumeLifecycleMode } = recordOf(content);
+  if (typeof driverName === "string" && driverName !== "" && typeof volumeHandle === "string" && volumeHandle !== "") {
+    return ok({ driver: driverName, handle: volumeHandle, isPersistent: volumeLifecycleMode !== "Ephemeral" });
+  }
+  return err(
+    kubeletError(
+      "InvalidArgument",
+      `kubernetes.io/csi: failed to parse volume data file [${path}]: no driver and volume in it`,
+    ),
+  );
+}
+
+function recordOf(content: string): Readonly<Record<string, unknown>> {
+  try {
+    const parsed: unknown = JSON.parse(content);
+    return typeof parsed === "object" && parsed !== null ? (parsed as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,49 @@
+/** Files of CSI volumes on disk: `vol_data.json`, and directories that drivers leave. Stateless. */
+import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap } from "rxjs";
+import { parseVolData, VOL_DATA, type VolData } from "../../core/csi/volData.ts";
+import { kubeletError, toKubeletError } from "../../core/errors.ts";
+import { mountAt } from "../../core/mount/mountInfo.ts";
+import type { Result } from "../../core/result.ts";
+import type { RemovalPorts } from "./removeUnmounted.ts";
+
+const MAX_DATA_BYTES = 64 * 1024;
+
+/** Reads the file of a directory: one value, undefined if there is none. Errors: it cannot be read. */
+export function readVolData(
+  { files }: Pick<RemovalPorts, "files">,
+  directory: string,
+): Observable<Result<VolData> | undefined> {
+  const path = `${directory}/${VOL_DATA}`;
+  return files.readTail(path, MAX_DATA_BYTES).pipe(
+    map((content) => parseVolData(content, path)),
+    catchError((thrown: unknown) => {
+      if (toKubeletError(thrown).code !== "NotFound") throw thrown;
+      return of(undefined);
+    }),
+  );
+}
+
+/**
+ * Removes the mount point of a driver, then its directory with `vol_data.json`. Errors while something is mounted there or
+ * the mount point has files, which may be data: they are never removed.
+ */
+export function removeEmpty({ files, mounts }: RemovalPorts, directory: string, mountPoint: string): Observable<never> {
+  const mounted$ = mounts?.list().pipe(map((entries) => mountAt(entries, mountPoint) !== undefined)) ?? of(false);
+  const checked$ = mounted$.pipe(
+    switchMap((isMounted) => {
+      if (isMounted) throw kubeletError("Io", `the driver has left a mount at ${mountPoint}`);
+      return files.kindOf(mountPoint);
+    }),
+    switchMap((kind) => (kind === "Directory" ? files.list(mountPoint) : of([]))),
+    switchMap((names): Observable<never> => {
+      if (names.length > 0) throw kubeletError("Io", `failed to remove dir [${mountPoint}]: directory not empty`);
+      return EMPTY;
+    }),
+  );
+  // The file goes last: a restarted kubelet tears down by it.
+  return concat(
+    checked$,
+    defer(() => files.remove(mountPoint)),
+    defer(() => files.remove(directory)),
+  ).pipe(ignoreElements());
+}

@@ -1,0 +1,88 @@
+/**
+ * CSI volumes that pods of this node use, each with its holders: the pods' volumes that want it, or may still have it.
+ * Owner of the cell `volumesInUse`. Bounds: an entry per volume in use, one operation at a time on each. Upstream: the
+ * attached volumes of pkg/kubelet/volumemanager/cache.
+ */
+import { nodeVolumeName } from "../../core/csi/csiLayout.ts";
+import { sameItems } from "../../core/sameValue.ts";
+import { createSemaphore, type Semaphore } from "../../operators/semaphore.ts";
+import type { Cell } from "../../state/cell.ts";
+
+/** A volume that its driver has staged, or may have. */
+export interface CsiStage {
+  /** Serializes its operations: stage and publish, unpublish and unstage. */
+  readonly turns: Pick<Semaphore, "run">;
+  /** Volumes of pods, by `holderOf`. */
+  readonly holders: ReadonlySet<string>;
+  /** Whether this kubelet has staged it. */
+  isStaged: boolean;
+}
+
+export interface CsiStages {
+  /** Notes that a pod's volume uses it. */
+  hold(name: string, holder: string, isAttachable: boolean): CsiStage;
+  /** Notes that a pod's volume is gone. */
+  drop(holder: string): void;
+  /** Returns the volume of a holder. */
+  of(holder: string): { readonly name: string; readonly stage: CsiStage } | undefined;
+  /** All volumes of earlier kubelets are known: the cell has a value from now on. */
+  loaded(): void;
+}
+
+/** Returns the name of a pod's volume. */
+export const holderOf = (uid: string, volume: string): string => `${uid}/${volume}`;
+
+interface Entry extends CsiStage {
+  readonly holders: Set<string>;
+  isAttachable: boolean;
+}
+
+/** Creates the only owner of the cell. */
+export function createCsiStages(inUse: Cell<readonly string[] | undefined>): CsiStages {
+  const entries = new Map<string, Entry>();
+  const names = new Map<string, string>();
+  let isLoaded = false;
+  const publish = (): void => {
+    if (!isLoaded) return;
+    const list = [...entries]
+      .flatMap(([name, { isAttachable }]) => (isAttachable ? [nodeVolumeName(name)] : []))
+      .sort();
+    if (inUse.value === undefined || !sameItems(inUse.value, list)) inUse.set(list);
+  };
+  return {
+    hold: (name, holder, isAttachable) => {
+      const entry = entries.get(name) ?? newEntry(isAttachable);
+      entries.set(name, entry);
+      entry.holders.add(holder);
+      entry.isAttachable = isAttachable;
+      names.set(holder, name);
+      publish();
+      return entry;
+    },
+    drop: (holder) => {
+      const name = names.get(holder);
+      const entry = name === undefined ? undefined : entries.get(name);
+      names.delete(holder);
+      if (name === undefined || entry === undefined) return;
+      entry.holders.delete(holder);
+      if (entry.holders.size === 0) entries.delete(name);
+      publish();
+    },
+    of: (holder) => {
+      const name = names.get(holder);
+      const stage = name === undefined ? undefined : entries.get(name);
+      return name === undefined || stage === undefined ? undefined : { name, stage };
+    },
+    loaded: () => {
+      isLoaded = true;
+      publish();
+    },
+  };
+}
+
+const newEntry = (isAttachable: boolean): Entry => ({
+  turns: createSemaphore(1),
+  holders: new Set(),
+  isStaged: false,
+  isAttachable,
+});

@@ -1,0 +1,118 @@
+/**
+ * Tears a CSI volume of a pod down: unpublishes it, and unstages it after its last pod of the node. Works from
+ * `vol_data.json` alone, so also for volumes of an earlier kubelet. Stateless. Upstream: TearDownAt of csi_mounter.go and
+ * UnmountDevice of csi_attacher.go.
+ *
+ *     pod's volume    [unpublish]-[remove mount]                      [remove directory]
+ *     last of them                              [unstage]-[remove stage]
+ */
+import { concat, defer, EMPTY, ignoreElements, type Observable, switchMap } from "rxjs";
+import { csiVolumeName, globalMount, stageDirOf } from "../../core/csi/csiLayout.ts";
+import { VOL_DATA, type VolData } from "../../core/csi/volData.ts";
+import { mountAt } from "../../core/mount/mountInfo.ts";
+import { kubeletError } from "../../core/errors.ts";
+import type { VolumeNode } from "../../core/volume/volumeLayout.ts";
+import { readVolData, removeEmpty } from "./csiRemains.ts";
+import { type CsiStages, holderOf } from "./csiStages.ts";
+import { type CsiContext, registeredDriver } from "./csiVolumes.ts";
+import { type RemovalPorts, removeUnmounted } from "./removeUnmounted.ts";
+
+/** A CSI volume on disk. */
+export interface CsiRemains {
+  readonly uid: string;
+  readonly name: string;
+  /** Directory with vol_data.json. */
+  readonly directory: string;
+  /** Directory of the subPaths that are bound for containers. */
+  readonly subPaths: string;
+  readonly directories: VolumeNode["directories"];
+}
+
+/** Completes when nothing of the volume is left. Errors: KubeletError, without undoing completed steps. */
+export function tearDownCsi(ports: RemovalPorts, context: CsiContext, remains: CsiRemains): Observable<never> {
+  const { stages } = context;
+  const { uid, name, directory, subPaths } = remains;
+  const holder = holderOf(uid, name);
+  return readVolData(ports, directory).pipe(
+    switchMap((read) => {
+      const data = read?.ok === true ? read.value : undefined;
+      const held = stages.of(holder) ?? heldBy(stages, holder, data);
+      const gone$ = concat(
+        removeUnmounted(ports, subPaths),
+        data === undefined ? EMPTY : unpublish(context, data, `${directory}/mount`),
+        defer(() =>
+          held === undefined || held.stage.holders.size > 1 ? EMPTY : unstage(ports, context, remains, held),
+        ),
+        removeEmpty(ports, directory, `${directory}/mount`),
+        defer(() => {
+          stages.drop(holder);
+          return EMPTY;
+        }),
+      );
+      const checked$ = concat(refuseMounted(ports, directory, read?.ok === false), gone$);
+      return held === undefined ? checked$ : held.stage.turns.run(checked$);
+    }),
+  );
+}
+
+type Held = NonNullable<ReturnType<CsiStages["of"]>>;
+
+/** The volume is not known when its directory was unreadable at the start. */
+function heldBy(stages: CsiStages, holder: string, data: VolData | undefined): Held | undefined {
+  if (data?.isPersistent !== true) return undefined;
+  stages.hold(csiVolumeName(data.driver, data.handle), holder, true);
+  return stages.of(holder);
+}
+
+/** Without a readable file nobody knows the driver: a mount stays, an empty directory goes. */
+function refuseMounted({ mounts }: RemovalPorts, directory: string, isDamaged: boolean): Observable<never> {
+  if (!isDamaged || mounts === undefined) return EMPTY;
+  return mounts.list().pipe(
+    switchMap((entries): Observable<never> => {
+      if (mountAt(entries, `${directory}/mount`) === undefined) return EMPTY;
+      throw kubeletError("Io", `kubernetes.io/csi: failed to parse volume data file [${directory}/${VOL_DATA}]`);
+    }),
+  );
+}
+
+const unpublish = (context: CsiContext, { driver, handle }: VolData, targetPath: string): Observable<never> =>
+  defer(() => {
+    const facts = registeredDriver(context, driver, "Unmounter.TearDownAt failed to get CSI client");
+    return context.port.at(facts).nodeUnpublishVolume({ volumeId: handle, targetPath });
+  }).pipe(ignoreElements());
+
+/** Unstages the volume; one without its file was never staged. The pod's directory still names the volume. */
+function unstage(
+  ports: RemovalPorts,
+  context: CsiContext,
+  remains: CsiRemains,
+  { name, stage }: Held,
+): Observable<never> {
+  const [driver = "", ...handle] = name.split("^");
+  const stageDir = stageDirOf(remains.directories, driver, handle.join("^"));
+  const mountPoint = globalMount(stageDir);
+  // Before the pod's own mount is gone, unstaging would take its file system away.
+  const isGone$ = refuseMountedAt(ports, `${remains.directory}/mount`);
+  const unstaged$ = readVolData(ports, stageDir).pipe(
+    switchMap((read) => {
+      if (read === undefined) return EMPTY;
+      const facts = registeredDriver(context, driver, "attacher.UnmountDevice failed to create newCsiDriverClient");
+      stage.isStaged = false;
+      const isStaging = facts.capabilities.has("STAGE_UNSTAGE_VOLUME");
+      const request = { volumeId: handle.join("^"), stagingTargetPath: mountPoint };
+      const unstaging$ = isStaging ? context.port.at(facts).nodeUnstageVolume(request) : EMPTY;
+      return concat(unstaging$.pipe(ignoreElements()), removeEmpty(ports, stageDir, mountPoint));
+    }),
+  );
+  return concat(isGone$, unstaged$);
+}
+
+function refuseMountedAt({ mounts }: RemovalPorts, path: string): Observable<never> {
+  if (mounts === undefined) return EMPTY;
+  return mounts.list().pipe(
+    switchMap((entries): Observable<never> => {
+      if (mountAt(entries, path) === undefined) return EMPTY;
+      throw kubeletError("Io", `the driver has left a mount at ${path}`);
+    }),
+  );
+}

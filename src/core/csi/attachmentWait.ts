@@ -6,7 +6,10 @@ import type { CsiLayout } from "./csiVolumeLayout.ts";
  * Returns why a volume cannot be mounted yet; undefined: it is attached, or needs not be. The controller must know that the
  * node uses the volume before the volume is mounted, so that it never detaches a mounted one.
  */
-export function attachmentWait({ attachment }: Pick<CsiLayout, "attachment">, node: Node | undefined): string | undefined {
+export function attachmentWait(
+  { attachment }: Pick<CsiLayout, "attachment">,
+  node: Node | undefined,
+): string | undefined {
   if (attachment === undefined) return undefined;
   const { volumesInUse = [], volumesAttached = [] } = node?.status ?? {};
   if (!volumesInUse.includes(attachment.volumeName)) {

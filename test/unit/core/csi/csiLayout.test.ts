@@ -11,7 +11,7 @@ type Spec = CsiDriver["spec"];
 
 function layoutWith(origin: Partial<CsiOrigin>, spec: Spec | "absent" = {}, podSpec: Partial<Pod["spec"]> = {}) {
   const pod = podOf({ uid: "u", namespace: "ns", spec: podSpec });
-  const known: CsiOrigin["known"] = spec === "absent" ? spec : ({ metadata: { name: "d" }, spec } as CsiDriver);
+  const known: CsiOrigin["known"] = spec === "absent" ? spec : { metadata: { name: "d" }, spec };
   const csi: CsiOrigin = { driver: "d", mode: "Persistent", source: { volumeHandle: "h" }, known, ...origin };
   return csiLayout(pod, { name: "pv1", csi }, node);
 }

@@ -13,6 +13,7 @@ import { readStateFile } from "./readStateFile.ts";
 import { RpcFault } from "../grpcServer/rpcFault.ts";
 import { killOnTerminal, onTerminal, withTerminalKind } from "./terminal.ts";
 import { makeDirectoriesSync } from "../fileSystem/makeDirectories.ts";
+import { replaceFile } from "./replaceFile.ts";
 
 /** Added to a signal number to form the exit code of a killed command. */
 const SIGNALLED = 128;
@@ -88,7 +89,8 @@ async function remember(containerDir: string, pid: number): Promise<() => void> 
   const start = await processStart(pid);
   if (start === undefined) return () => {};
   makeDirectoriesSync(path.dirname(file), 0o700);
-  fs.writeFileSync(file, start);
+  // Listed only when whole: a runtime killed meanwhile would leave a record that names no process.
+  replaceFile(file, start, path.join(containerDir, `exec-${pid}.tmp`));
   return () => fs.rmSync(file, { force: true });
 }
 

@@ -4,7 +4,6 @@
  * the runtime: the next one on the same state directory takes them over.
  * Upstream: none in the kubelet; it replaces containerd.
  */
-import fs from "node:fs";
 import path from "node:path";
 import { Server } from "@grpc/grpc-js";
 import { ImageServiceDefinition, RuntimeServiceDefinition } from "../gen/cri.ts";
@@ -27,6 +26,7 @@ import { statsCalls } from "./statsCalls.ts";
 import { streamCalls } from "./streamCalls.ts";
 import { startStreamServer, type StreamServer } from "./streamServer.ts";
 import { listenOnUnixSocket } from "../grpcServer/unixSocket.ts";
+import { replaceFile } from "./replaceFile.ts";
 
 /** Socket, state directory and problem reports of the runtime. */
 export interface EmbeddedRuntimeOptions {
@@ -82,8 +82,7 @@ export async function runEmbeddedRuntime(options: EmbeddedRuntimeOptions): Promi
 
 /** Replaces the script by rename, because shells of running containers keep reading the old file. */
 function writeSuperviseScript(file: string): void {
-  fs.writeFileSync(`${file}.tmp`, superviseScript(process.platform), { mode: 0o600 });
-  fs.renameSync(`${file}.tmp`, file);
+  replaceFile(file, superviseScript(process.platform));
 }
 
 async function restore(runtime: Runtime): Promise<void> {

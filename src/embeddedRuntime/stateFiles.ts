@@ -11,6 +11,7 @@ import { readStateFile } from "./readStateFile.ts";
 import type { ContainerPhase, ContainerRecord, SandboxRecord } from "./records.ts";
 import { messageOf } from "../grpcServer/rpcFault.ts";
 import { makeDirectoriesSync } from "../fileSystem/makeDirectories.ts";
+import { replaceFile } from "./replaceFile.ts";
 
 type Kind = "sandboxes" | "containers";
 
@@ -81,11 +82,6 @@ export function openStateFiles(root: string): StateFiles {
     },
     load: () => load(root),
   };
-}
-
-function replaceFile(file: string, text: string): void {
-  fs.writeFileSync(`${file}.tmp`, text, { mode: 0o600 });
-  fs.renameSync(`${file}.tmp`, file);
 }
 
 const sandboxState = (record: SandboxRecord): string =>

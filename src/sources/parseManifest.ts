@@ -97,7 +97,10 @@ function parseYaml(text: string): ManifestText {
   const faults: TextFault[] = [];
   for (const document of parsed.documents.slice(0, MAX_DOCUMENTS)) {
     const { errors } = document;
-    for (const { code, message, pos } of errors.slice(0, isJson ? 1 : MAX_FAULTS_PER_DOCUMENT)) {
+    // The other errors of a text that is indented with tabs follow from them, and may stand before them.
+    const tab = isJson ? undefined : errors.find(({ code }) => code === "TAB_AS_INDENT");
+    const shown = tab === undefined ? errors.slice(0, isJson ? 1 : MAX_FAULTS_PER_DOCUMENT) : [tab];
+    for (const { code, message, pos } of shown) {
       const line = parsed.counter.linePos(pos[0]).line;
       if (code === "RESOURCE_EXHAUSTION") faults.push({ line, reason: "cannot be parsed: it is nested too deeply" });
       else if (isJson) faults.push(jsonFault(text) ?? { line, reason: `is not valid JSON: ${message}` });

@@ -127,6 +127,10 @@ const CASES: Readonly<Record<string, readonly [Make, readonly string[]]>> = {
     file(pod("j").replace("      image", "     image")),
     ["error     :7: is not valid YAML: Sequence item without - indicator; check the indentation of the line"],
   ],
+  "tabs-in-list.yaml": [
+    file(pod("t").replace("    - name", "\t- name")),
+    ["error     :6: is not valid YAML: Tabs are not allowed as indentation"],
+  ],
   "tabs.yaml": [
     file("apiVersion: v1\nkind: Pod\nmetadata:\n\tname: k\n"),
     ["error     :4: is not valid YAML: Tabs are not allowed as indentation"],

@@ -219,4 +219,21 @@ describe("pluginManager", () => {
       ]);
     }),
   );
+
+  it(
+    "logs once how many sockets it ignores, and again when their number changes",
+    marbles((m) => {
+      const unsub = "25s !";
+
+      const sockets = (count: number) => Array.from({ length: count }, (_, index) => socket(`s${index}`));
+      const { run, telemetry } = world(m, { 0: sockets(257), 15_000: sockets(258) }, {});
+      run(unsub);
+      m.flush();
+      const errors = telemetry.lines.filter(({ level }) => level === "error");
+      expect(errors.map(({ message, fields }) => [message, fields["ignored"]])).toEqual([
+        ["Too many sockets of plugins: some are ignored", 1],
+        ["Too many sockets of plugins: some are ignored", 2],
+      ]);
+    }),
+  );
 });

@@ -1,13 +1,14 @@
 /** Plugins choose and prepare the devices of a pod in admission: outcomes for the registry, slow plugins, ended tasks. */
-import { BehaviorSubject, EMPTY, map, type Observable, tap } from "rxjs";
+import { BehaviorSubject, EMPTY, ignoreElements, map, type Observable, tap } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { ALLOCATION_MS, PREFERENCE_MS } from "../../../../src/core/device/pluginDeadlines.ts";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { monotonicMs, podUid } from "../../../../src/core/ids.ts";
 import type { RegistryStep } from "../../../../src/core/pod/podRegistry.ts";
 import type { PreparationTask } from "../../../../src/core/pod/registryPreparation.ts";
 import { devicePreparations } from "../../../../src/pipelines/devices/devicePreparations.ts";
 import { PLUGIN_AWAY, type PodDevices } from "../../../../src/pipelines/devices/podDevices.ts";
-import { marbles, type Marbles } from "../../../support/marbles.ts";
+import { marbles, type Marbles, TEST_EPOCH_MS } from "../../../support/marbles.ts";
 import { podOf } from "../../../support/pods.ts";
 import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
 
@@ -20,11 +21,15 @@ const ALLOCATE: PreparationTask = {
   kind: "allocate",
   hardware: new Map([["main", { devices: new Map([[GPU, ["b"]]]) }]]),
 };
+const ALLOCATE_TWO: PreparationTask = {
+  kind: "allocate",
+  hardware: new Map([["main", { devices: new Map([GPU, "example.com/nic"].map((name) => [name, ["b"]])) }]]),
+};
 const stepOf = (task: PreparationTask | undefined): Pick<RegistryStep, "preparations"> => ({
   preparations: [{ uid, begin: task && { pod, task } }],
 });
 const AWAITED = { plugin: "example.com/gpu", until: monotonicMs(300_000) };
-const steps = { q: stepOf(ASK), p: stepOf(ALLOCATE), x: stepOf(undefined) };
+const steps = { q: stepOf(ASK), p: stepOf(ALLOCATE), r: stepOf(ALLOCATE_TWO), x: stepOf(undefined) };
 const outcomes = {
   a: { kind: "prepared", uid, task: ASK, outcome: { kind: "answered", ids: ["b"] } },
   p: { kind: "prepared", uid, task: ALLOCATE, outcome: { kind: "prepared" } },
@@ -113,6 +118,35 @@ describe("devicePreparations", () => {
       const kinds$ = outputs$.pipe(map(({ kind }) => kind));
       m.expectObservable(kinds$).toBe(expected, { e: "event", s: "status", p: "prepared" });
     }),
+  );
+
+  it.each([
+    ["choose", "q", 1, PREFERENCE_MS],
+    ["prepare devices", "p", 1, ALLOCATION_MS],
+    ["prepare devices of two resources", "r", 2, 2 * ALLOCATION_MS],
+  ])(
+    "says when a plugin that has to %s is given up, and names each resource once",
+    (_task, step, resources, limitMs) => {
+      marbles((m) => {
+        const source = `${step}`;
+        const never = " -";
+        const unsub = " 5001ms !";
+
+        const { outputs$ } = run(m, source, { prefer: () => m.cold(never), prepare: () => m.cold<never>(never) });
+        const messages: string[] = [];
+        const reports$ = outputs$.pipe(
+          tap((output) => {
+            if (output.kind === "event") messages.push(output.event.message);
+          }),
+          ignoreElements(),
+        );
+        m.expectObservable(reports$, unsub).toBe("");
+        m.flush();
+        const names = resources === 1 ? GPU : `${GPU}, example.com/nic`;
+        const until = new Date(TEST_EPOCH_MS + limitMs).toISOString().replace(".000Z", "Z");
+        expect(messages).toEqual([`Waiting for the device plugin of ${names}; rejected at ${until} at the latest`]);
+      })();
+    },
   );
 
   it(

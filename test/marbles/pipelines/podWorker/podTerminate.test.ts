@@ -67,6 +67,19 @@ describe("terminatePod", () => {
     check();
   });
 
+  it("records an event of each stop that failed, and tries again until it succeeds", () => {
+    let isBroken = true;
+    const { node, events, check } = podNode({ pods: [grace(1)], intercept: failing("StopContainer", () => isBroken) });
+    node.runFor(1_000);
+    node.dropPod("uid-1");
+    node.runFor(5_000);
+    expect(events.map(({ what }) => what).filter((what) => what.includes("FailedKillPod")).length).toBeGreaterThan(0);
+    isBroken = false;
+    node.runFor(60_000);
+    expect([node.running(), node.pods()]).toEqual([[], []]);
+    check();
+  });
+
   it("reports when a container that ignores the signal will be killed", () => {
     const pod = grace(20);
     const { node, check } = podNode({ pods: [pod], programs: () => ignoresTerm });

@@ -129,8 +129,9 @@ describe("devicePreparations", () => {
     (_task, step, resources, limitMs) => {
       marbles((m) => {
         const source = `${step}`;
-        const never = " -";
-        const unsub = " 5001ms !";
+        const never = "   -";
+        const unsub = "   5001ms !";
+        const expected = "-";
 
         const { outputs$ } = run(m, source, { prefer: () => m.cold(never), prepare: () => m.cold<never>(never) });
         const messages: string[] = [];
@@ -140,7 +141,7 @@ describe("devicePreparations", () => {
           }),
           ignoreElements(),
         );
-        m.expectObservable(reports$, unsub).toBe("");
+        m.expectObservable(reports$, unsub).toBe(expected);
         m.flush();
         const names = resources === 1 ? GPU : `${GPU}, example.com/nic`;
         const until = new Date(TEST_EPOCH_MS + limitMs).toISOString().replace(".000Z", "Z");

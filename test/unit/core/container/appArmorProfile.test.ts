@@ -61,6 +61,12 @@ describe("appArmorFault", () => {
     ],
     ["an annotation on a node without", { annotations: { [`${ANNOTATION}main`]: "runtime/default" } }, false, DISABLED],
     ["a profile on a node with", { spec: ofPod("RuntimeDefault") }, true, undefined],
+    [
+      "a named profile on a node with",
+      { spec: { containers: [ofContainer({ type: "Localhost", localhostProfile: "x" })] } },
+      true,
+      undefined,
+    ],
     ["a nameless profile", { annotations: { [`${ANNOTATION}main`]: "localhost/" } }, true, NAMELESS],
     [
       "a blank profile",

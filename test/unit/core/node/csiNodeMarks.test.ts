@@ -48,4 +48,10 @@ describe("csiNodePatch", () => {
       error: { message: `failed to parse node's "${IDS}" annotation value (${JSON.stringify(annotation)})` },
     });
   });
+
+  it("shows the beginning of an annotation that makes no sense", () => {
+    const patch = patchOf({ annotations: { [IDS]: "x".repeat(10_000) } }, [facts("a")]);
+    const shown = `failed to parse node's "${IDS}" annotation value ("${"x".repeat(256)}")`;
+    expect(patch).toMatchObject({ ok: false, error: { code: "InvalidArgument", message: shown } });
+  });
 });

@@ -76,8 +76,8 @@ describe("TLS names in OpenSSL's notation", () => {
   });
 
   it("convert key exchange groups", () => {
-    expect([opensslGroups([29, 23, 4588, 9999]), opensslGroups([]), opensslGroups([9999])]).toEqual([
-      "X25519:P-256:X25519MLKEM768",
+    expect([opensslGroups([29, 25, 24, 23, 4588, 9999]), opensslGroups([]), opensslGroups([9999])]).toEqual([
+      "X25519:P-521:P-384:P-256:X25519MLKEM768",
       "auto",
       "auto",
     ]);

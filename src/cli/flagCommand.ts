@@ -1,4 +1,4 @@
-/** A commander command made from a flag table: it collects the texts of each flag and writes the help by groups. */
+/** A commander command made from a flag table, which writes the help by groups. */
 import { Command, Option } from "commander";
 import { FLAG_GROUPS, type FlagSpec, valueName } from "./flagSpec.ts";
 
@@ -20,40 +20,22 @@ function describe(spec: FlagSpec): string {
 function optionOf(spec: FlagSpec, heading: string | undefined): Option {
   const short = spec.short === undefined ? "" : `-${spec.short}, `;
   const option = new Option(`${short}--${spec.name} ${valueName(spec)}`, describe(spec));
-  option.helpGroup(heading ?? `${spec.group}:`);
-  return option.argParser((text: string, previous: readonly string[] | undefined) => [...(previous ?? []), text]);
+  return option.helpGroup(heading ?? `${spec.group}:`);
 }
 
-/** A command with these flags; it neither exits nor prints. `heading` replaces those of the groups in its help. */
+/** Returns a command with these flags, for its help: nothing parses with it. `heading` replaces those of the groups in its help. */
 export function flagCommand(name: string, about: string, specs: readonly FlagSpec[], heading?: string): Command {
   const command = new Command(name);
-  command.description(about).usage("[flags]").exitOverride();
-  command.configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
+  command.description(about).usage("[flags]");
   command.configureHelp({
     helpWidth: HELP_WIDTH,
     minWidthToWrap: 20,
     // A switch takes a value only after `=`.
     optionTerm: (option) => option.flags.replace(/ \[(\w+)\]$/, "[=$1]"),
   });
-  command.helpCommand(false).action(() => undefined);
+  command.helpCommand(false);
   const inOrder = FLAG_GROUPS.flatMap((group) => specs.filter((spec) => spec.group === group));
   for (const spec of inOrder) command.addOption(optionOf(spec, heading));
   command.addHelpOption(new Option("-h, --help", "Print this help and exit").helpGroup(heading ?? "General:"));
   return command;
-}
-
-/** The texts given to each flag, by flag name, in the order of the (canonical) command line. */
-export function collectTexts(
-  command: Command,
-  canonical: readonly string[],
-  specs: readonly FlagSpec[],
-): ReadonlyMap<string, readonly string[]> {
-  command.parse([...canonical], { from: "user" });
-  const texts = new Map<string, readonly string[]>();
-  for (const spec of specs) {
-    const option = command.options.find(({ long }) => long === `--${spec.name}`);
-    const given = option === undefined ? undefined : command.getOptionValue(option.attributeName());
-    if (Array.isArray(given)) texts.set(spec.name, given.map(String));
-  }
-  return texts;
 }

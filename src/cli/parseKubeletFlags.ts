@@ -1,5 +1,4 @@
 /** Parses the command line of the daemon into typed flag values. */
-import { flagCommand, collectTexts } from "./flagCommand.ts";
 import type { FlagSpec } from "./flagSpec.ts";
 import { propertyOfFlag } from "./flags.ts";
 import { type FlagValue, parseFlagValue } from "./flagValues.ts";
@@ -30,11 +29,10 @@ export function parseFlags(
   listedBy = "rxlet --help",
 ): ParsedFlags {
   const line = readArguments(argv, specs, listedBy);
-  const texts = collectTexts(flagCommand("rxlet", "", specs), line.canonical, specs);
   const given: GivenFlag[] = [];
   const errors = [...line.errors];
   for (const spec of specs) {
-    const own = texts.get(spec.name);
+    const own = line.texts.get(spec.name);
     if (own === undefined) continue;
     const parsed = parseFlagValue(spec, own);
     if (parsed.ok) given.push({ spec, value: parsed.value });

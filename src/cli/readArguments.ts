@@ -1,15 +1,14 @@
 /**
  * Reads a command line in the dialect of upstream's flag library: `--flag value`, `--flag=value`, `--switch`,
- * `--switch=false`, `-v4`, underscores for dashes. The result is a line commander reads without ambiguity, plus
- * everything that is wrong with the given one.
+ * `--switch=false`, `-v4`, underscores for dashes. docs/decisions/0007-commander-for-help.md says why commander does not.
  */
 import { closestName } from "../core/config/closestName.ts";
 import { type FlagSpec, isSwitch, valueName } from "./flagSpec.ts";
 
 /** A command line taken apart. */
 export interface ReadArguments {
-  /** Known flags only, each as `--name=value`. */
-  readonly canonical: readonly string[];
+  /** The values of each known flag that is given, by its name, in the order of the line. */
+  readonly texts: ReadonlyMap<string, readonly string[]>;
   readonly positional: readonly string[];
   /** The arguments after `--`; undefined without it. They are positional, too. */
   readonly afterDashes: readonly string[] | undefined;
@@ -68,7 +67,12 @@ function unknownFlag(token: Token, specs: readonly FlagSpec[], listedBy: string)
 /** Takes a command line apart; never throws. `listedBy` is the command line that lists the flags. */
 export function readArguments(argv: readonly string[], specs: readonly FlagSpec[], listedBy: string): ReadArguments {
   const byName = new Map(specs.map((spec) => [spec.name, spec]));
-  const canonical: string[] = [];
+  const texts = new Map<string, string[]>();
+  const take = ({ name }: FlagSpec, text: string): void => {
+    const own = texts.get(name);
+    if (own === undefined) texts.set(name, [text]);
+    else own.push(text);
+  };
   const positional: string[] = [];
   const ignored: string[] = [];
   const errors: string[] = [];
@@ -100,15 +104,15 @@ export function readArguments(argv: readonly string[], specs: readonly FlagSpec[
       // Likely the value of the unknown flag; taking it for an argument would only add noise.
       if (token.value === undefined && next !== undefined && !next.startsWith("-")) index += 1;
     } else if (token.value !== undefined) {
-      canonical.push(`--${spec.name}=${token.value}`);
+      take(spec, token.value);
     } else if (isSwitch(spec)) {
-      canonical.push(`--${spec.name}=true`);
+      take(spec, "true");
     } else if (next === undefined) {
       errors.push(`${token.written}: needs a value: ${token.written} ${valueName(spec)}`);
     } else {
-      canonical.push(`--${spec.name}=${next}`);
+      take(spec, next);
       index += 1;
     }
   }
-  return { canonical, positional, afterDashes, help, ignored, errors };
+  return { texts, positional, afterDashes, help, ignored, errors };
 }

@@ -68,7 +68,7 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
     "CSIVolumeHealth MutableCSINodeAllocatableCount RecoverVolumeExpansionFailure VolumeLimitScaling",
   ],
   ["volumes are not mounted with SELinux labels yet", "SELinuxChangePolicy SELinuxMount SELinuxMountReadWriteOncePod"],
-  ["the volume kind gitRepo does not exist here", "GitRepoVolumeDriver"],
+  ["as upstream, it is locked, and volumes of kind gitRepo are refused", "GitRepoVolumeDriver"],
   ["pods on the node's network have the node's users", "UserNamespacesHostNetworkSupport"],
   ["tolerations support Exists and Equal", "TaintTolerationComparisonOperators"],
   ["requests to the API server are JSON", "ClientsAllowCBOR ClientsPreferCBOR"],

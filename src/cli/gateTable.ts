@@ -21,6 +21,7 @@ const UNLOCKED_GA: ReadonlySet<string> = new Set(["AllowServiceExternalIPs", "In
 const LOCKED_DEPRECATED: ReadonlySet<string> = new Set([
   "AggregatedDiscoveryRemoveBetaType",
   "AllowOverwriteTerminationGracePeriodSeconds",
+  "GitRepoVolumeDriver",
 ]);
 
 function gates(stage: GateStage, value: boolean, names: string): readonly (readonly [string, FeatureGate])[] {

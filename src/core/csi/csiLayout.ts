@@ -38,11 +38,10 @@ const refuse = (message: string): Result<never> =>
   err(kubeletError("Unimplemented", message, { reason: "FailedMount" }));
 
 /** Returns the layout; the driver's CSIDriver, or its absence, is known. */
-export function csiLayout(
-  pod: Pod,
-  { name, csi, readOnly, mountOptions = [] }: Origin,
-  node: Node,
-): Result<VolumeLayout> {
+export function csiLayout(pod: Pod, origin: Origin, node: Node): Result<VolumeLayout> {
+  const { csi, readOnly, mountOptions = [] } = origin;
+  // Names of migrated volumes may be paths of a cloud.
+  const name = escapePluginName(origin.name);
   const { driver, mode, known, source = {} } = csi;
   const isEphemeral = mode === "Ephemeral";
   const spec = known === undefined || known === "absent" ? undefined : known.spec;
@@ -96,6 +95,7 @@ interface Checked {
 
 function faultOf({ name, driver, handle, mode, spec }: Checked): string | undefined {
   if (!isPathSegment(driver)) return `CSI volume ${goQuote(name)} has no usable driver name`;
+  if (!isPathSegment(name)) return `CSI volume ${goQuote(name)} has no usable name`;
   if (handle === "") return "makeDeviceMountPath failed, CSIPersistentVolumeSource volume handle is empty";
   if (spec === undefined) {
     return mode === "Persistent"

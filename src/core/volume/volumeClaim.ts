@@ -6,6 +6,7 @@ import type { ApiObjects } from "../api/apiResources.ts";
 import type { Pod } from "../api.ts";
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
+import { isMigrated, migratedPersistent } from "../csi/migratedVolumes.ts";
 import type { CsiSource } from "./csiVolume.ts";
 import type { Volume, VolumeOrigin } from "./volumeLayout.ts";
 
@@ -37,7 +38,7 @@ export function claimOf(pod: Pod, { name, persistentVolumeClaim, ephemeral }: Vo
 
 /** Returns whether the volume's source must be looked up in the API server. */
 export const isLookedUp = (pod: Pod, volume: Volume): boolean =>
-  volume.csi !== undefined || claimOf(pod, volume) !== undefined;
+  volume.csi !== undefined || isMigrated(volume) || claimOf(pod, volume) !== undefined;
 
 /** Returns the name of the PersistentVolume that a claim is bound to. */
 export function boundVolumeName(pod: Pod, { isEphemeral }: ClaimReference, claim: Claim): Result<string> {
@@ -57,17 +58,16 @@ export function boundVolumeName(pod: Pod, { isEphemeral }: ClaimReference, claim
 }
 
 /** Returns the source of a PersistentVolume that is bound to this claim and has a file system. */
-export function originOf(volume: PersistentVolume, claim: Claim, readOnly: boolean): Result<VolumeOrigin> {
+export function originOf(found: PersistentVolume, claim: Claim, readOnly: boolean): Result<VolumeOrigin> {
+  const refused = bindingFault(found, claim);
+  if (refused !== undefined) return refuse(refused);
+  const migrated = migratedPersistent(found);
+  if (!migrated.ok) return migrated;
+  const volume = migrated.value;
   const { metadata = {}, spec = {} } = volume;
   const { name = "" } = metadata;
-  const { claimRef, hostPath, nfs, local, csi, accessModes, nodeAffinity, volumeMode = "Filesystem" } = spec;
+  const { hostPath, nfs, local, csi, accessModes, nodeAffinity, volumeMode = "Filesystem" } = spec;
   const nodeTerms = nodeAffinity?.required?.nodeSelectorTerms;
-  const [owner = "", uid = ""] = [claimRef?.uid, claim.metadata?.uid];
-  const found = `found PV object ${name} but`;
-  if (claimRef === undefined) {
-    return refuse(`${found} it has a nil pv.Spec.ClaimRef indicating it is not yet bound to the claim`);
-  }
-  if (owner !== uid) return refuse(`${found} its pv.Spec.ClaimRef.UID ${owner} does not point to claim.UID ${uid}`);
   if (volumeMode !== "Filesystem") return refuse(`volumeMode ${volumeMode} of PV object ${name} is not served`);
   return ok({
     name,
@@ -79,6 +79,15 @@ export function originOf(volume: PersistentVolume, claim: Claim, readOnly: boole
     mountOptions: mountOptionsOf(volume),
     readOnly,
   });
+}
+
+function bindingFault({ metadata = {}, spec = {} }: PersistentVolume, claim: Claim): string | undefined {
+  const [owner = "", uid = ""] = [spec.claimRef?.uid, claim.metadata?.uid];
+  const found = `found PV object ${metadata.name ?? ""} but`;
+  if (spec.claimRef === undefined) {
+    return `${found} it has a nil pv.Spec.ClaimRef indicating it is not yet bound to the claim`;
+  }
+  return owner === uid ? undefined : `${found} its pv.Spec.ClaimRef.UID ${owner} does not point to claim.UID ${uid}`;
 }
 
 type CsiSpec = NonNullable<NonNullable<PersistentVolume["spec"]>["csi"]>;

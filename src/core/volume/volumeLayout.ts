@@ -111,6 +111,7 @@ export const EMPTY_DIR_PLUGIN = "kubernetes.io/empty-dir";
 export const NFS_PLUGIN = "kubernetes.io/nfs";
 export const LOCAL_PLUGIN = "kubernetes.io/local-volume";
 const HOST_PATH_PLUGIN = "kubernetes.io/host-path";
+const GIT_REPO_PLUGIN = "kubernetes.io/git-repo";
 const LIMITS = { cpuCfsQuota: false, cpuCfsPeriodUs: 100_000, podPidsLimit: 0, memoryQos: undefined };
 
 /** Returns the key of a volume within its pod; volumes with equal keys share a directory. */
@@ -204,6 +205,21 @@ function content(pod: Pod, volume: Volume, kind: keyof typeof CONTENT_PLUGINS, n
     selinuxRelabel: true,
   };
 }
+
+/** Differs from upstream: the message does not advise to turn on a gate that is locked. */
+const GIT_REPO_FAULT = kubeletError(
+  "Unimplemented",
+  "git-repo volume plugin has been disabled: the feature gate GitRepoVolumeDriver is locked to false",
+);
+
+/** A volume that can never be set up. */
+const gitRepo = (pod: Pod, name: string, node: VolumeNode): VolumeLayout => ({
+  ...own(pod, name, GIT_REPO_PLUGIN, node),
+  fault: GIT_REPO_FAULT,
+  hasContent: false,
+  isReadOnly: false,
+  selinuxRelabel: true,
+});
 
 /** The source of a volume, after its claim is resolved; PersistentVolumes and pods share the fields. */
 export interface VolumeOrigin {
@@ -309,6 +325,7 @@ export function layoutOf(pod: Pod, volume: Volume, node: VolumeNode): Result<Vol
     const made = { name: volume.name, plugin: "kubernetes.io/image", path: "", isOwnDirectory: false };
     return ok({ ...made, hasContent: false, isReadOnly: true, selinuxRelabel: true, image: { reference, pullPolicy } });
   }
+  if (volume.gitRepo !== undefined) return ok(gitRepo(pod, volume.name, node));
   const found = layoutOfOrigin(pod, volume, node);
   return found === undefined ? notServed(volume.name, `${kind || "no source"} is not served`) : ok(found);
 }

@@ -4,6 +4,7 @@
  */
 import { distinctUntilChanged, map, type Observable, of, startWith, switchMap, timeout } from "rxjs";
 import type { Pod } from "../../core/api.ts";
+import { migratedInline } from "../../core/csi/migratedVolumes.ts";
 import { ok, type Result } from "../../core/result.ts";
 import type { CsiOrigin } from "../../core/volume/csiVolume.ts";
 import { claimOf } from "../../core/volume/volumeClaim.ts";
@@ -27,6 +28,8 @@ export function followOrigin(pod: Pod, volume: Volume, deps: VolumeOriginDeps): 
       switchMap((found) => (found.ok ? withDriver(found.value, deps) : of(found))),
     );
   }
+  const migrated = migratedInline(volume, pod.metadata.namespace);
+  if (migrated !== undefined) return migrated.ok ? withDriver(migrated.value, deps) : of(migrated);
   const { name, csi } = volume;
   if (csi === undefined) return withDriver({ name }, deps);
   const { driver, ...source } = csi;

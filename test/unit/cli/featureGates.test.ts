@@ -45,11 +45,18 @@ describe("resolveFeatureGates", () => {
 
   it("refuses unknown gates and changed locked ones, all at once", () => {
     expect(
-      resolveFeatureGates({ EventedPleg: true, Fourth: true, NodeSwap: false, SidecarContainers: true }).problems,
+      resolveFeatureGates({
+        EventedPleg: true,
+        Fourth: true,
+        NodeSwap: false,
+        SidecarContainers: true,
+        GitRepoVolumeDriver: true,
+      }).problems,
     ).toEqual([
       { gate: "EventedPleg", reason: "unknown feature gate; did you mean EventedPLEG?" },
       { gate: "Fourth", reason: "unknown feature gate" },
       { gate: "NodeSwap", reason: "cannot be false: it is locked to true" },
+      { gate: "GitRepoVolumeDriver", reason: "cannot be true: it is locked to false" },
     ]);
   });
 
@@ -61,9 +68,9 @@ describe("resolveFeatureGates", () => {
   });
 
   it("notes gates that will be removed", () => {
-    expect(resolveFeatureGates({ NodeSwap: true, GitRepoVolumeDriver: true, EventedPLEG: true }).warnings).toEqual([
+    expect(resolveFeatureGates({ NodeSwap: true, KMSv1: true, EventedPLEG: true }).warnings).toEqual([
       "the feature gate NodeSwap is GA and will be removed in a later release",
-      "the feature gate GitRepoVolumeDriver is deprecated and will be removed in a later release",
+      "the feature gate KMSv1 is deprecated and will be removed in a later release",
     ]);
   });
 });

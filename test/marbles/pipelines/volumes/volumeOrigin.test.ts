@@ -58,6 +58,30 @@ describe("the origin of a CSI volume in the pod", () => {
       m.expectObservable(follow(m, INLINE)).toBe(expected, ORIGINS);
     })());
 
+  it("follows the driver that replaces the kind of a cloud", () =>
+    marbles((m) => {
+      const drivers = "   n";
+      const unsub = "     -!";
+      const expected = "  m";
+      const source = { volumeHandle: "h", volumeAttributes: {}, accessModes: ["ReadWriteOnce"] };
+      const driver = { driver: "cinder.csi.openstack.org", mode: "Persistent", source, known: "absent" };
+      const origin = { name: "cinder.csi.openstack.org-h", csi: driver };
+
+      const followed$ = follow(m, { name: "v", cinder: { volumeID: "h" } }, m.hot(drivers, DRIVERS));
+      m.expectObservable(followed$, unsub).toBe(expected, { m: origin });
+    })());
+
+  it("reports why such a volume cannot be translated", () =>
+    marbles((m) => {
+      const expected = "(e|)";
+      const why =
+        "failed to translate in-tree pv to CSI: failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (aws://z/x)";
+
+      m.expectObservable(follow(m, { name: "v", awsElasticBlockStore: { volumeID: "aws://z/x" } })).toBe(expected, {
+        e: why,
+      });
+    })());
+
   it("is its name only for a volume without a driver", () =>
     marbles((m) => {
       const expected = "(n|)";

@@ -36,6 +36,15 @@ describe("the layout of a persistent CSI volume", () => {
       `/k/plugins/kubernetes.io/csi/d/${sha256("h")}/globalmount`,
     );
   });
+  it("has a directory whose name has no slash, as upstream", () => {
+    const known: CsiOrigin["known"] = { metadata: { name: "d" }, spec: {} };
+    const csi: CsiOrigin = { driver: "d", mode: "Persistent", source: { volumeHandle: "h" }, known };
+    const layoutOf = (name: string) => csiLayout(podOf({ uid: "u" }), { name, csi }, node);
+    expect(layoutOf("/disks/d")).toMatchObject({
+      value: { name: "~disks~d", path: "/k/pods/u/volumes/kubernetes.io~csi/~disks~d/mount" },
+    });
+    expect(layoutOf("..")).toMatchObject({ error: { message: 'CSI volume ".." has no usable name' } });
+  });
   it("has upstream's names of the attachment", () => {
     expect(csiOf({}).attachment).toEqual({
       volumeName: "kubernetes.io/csi/d^h",

@@ -105,6 +105,28 @@ describe("originOf", () => {
     });
   });
 
+  it("is the CSI volume that replaces a kind of a cloud", () => {
+    const spec = { claimRef: { uid: "c1" }, cinder: { volumeID: "h" }, accessModes: ["ReadWriteOnce"] };
+    expect(
+      originOf({ metadata: { name: "pv1", labels: { "topology.kubernetes.io/zone": "a" } }, spec }, bound, true),
+    ).toEqual({
+      ok: true,
+      value: {
+        name: "pv1",
+        csi: {
+          driver: "cinder.csi.openstack.org",
+          mode: "Persistent",
+          source: { volumeHandle: "h", volumeAttributes: {}, accessModes: ["ReadWriteOnce"] },
+        },
+        nodeTerms: [
+          { matchExpressions: [{ key: "topology.cinder.csi.openstack.org/zone", operator: "In", values: ["a"] }] },
+        ],
+        mountOptions: [],
+        readOnly: true,
+      },
+    });
+  });
+
   it("prefers the mount options of the deprecated annotation", () => {
     const annotations = { "volume.beta.kubernetes.io/mount-options": "hard,,nolock" };
     const annotated = { ...volume, metadata: { ...volume.metadata, annotations } };

@@ -200,8 +200,13 @@ describe("layoutOf", () => {
       {},
       "medium HugePages-2Mi: hugePages storage requested, but there is no resource request for huge pages",
     ],
+    [
+      { gitRepo: { repository: "r" } },
+      {},
+      "git-repo volume plugin has been disabled: the feature gate GitRepoVolumeDriver is locked to false",
+    ],
   ])("has an error to report on each attempt: %j", (volume, spec, message) => {
-    expect(layout(volume, spec)).toMatchObject({ ok: true, value: { fault: { reason: "FailedMount", message } } });
+    expect(layout(volume, spec)).toMatchObject({ ok: true, value: { fault: { message } } });
   });
 
   it.each<[Omit<Volume, "name">, Partial<PodSpec>, string]>([

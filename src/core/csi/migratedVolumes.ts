@@ -60,19 +60,31 @@ const once = ({ volume }: Place): Pick<CsiSource, "accessModes"> =>
 const onceOrReadOnly = ({ volume }: Place, readOnly: boolean | undefined): Pick<CsiSource, "accessModes"> =>
   volume === undefined ? { accessModes: [readOnly === true ? "ReadOnlyMany" : "ReadWriteOnce"] } : {};
 
+const EBS_URL = "aws://";
+
+/** Returns the last part of aws://ZONE/HANDLE; undefined for a plain handle. Linear, unlike an expression. */
+function handleOfUrl(volumeID: string): string | undefined {
+  if (!volumeID.startsWith(EBS_URL)) return undefined;
+  let start = volumeID.indexOf("/", EBS_URL.length);
+  if (start < 0) return "";
+  let end = volumeID.length;
+  while (start < end && volumeID[start] === "/") start += 1;
+  while (end > start && volumeID[end - 1] === "/") end -= 1;
+  return volumeID.slice(start, end);
+}
+
 const EBS: Migration = {
   driver: "ebs.csi.aws.com",
   topology: { zone: "topology.ebs.csi.aws.com/zone" },
   migrate({ awsElasticBlockStore: source }, place) {
     if (source === undefined) return undefined;
     const { volumeID, partition = 0 } = source;
-    const [, path] = /^aws:\/\/[^/]*(.*)$/.exec(volumeID) ?? [];
-    const handle = path === undefined ? volumeID : path.replace(/^\/+|\/+$/g, "");
-    if (path !== undefined && !/^vol-[^/]*$/.test(handle)) {
+    const named = handleOfUrl(volumeID);
+    if (named !== undefined && !/^vol-[^/]*$/.test(named)) {
       return refuse(`failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (${volumeID})`);
     }
     const volumeAttributes = { partition: String(partition) };
-    return migrated({ volumeHandle: handle, ...basic(source), volumeAttributes, ...once(place) });
+    return migrated({ volumeHandle: named ?? volumeID, ...basic(source), volumeAttributes, ...once(place) });
   },
 };
 
@@ -143,12 +155,11 @@ const AZURE_FILE: Migration = {
   migrate({ azureFile: source }, { name, volume, namespace }) {
     if (source === undefined) return undefined;
     const { secretName, shareName } = source;
-    const [, account = secretName] = /azure-storage-account-(.+)-secret/.exec(secretName) ?? [];
     const group = volume?.metadata?.annotations?.["kubernetes.io/azure-file-resource-group"] ?? "";
     const claimed = source.secretNamespace ?? volume?.spec?.claimRef?.namespace ?? "";
     const owner = volume === undefined ? namespace || "default" : claimed;
     if (owner === "") return refuse("could not find a secret namespace in PersistentVolumeSource or ClaimRef");
-    const volumeHandle = [group, account, shareName, name, owner].join("#");
+    const volumeHandle = [group, storageAccount(secretName), shareName, name, owner].join("#");
     return migrated(
       {
         volumeHandle,
@@ -161,6 +172,14 @@ const AZURE_FILE: Migration = {
     );
   },
 };
+
+/** Returns the account that the driver's name of a secret contains, or else the name. Linear, unlike an expression. */
+function storageAccount(secretName: string): string {
+  const [prefix, suffix] = ["azure-storage-account-", "-secret"];
+  const start = secretName.indexOf(prefix) + prefix.length;
+  const end = secretName.lastIndexOf(suffix);
+  return start >= prefix.length && end > start ? secretName.slice(start, end) : secretName;
+}
 
 const CINDER: Migration = {
   driver: "cinder.csi.openstack.org",

@@ -13,6 +13,37 @@ const failed = (why: string) => ({ ok: false, error: { message: `failed to trans
 const DISK = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/d";
 const SECRET = { name: "azure-storage-account-a-secret", namespace: "demo" };
 
+it.each([
+  ["aws:///vol-1", "vol-1"],
+  ["aws://zone//vol-1//", "vol-1"],
+  ["aws://zone/", "aws://zone/"],
+])("reads the handle of the EBS volume %s", (volumeID, handle) => {
+  const found = inline({ awsElasticBlockStore: { volumeID } });
+  const volumeHandle = found?.ok === true ? found.value.csi?.source?.volumeHandle : volumeID;
+  expect(volumeHandle).toBe(handle);
+});
+
+it.each([
+  ["azure-storage-account-a-secret", "a"],
+  ["azure-storage-account-a-secret-secret", "a-secret"],
+  ["x-azure-storage-account-a-secrets", "a"],
+  ["azure-storage-account--secret", "azure-storage-account--secret"],
+  ["-secret-azure-storage-account-a", "-secret-azure-storage-account-a"],
+  ["other", "other"],
+])("reads the storage account of the secret %s", (secretName, account) => {
+  const found = inline({ azureFile: { secretName, shareName: "s" } });
+  expect(found).toMatchObject({ value: { name: `#${account}#s#v#demo` } });
+});
+
+it("translates hostile names of a MiB each in linear time", () => {
+  const slashes = `aws://a/vol-1${"/".repeat(2 ** 20)}x`;
+  expect(inline({ awsElasticBlockStore: { volumeID: slashes } })?.ok).toBe(false);
+  const secretName = "azure-storage-account-".repeat(2 ** 15);
+  expect(inline({ azureFile: { secretName, shareName: "s" } })).toMatchObject({
+    value: { name: `#${secretName}#s#v#demo` },
+  });
+});
+
 describe("a migrated volume of a pod", () => {
   it.each<[Omit<Volume, "name">, string, string, object]>([
     [

@@ -1,7 +1,6 @@
 /** A registry of pods that receives one input after the other, with admission as on a node. */
 import { type AdmissionInput, admitPod } from "../../src/core/admission/admit.ts";
-import type { AllocationRecord } from "../../src/core/allocation/allocationFile.ts";
-import { allocationOf } from "../../src/core/allocation/podAllocation.ts";
+import { type AllocationRecord, allocationRecord } from "../../src/core/allocation/allocationFile.ts";
 import type { Pod, PodSpec } from "../../src/core/api.ts";
 import { monotonicMs, podUid } from "../../src/core/ids.ts";
 import { NO_PRESSURE } from "../../src/core/node/nodeFacts.ts";
@@ -67,7 +66,7 @@ export const restored = (...pods: readonly Pod[]): RegistryInput => ({
   allocations: new Map(
     pods.map((pod): [ReturnType<typeof podUid>, AllocationRecord] => [
       podUid(pod.metadata.uid),
-      { allocation: allocationOf(pod), resizing: false },
+      allocationRecord(pod, { resizing: false }),
     ]),
   ),
 });

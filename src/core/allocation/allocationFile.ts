@@ -6,16 +6,32 @@
 import { isJsonObject, parseJson } from "../json.ts";
 import { decodeHardware, encodeHardware } from "../topology/hardwareFile.ts";
 import type { PodHardware } from "../topology/hardware.ts";
-import { type PodAllocation, type Requirements, unknownAllocation } from "./podAllocation.ts";
+import type { Pod } from "../api.ts";
+import { podRequests } from "../resources/podResources.ts";
+import { resourceAmounts, type ResourceAmounts } from "../resources/resourceList.ts";
+import { allocationOf, type PodAllocation, type Requirements, unknownAllocation } from "./podAllocation.ts";
 
 /** The checkpoint of one pod. */
 export interface AllocationRecord {
   readonly allocation: PodAllocation;
+  /** Requests of the whole pod, with its overhead: containers alone do not say which of them run at the same time. */
+  readonly requests?: ResourceAmounts | undefined;
   /** A resize is in progress: only the runtime knows its containers' sizes. */
   readonly resizing: boolean;
   /** undefined: no container has hardware of its own. */
   readonly hardware?: PodHardware | undefined;
 }
+
+/** Returns the record of a pod. */
+export const allocationRecord = (
+  pod: Pod,
+  { resizing, hardware }: Pick<AllocationRecord, "resizing" | "hardware">,
+): AllocationRecord => ({
+  allocation: allocationOf(pod),
+  requests: resourceAmounts(podRequests(pod)),
+  resizing,
+  hardware,
+});
 
 /** Returns the container sizes of a restored pod, as far as the checkpoint contains them. */
 export const restoredSize = ({ allocation, resizing }: AllocationRecord): PodAllocation =>
@@ -35,12 +51,13 @@ export function decodeAllocation(text: string): AllocationRecord | undefined {
   const document = parseJson(text);
   if (!isJsonObject(document) || document["version"] !== VERSION || !isAllocation(document["allocation"]))
     return undefined;
-  const { allocation, resizing } = document;
+  const { allocation, requests, resizing } = document;
   const hardware = decodeHardware(document["hardware"]);
-  return typeof resizing === "boolean" && hardware !== "damaged" ? { allocation, resizing, hardware } : undefined;
+  if (typeof resizing !== "boolean" || hardware === "damaged" || !isAmounts(requests)) return undefined;
+  return { allocation, requests, resizing, hardware };
 }
 
-const isAmounts = (value: unknown): boolean =>
+const isAmounts = (value: unknown): value is ResourceAmounts | undefined =>
   value === undefined || (isJsonObject(value) && Object.values(value).every((each) => typeof each === "string"));
 
 const isRequirements = (value: unknown): value is Requirements =>

@@ -5,9 +5,15 @@
  */
 import type { TakenResources } from "../admission/resourceDecision.ts";
 import type { Pod } from "../api.ts";
-import { formatQuantity, subtractQuantity } from "../quantity.ts";
+import { subtractQuantity } from "../quantity.ts";
 import { podRequests } from "../resources/podResources.ts";
-import { addResources, maxResources, parseResourceList, type ResourceList } from "../resources/resourceList.ts";
+import {
+  addResources,
+  maxResources,
+  parseResourceList,
+  resourceAmounts,
+  type ResourceList,
+} from "../resources/resourceList.ts";
 
 /** The resources of a pod that keeps running. */
 export type GrantedResources = TakenResources & { readonly granted: Pod; readonly held: Pod };
@@ -36,6 +42,5 @@ function holding(pod: Pod, requests: ResourceList): Pod {
     }),
   );
   const overhead = addResources(parseResourceList(pod.spec.overhead), missing);
-  const amounts = Object.fromEntries([...overhead].map(([name, amount]) => [name, formatQuantity(amount)]));
-  return { ...pod, spec: { ...pod.spec, overhead: amounts } };
+  return { ...pod, spec: { ...pod.spec, overhead: resourceAmounts(overhead) } };
 }

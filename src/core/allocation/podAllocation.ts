@@ -131,16 +131,24 @@ export function withAllocation(pod: Pod, allocation: PodAllocation): Pod {
 /** Priority class system-node-critical: a pod that its source may still name must not be preempted. */
 const UNTOUCHABLE_PRIORITY = 2_000_001_000;
 
-/** Returns a minimal pod for one that runs before any source has named it, so that its resources count. */
+/**
+ * Returns a minimal pod for one that runs before any source has named it, so that its resources count. Without known
+ * requests, as in checkpoints of earlier versions, init containers count like regular ones.
+ */
 export const unclaimedPod = (
   { podUid, name, namespace }: { readonly podUid: string; readonly name: string; readonly namespace: string },
   { pod, containers }: PodAllocation,
+  requests?: Requirements["requests"],
 ): Pod => ({
   metadata: { uid: podUid, name, namespace },
   spec: {
     priority: UNTOUCHABLE_PRIORITY,
-    containers: Object.entries(containers).map(([container, resources]) => ({ name: container, resources })),
-    ...(pod === undefined ? {} : { resources: pod }),
+    ...(requests === undefined
+      ? {
+          containers: Object.entries(containers).map(([container, resources]) => ({ name: container, resources })),
+          ...(pod === undefined ? {} : { resources: pod }),
+        }
+      : { containers: [{ name, resources: { requests } }] }),
   },
 });
 

@@ -148,7 +148,10 @@ function withStartAgain(
   return { ...status, lastState: status.state ?? {}, state: { waiting: { reason: "ContainerCreating" } } };
 }
 
-/** Reports a container that should run but could not be started as waiting, with the reason of the failure. */
+/**
+ * Reports a container that should run but could not be started as waiting, with the reason of the failure. Differs from
+ * upstream: a failure before the end of a stopped pod does not replace that end when the container is removed.
+ */
 function withFailure(
   input: ContainerStatusesInput,
   spec: Container,
@@ -158,8 +161,9 @@ function withFailure(
   const { pod, runtime, failures } = input;
   const newest = newestContainer(runtime, spec.name);
   const isDone = kind === "init" && !isSidecar(spec) && newest?.state === "exited" && newest.exitCode === 0;
+  const isOver = input.terminal && newest === undefined && status.state?.terminated !== undefined;
   const failure = failures.get(spec.name);
-  if (isDone || failure === undefined || !shouldContainerBeRestarted(spec, pod, runtime)) return status;
+  if (isOver || isDone || failure === undefined || !shouldContainerBeRestarted(spec, pod, runtime)) return status;
   const { reason, message } = failure;
   return {
     ...status,

@@ -95,9 +95,9 @@ export class RestoredPods {
   }
 
   #resources(known: ListedPod, record: PodRecord | undefined): TakenResources | undefined {
-    const allocation = this.#allocations.get(known.podUid)?.allocation;
-    if (allocation === undefined || !known.running) return undefined;
-    const resources = takenResources(unclaimedPod(known, allocation), undefined);
+    const restored = this.#allocations.get(known.podUid);
+    if (restored === undefined || !known.running) return undefined;
+    const resources = takenResources(unclaimedPod(known, restored.allocation, restored.requests), undefined);
     // A source may still claim it, even one that has reported.
     if (record === undefined) return leavingResources(resources, this.#isSettled ? undefined : this.#unclaimed);
     if (record.state === "waiting") return resources;

@@ -13,7 +13,13 @@ import {
   quantityValue,
   subtractQuantity,
 } from "../quantity.ts";
-import { type ResourceAmounts, type ResourceList, addResources, parseResourceList } from "./resourceList.ts";
+import {
+  type ResourceAmounts,
+  type ResourceList,
+  addResources,
+  parseResourceList,
+  resourceAmounts,
+} from "./resourceList.ts";
 
 /** The inputs of allocatable; amounts are Kubernetes quantities. */
 export interface NodeReservations {
@@ -105,5 +111,5 @@ export function nodeAllocatable(node: NodeReservations): ResourceAmounts {
     eviction,
     ...hugepages.map(([, pages]): ResourceList => new Map([["memory", pages]])),
   ]);
-  return Object.fromEntries([...allocatable].map(([name, amount]) => [name, formatQuantity(amount)]));
+  return resourceAmounts(allocatable);
 }

@@ -3,6 +3,7 @@ import {
   type Quantity,
   addQuantity,
   compareQuantity,
+  formatQuantity,
   parseQuantity,
   quantityMilli,
   quantityValue,
@@ -23,6 +24,10 @@ export function parseResourceList(amounts: ResourceAmounts | undefined): Resourc
   }
   return list;
 }
+
+/** Returns the wire form. */
+export const resourceAmounts = (list: ResourceList): ResourceAmounts =>
+  Object.fromEntries([...list].map(([name, amount]) => [name, formatQuantity(amount)]));
 
 function combine(a: ResourceList, b: ResourceList, both: (x: Quantity, y: Quantity) => Quantity): ResourceList {
   const list = new Map(a);

@@ -4,7 +4,7 @@
  */
 import { catchError, concat, defer, EMPTY, filter, ignoreElements, type Observable, of, repeat, tap } from "rxjs";
 import { sizesOf } from "../../core/allocation/actualSizes.ts";
-import { encodeAllocation } from "../../core/allocation/allocationFile.ts";
+import { allocationRecord, encodeAllocation } from "../../core/allocation/allocationFile.ts";
 import {
   allocationOf,
   followingSpec,
@@ -45,7 +45,7 @@ export function isAllocationKept({ memory }: PodContext): boolean {
   const { allocated, hardware, resizing, file, checkpoint } = memory.allocation;
   if (allocated === undefined) return true;
   if (resizing.value !== undefined || file.running > 0) return false;
-  return checkpoint === encodeAllocation({ allocation: allocationOf(allocated), resizing: false, hardware });
+  return checkpoint === encodeAllocation(allocationRecord(allocated, { resizing: false, hardware }));
 }
 
 /**
@@ -69,11 +69,8 @@ export function keepAllocation(context: PodContext): Observable<RoundOutput> {
     const pod = memory.allocation.allocated;
     if (pod === undefined) return EMPTY;
     const isResizing = memory.allocation.resizing.value !== undefined;
-    const text = encodeAllocation({
-      allocation: allocationOf(pod),
-      resizing: isResizing,
-      hardware: memory.allocation.hardware,
-    });
+    const { hardware } = memory.allocation;
+    const text = encodeAllocation(allocationRecord(pod, { resizing: isResizing, hardware }));
     return concat(
       text === memory.allocation.checkpoint ? EMPTY : write(text),
       defer(() => {

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { decodeAllocation, encodeAllocation, restoredSize } from "../../../../src/core/allocation/allocationFile.ts";
+import {
+  allocationRecord,
+  decodeAllocation,
+  encodeAllocation,
+  restoredSize,
+} from "../../../../src/core/allocation/allocationFile.ts";
 import {
   allocationOf,
   followingSpec,
@@ -106,9 +111,28 @@ describe("the allocation checkpoint", () => {
   const allocation = { pod: cpu("3"), containers: { web: cpu("1") } };
 
   it("parses what was written", () => {
-    const record = { allocation, resizing: false };
+    const record = { allocation, requests: { cpu: "3", memory: "1Gi" }, resizing: false };
     expect(decodeAllocation(encodeAllocation(record))).toEqual(record);
     expect(restoredSize(record)).toEqual(allocation);
+  });
+
+  it("contains the requests of the whole pod", () => {
+    const staged = pod({
+      initContainers: [container("setup", { resources: cpu("2") }), sidecar("proxy", { resources: cpu("1") })],
+      containers: [container("web", { resources: cpu("1500m") })],
+      overhead: { cpu: "250m" },
+    });
+    expect(allocationRecord(staged, { resizing: true })).toEqual({
+      allocation: allocationOf(staged),
+      requests: { cpu: "2750m" },
+      resizing: true,
+      hardware: undefined,
+    });
+  });
+
+  it("of an earlier version has none", () => {
+    const record = { allocation, resizing: false };
+    expect(decodeAllocation(encodeAllocation(record))).toEqual(record);
   });
 
   it("contains no container sizes when it was written during a resize", () => {
@@ -122,6 +146,7 @@ describe("the allocation checkpoint", () => {
     ["no allocation", '{"version":1,"resizing":false}'],
     ["a number for an amount", '{"version":1,"allocation":{"containers":{"a":{"limits":{"cpu":1}}}},"resizing":false}'],
     ["a list of containers", '{"version":1,"allocation":{"containers":[{}]},"resizing":false}'],
+    ["a list of requests", '{"version":1,"allocation":{"containers":{}},"requests":[],"resizing":false}'],
     ["no word of a resize", '{"version":1,"allocation":{"containers":{}}}'],
   ])("is rejected with %s", (_title, text) => {
     expect(decodeAllocation(text)).toBeUndefined();

@@ -336,6 +336,14 @@ describe("resources after a restart of the kubelet", () => {
     expect(node.send(overdue(undefined, "criticalPods")).states()).toBe("new:rejected critical:syncing");
   });
 
+  it("are those of a running pod as a whole: its init container has ended", () => {
+    const resources = { requests: { cpu: "2" } };
+    const staged = sizedPod("old", "2", { initContainers: [{ name: "setup", image: "setup", resources }] });
+    const node = registryNode().runs(staged).send(restored(staged), add("new", "2"));
+    expect(node.states()).toBe("new:syncing");
+    expect(registryNode().runs(staged).send(restored(staged), add("new", "3")).behind("new")).toEqual(["old"]);
+  });
+
   it("are due for other pods after the time that sources and runtime get", () => {
     const node = registryNode().at(500).runs(old).send(restored(old));
     expect(node.registry.unclaimed).toEqual({

@@ -779,6 +779,27 @@ describe("phase, reason and message", () => {
     const exitCode = status?.state?.terminated?.exitCode;
     expect({ phase, exitCode, restartCount: status?.restartCount }).toEqual(expected);
   });
+  it.each<[string, boolean, object]>([
+    ["stays when the pod has stopped", true, { phase: "Succeeded", terminated: 0, waiting: undefined }],
+    [
+      "gives way while it may start again",
+      false,
+      { phase: "Running", terminated: undefined, waiting: "RunContainerError" },
+    ],
+  ])("the end of a removed instance whose start had failed at first %s", (_, terminal, expected) => {
+    const failures = new Map([["web", kubeletError("Unknown", "lost", { reason: "RunContainerError" })]]);
+    const ended = statusOf({ runtime: runtime([exited("web", 0)]), terminal });
+    const removed = statusOf({
+      runtime: runtime([]),
+      terminal,
+      failures,
+      previous: ended,
+      override: terminal ? evicted : undefined,
+    });
+    const { phase, containerStatuses } = removed;
+    const { terminated, waiting } = containerStatuses?.[0]?.state ?? {};
+    expect({ phase, terminated: terminated?.exitCode, waiting: waiting?.reason }).toEqual(expected);
+  });
   it("a decision without a phase only explains", () => {
     const override = { reason: "Waiting", message: "for volumes" };
     expect(said(statusOf({ runtime: runtime([]), override }))).toEqual({ phase: "Pending", ...override });

@@ -69,12 +69,18 @@ const isDisruptedHere = ({ conditions = [] }: PodStatus): boolean =>
     ({ type, status, reason }) => type === "DisruptionTarget" && status === "True" && reason === "TerminationByKubelet",
   );
 
-/** Whether all init containers but sidecars have completed: without them no pod succeeds. */
+/**
+ * Whether all init containers but sidecars have completed once: without them no pod succeeds. A new sandbox repeats them;
+ * as upstream, the pod may end meanwhile, and counts as succeeded by its regular containers of before.
+ */
 const isInitialized = ({ initContainers = [] }: PodSpec, { initContainerStatuses = [] }: PodStatus): boolean =>
   initContainers.every(
     (container) =>
       isSidecar(container) ||
-      initContainerStatuses.some(({ name, state }) => name === container.name && state?.terminated?.exitCode === 0),
+      initContainerStatuses.some(
+        ({ name, state, lastState }) =>
+          name === container.name && [state, lastState].some((each) => each?.terminated?.exitCode === 0),
+      ),
   );
 
 const TRIED: ReadonlySet<string | undefined> = new Set([

@@ -12,7 +12,7 @@ export interface EvictablePod {
   readonly priority: number;
   readonly memoryRequestBytes: number;
   readonly storageRequestBytes: number;
-  /** The request for memory has changed, so the size in force is not known. */
+  /** The request for memory has changed since any kubelet saw the pod, so the size in force is not known. */
   readonly isResized: boolean;
   /** Time since which this kubelet reports the pod as Running; undefined while it does not. */
   readonly runningSinceMs: number | undefined;
@@ -25,9 +25,14 @@ const requestOf = (pod: Pod, resource: "memory" | "ephemeral-storage"): number =
 
 export const isProtected = ({ isStatic, priority }: EvictablePod): boolean => isStatic || priority >= CRITICAL;
 
-/** Creates the pods of a kubelet, which knows none at its start. Bound: the pods that this kubelet has seen. */
+/**
+ * Creates the pods of a kubelet, which knows none at its start. It restores allocated sizes from their checkpoints, so a
+ * pending resize outlives a restart. Bound: the pods of a run.
+ */
 export function createEvictablePods() {
   const pods = new Map<string, EvictablePod>();
+  /** The pods of earlier kubelets. */
+  const earlier = new Map<string, EvictablePod>();
   const change = (uid: string, more: Partial<EvictablePod>): void => {
     const known = pods.get(uid);
     if (known !== undefined) pods.set(uid, { ...known, ...more });
@@ -36,7 +41,10 @@ export function createEvictablePods() {
   const leave = (uid: string): void => change(uid, { isLeaving: true });
   return {
     get: (uid: string): EvictablePod | undefined => pods.get(uid),
-    clear: () => pods.clear(),
+    clear(): void {
+      for (const [uid, pod] of pods) earlier.set(uid, pod);
+      pods.clear();
+    },
     leave,
     /** Returns the pods that may be evicted, by UID. */
     candidates: (): readonly (readonly [uid: string, pod: EvictablePod])[] =>
@@ -46,6 +54,7 @@ export function createEvictablePods() {
       for (const pod of news) {
         const { uid, name, deletionTimestamp } = pod.metadata;
         const before = pods.get(uid);
+        const sized = before ?? earlier.get(uid);
         const memoryRequestBytes = requestOf(pod, "memory");
         pods.set(uid, {
           name,
@@ -55,7 +64,7 @@ export function createEvictablePods() {
           priority: pod.spec.priority ?? 0,
           memoryRequestBytes,
           storageRequestBytes: requestOf(pod, "ephemeral-storage"),
-          isResized: before !== undefined && (before.isResized || before.memoryRequestBytes !== memoryRequestBytes),
+          isResized: sized !== undefined && (sized.isResized || sized.memoryRequestBytes !== memoryRequestBytes),
           runningSinceMs: before?.runningSinceMs,
         });
       }

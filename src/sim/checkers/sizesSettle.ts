@@ -1,14 +1,15 @@
 /**
  * Resized pods have settled when their allocated resources are in force and match the spec, unless the spec does not
- * fit the node; and the sum of all allocations never exceeds the node.
+ * fit the node, or a memory limit cannot shrink because more is in use; and the sum of all allocations never exceeds the
+ * node.
  */
 import type { Pod } from "../../core/api.ts";
 import { sameRequirements } from "../../core/allocation/podAllocation.ts";
-import { podContainers, podContainerStatuses } from "../../core/pod/containers.ts";
+import { findContainer, podContainers, podContainerStatuses } from "../../core/pod/containers.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import { milliCpuToQuotaUs, milliCpuToShares } from "../../core/resources/cgroupMath.ts";
 import { podCgroupName, podCgroupResources, type CgroupLimits } from "../../core/resources/podCgroup.ts";
-import { podRequests } from "../../core/resources/podResources.ts";
+import { podLimits, podRequests } from "../../core/resources/podResources.ts";
 import {
   parseResourceList,
   type ResourceList,
@@ -26,6 +27,7 @@ export interface SizedNode extends Pick<SimNode, "pods"> {
   >;
   readonly runtime: Pick<SimNode["runtime"], "sandboxes" | "containers">;
   readonly cgroups: Pick<SimNode["cgroups"], "all">;
+  readonly host: { readonly processes: Pick<SimNode["host"]["processes"], "all"> };
 }
 
 type Requirements = NonNullable<Pod["spec"]["containers"][number]["resources"]>;
@@ -45,6 +47,7 @@ export function openSizes(node: SizedNode): readonly string[] {
   });
   const staying = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const open = staying.flatMap((pod) => {
+    if (isRightlyBlocked(pod, node)) return [];
     const others = pods.filter((each) => each !== pod);
     const found = [...unsettled(pod, others, allocatable), ...notInForce(pod, node), ...cgroupProblems(pod, node)];
     return found.map((problem) => `${pod.metadata.namespace}/${pod.metadata.name} ${problem}`);
@@ -64,6 +67,30 @@ const fits = (sizes: readonly ResourceList[], allocatable: ResourceList): boolea
   (["cpu", "memory"] as const).every(
     (name) => sizes.reduce((sum, size) => sum + amountOf(size, name), 0n) <= amountOf(allocatable, name),
   );
+
+/**
+ * Whether a resize waits, with an error in its condition, because a container uses at least its new memory limit. As
+ * upstream, that lasts as long as the program does.
+ */
+function isRightlyBlocked(pod: Pod, node: SizedNode): boolean {
+  if (conditionOf(pod, "PodResizeInProgress")?.reason !== "Error") return false;
+  const processes = node.host.processes.all();
+  const used = runningOf(pod, node).map(({ id, config }) => ({
+    name: config.metadata?.name ?? "",
+    bytes: BigInt(processes.find(({ cgroup }) => cgroup.endsWith(`/${id}`))?.memoryBytes ?? 0),
+  }));
+  const isAtLeast = (bytes: bigint, limits: ResourceList): boolean =>
+    limits.has("memory") && bytes >= amountOf(limits, "memory");
+  return (
+    isAtLeast(
+      used.reduce((sum, { bytes }) => sum + bytes, 0n),
+      podLimits(pod),
+    ) ||
+    used.some(({ name, bytes }) =>
+      isAtLeast(bytes, parseResourceList(findContainer(pod.spec, name)?.resources?.limits)),
+    )
+  );
+}
 
 /** Describes a desired size that is neither allocated nor rightly deferred or infeasible. */
 function unsettled(pod: Pod, others: readonly Pod[], allocatable: ResourceList): readonly string[] {

@@ -107,6 +107,15 @@ describe("openDesires", () => {
       [],
     ],
     [
+      "accepts one that ended while its init container, which had completed, was repeated",
+      "staged",
+      {
+        ...evicted(ended(0)),
+        initContainerStatuses: [{ ...ended(137), name: "setup", lastState: { terminated: { exitCode: 0 } } }],
+      },
+      [],
+    ],
+    [
       "accepts a completed pod that should complete",
       "job",
       reported("Succeeded", container({ terminated: { exitCode: 0, reason: "Completed" } })),

@@ -80,6 +80,21 @@ describe("evictionOrder", () => {
       [],
     ],
     [
+      "accepts either pod after a resize whose size in force is not known",
+      [LOW_HIGH, wanted(podOf("low", 0, 70)), uses({ low: 60, high: 90 }), evicted("high")],
+      [],
+    ],
+    [
+      "knows such a resize after a restart of the kubelet",
+      [LOW_HIGH, wanted(podOf("low", 0, 70)), started, LOW_HIGH, uses({ low: 60, high: 90 }), evicted("high")],
+      [],
+    ],
+    [
+      "compares pods again that the kubelet before knew with the same size",
+      [LOW_HIGH, started, LOW_HIGH, uses({ low: 60, high: 90 }), evicted("high")],
+      ["demo/high was evicted for memory before low"],
+    ],
+    [
       "reports a critical pod",
       [wanted(podOf("dns", 2_000_000_000)), evicted("dns", "inodes")],
       ["demo/dns was evicted, but is critical"],

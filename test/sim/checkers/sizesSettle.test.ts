@@ -58,6 +58,11 @@ const withRuntime =
     }));
     return { runtime: { sandboxes: runtime.sandboxes, containers: () => containers.slice(0, 1) } };
   };
+/** All programs use as much memory as their limits. */
+const usingAll: Change = ({ host }) => {
+  const processes = host.processes.all().map((process) => ({ ...process, memoryBytes: GIB }));
+  return { host: { processes: { all: () => processes } } };
+};
 const withCgroup =
   (change: { readonly memoryLimitBytes: number }): Change =>
   ({ cgroups }) => ({
@@ -95,6 +100,16 @@ it.each<readonly [what: string, change: Change, found: readonly string[]]>([
   [
     "reports a resize that stays in progress",
     withPod((pod) => says(pod, "PodResizeInProgress", "Error")),
+    ["demo/a is still being resized: why"],
+  ],
+  [
+    "accepts a resize that a container blocks which uses more memory than its new limit",
+    (node) => ({ ...withPod((pod) => says(pod, "PodResizeInProgress", "Error"))(node), ...usingAll(node) }),
+    [],
+  ],
+  [
+    "reports a resize without an error beside such a container",
+    (node) => ({ ...withPod((pod) => says(pod, "PodResizeInProgress", ""))(node), ...usingAll(node) }),
     ["demo/a is still being resized: why"],
   ],
   [
@@ -143,6 +158,13 @@ it.each<readonly [what: string, change: Change, found: readonly string[]]>([
 ])("%s", (_, change, found) => {
   const node = settledNode();
   expect(
-    openSizes({ config: node.config, pods: node.pods, runtime: node.runtime, cgroups: node.cgroups, ...change(node) }),
+    openSizes({
+      config: node.config,
+      pods: node.pods,
+      runtime: node.runtime,
+      cgroups: node.cgroups,
+      host: node.host,
+      ...change(node),
+    }),
   ).toEqual(found);
 });

@@ -63,6 +63,11 @@ export const SMALL_SCARCE_KUBELET_SEEDS: FoundBySeed = [
   ["5c1be5d4", "after a restart a pod was rejected for resources of one that had Succeeded at the same moment"],
   ["6cfe2555", "after a restart a pod whose containers were slow to inspect had no figures and was evicted first"],
   ["45b4830a", "an attempt from before the clock was set back stayed: after a restart its exit was that of the pod"],
+  [
+    "a44db004",
+    "after a restart an ended init container of a stopping pod counted, and another pod was rejected for it",
+  ],
+  ["7c331492", "an evicted pod had Succeeded and Failed later: a lost reply to a start outlived its removed container"],
 ];
 
 /** Bugs of checkers; runs like `SMALL_SCARCE_KUBELET_SEEDS`. */
@@ -73,6 +78,9 @@ export const SMALL_SCARCE_CHECKER_SEEDS: FoundBySeed = [
     "84be0025",
     "pressureLasts took the figure of an image collection, which freed the disk, for one of the eviction manager",
   ],
+  ["1f6bb44c", "evictionOrder took the size that a pod asked for before a restart of the kubelet for the size it had"],
+  ["41b3a427", "desiredState denied success to an evicted pod whose new sandbox had to repeat its init container"],
+  ["88d6099f", "sizesSettle expected a memory limit to shrink below what its container uses"],
   [
     810282,
     "resourcesAreAwaited expected the first decisions of a kubelet to know snapshots that waited for the list of pods",

@@ -46,6 +46,9 @@ export const podDir = (roots: RootDir, uid: string): string => `${podsDir(roots)
 /** Parent directory of a pod's volumes, by plugin. */
 export const podVolumesDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/volumes`;
 
+/** Parent directory of the pod's links to its block volumes, by plugin. */
+export const podVolumeDevicesDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/volumeDevices`;
+
 /** Directory of one volume; `plugin` in its escaped form, e.g. `kubernetes.io~empty-dir`. */
 export const podVolumeDir = (roots: RootDir, uid: string, plugin: string, volume: string): string =>
   `${podVolumesDir(roots, uid)}/${plugin}/${volume}`;

@@ -32,6 +32,12 @@ export interface BindRequest {
   readonly recursive?: boolean;
 }
 
+/** A file system on a block device. */
+export interface GrowRequest {
+  readonly device: string;
+  readonly mountPoint: string;
+}
+
 /** A path in a volume whose content others may change at any time. */
 export interface InsideVolume {
   /** Directory of the volume; links in this path are followed. */
@@ -74,6 +80,18 @@ export interface Mounts {
   bind(request: BindRequest, options?: CallOptions): Call<void>;
   /** Makes the bind mount at the target read-only; its source is unchanged. */
   makeReadOnly(target: string, options?: CallOptions): Call<void>;
+  /**
+   * Grows the mounted file system of a device (ext3, ext4, XFS, btrfs) to the size of the device. Does nothing on a device
+   * without a file system. Default deadline 1 h.
+   */
+  growFileSystem(request: GrowRequest, options?: CallOptions): Call<void>;
+  /**
+   * Attaches a loop device to the block device or file at this path, unless it has one: until the loop device is detached,
+   * no other device gets the name of this one.
+   */
+  attachLoop(path: string, options?: CallOptions): Call<void>;
+  /** Detaches the loop devices of this path; succeeds when there are none. */
+  detachLoops(path: string, options?: CallOptions): Call<void>;
   /**
    * Unmounts the topmost mount at exactly this path (a final link is not followed). Succeeds when nothing is mounted.
    * Errors: Io when in use. `isLazy` detaches the mount from the tree at once, and from its users when the last one has

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { describe } from "vitest";
 import { mustSkip } from "../support/mustSkip.ts";
-import { loopDevice, missingForLoopDevices } from "../support/loopDevice.ts";
+import { loopDevice, loopedPaths, missingForLoopDevices } from "../support/loopDevice.ts";
 import { missingForMounts, privateMounts } from "../support/privateMounts.ts";
 import { VOLUME_KINDS, volumeKills } from "./volumeKills.ts";
 import { realFiles, realVolumeFiles } from "../support/realFiles.ts";
@@ -10,18 +10,18 @@ const missingForHugePages = existsSync("/sys/kernel/mm/hugepages/hugepages-2048k
 /** No test has a server of it: the simulated mounts stand in. */
 const OUT_OF_REACH = "nfs";
 const HUGE_PAGES = "emptyDir of huge pages";
-const DEVICE = "local, a block device";
+const DEVICES = ["local, a block device", "local, as a device"];
 
 describe.skipIf(mustSkip("kills amid effects on real mounts", missingForMounts()))("real mounts", () => {
-  const leftOut = [OUT_OF_REACH, DEVICE, ...(mustSkip(HUGE_PAGES, missingForHugePages) ? [HUGE_PAGES] : [])];
+  const leftOut = [OUT_OF_REACH, ...DEVICES, ...(mustSkip(HUGE_PAGES, missingForHugePages) ? [HUGE_PAGES] : [])];
   const kinds = Object.keys(VOLUME_KINDS).filter((kind) => !leftOut.includes(kind));
   volumeKills("on this machine", kinds, () => ({
     files: realFiles(),
     volumeFiles: realVolumeFiles(),
     ...privateMounts(),
   }));
-  describe.skipIf(mustSkip(DEVICE, missingForLoopDevices()))("with a disk", () => {
-    volumeKills("on a loop device", [DEVICE], () => {
+  describe.skipIf(mustSkip("block devices", missingForLoopDevices()))("with a disk", () => {
+    volumeKills("on a loop device", DEVICES, () => {
       const on = privateMounts();
       const { device, detach } = loopDevice();
       return {
@@ -29,6 +29,7 @@ describe.skipIf(mustSkip("kills amid effects on real mounts", missingForMounts()
         volumeFiles: realVolumeFiles(),
         ...on,
         device,
+        loops: loopedPaths,
         close() {
           on.close();
           detach();

@@ -18,6 +18,8 @@ export interface VolumeKillsFixture extends MachinePorts {
   readonly place: string;
   /** A block device of the test's own, for the kind that is one. */
   readonly device?: string;
+  /** Files and devices that loop devices have. */
+  readonly loops?: () => readonly string[];
   close(): void;
 }
 
@@ -30,6 +32,8 @@ interface Kind {
   readonly data?: string;
   /** It is at the machine's block device. */
   readonly isDevice?: boolean;
+  /** Containers get it as a device. */
+  readonly isBlock?: boolean;
 }
 
 const metadata = (name: string) => ({ namespace: "demo", name });
@@ -69,15 +73,16 @@ export const VOLUME_KINDS: Readonly<Record<string, Kind>> = {
     data: "volumes/kubernetes.io~local-volume/pv1/data",
     isDevice: true,
   },
+  "local, as a device": { source: () => claim("local"), subPath: "", isDevice: true, isBlock: true },
   nfs: { source: () => ({ nfs: { server: "192.0.2.1", path: "/x" } }), subPath: "part" },
 };
 
-/** The claim of a volume at this directory. */
-const apiOf = (path: string): VolumesDeps["api"] => ({
+/** The claim of a volume at this directory or device. */
+const apiOf = (path: string, volumeMode: string): VolumesDeps["api"] => ({
   get: ((resource: string) =>
     of(
       resource === "persistentvolumes"
-        ? { metadata: { name: "pv1" }, spec: { claimRef: { uid: "c" }, local: { path } } }
+        ? { metadata: { name: "pv1" }, spec: { claimRef: { uid: "c" }, local: { path }, volumeMode } }
         : { metadata: { ...metadata("local"), uid: "c" }, spec: { volumeName: "pv1" }, status: { phase: "Bound" } },
     )) as unknown as NonNullable<VolumesDeps["api"]>["get"],
 });
@@ -98,18 +103,19 @@ class KillTest {
   }
 
   readonly #options = (): VolumeLivesOptions => {
-    const { source, subPath } = this.#kind;
+    const { source, subPath, isDevice = false, isBlock = false } = this.#kind;
     const mounts = [
       { name: "v", mountPath: "/v" },
       ...(subPath === "" ? [] : [{ name: "v", mountPath: "/p", subPath }]),
     ];
+    const uses = isBlock ? { volumeDevices: [{ name: "v", devicePath: "/dev/v" }] } : { volumeMounts: mounts };
     const resources = { requests: { "hugepages-2Mi": "2Mi" }, limits: { "hugepages-2Mi": "2Mi" } };
     const volumes = [{ name: "v", ...source(this.#host) }];
     const pod = podOf({
       spec: {
         volumes,
         securityContext: { fsGroup: 4_711 },
-        containers: [containerOf({ resources, volumeMounts: mounts })],
+        containers: [containerOf({ resources, ...uses })],
       },
     });
     return {
@@ -117,7 +123,7 @@ class KillTest {
       rootDir: `${this.#fixture.place}/kubelet`,
       pod,
       objects: OBJECTS,
-      api: apiOf(this.#kind.isDevice === true ? (this.#fixture.device ?? "") : `${this.#host}/disk`),
+      api: apiOf(isDevice ? (this.#fixture.device ?? "") : `${this.#host}/disk`, isBlock ? "Block" : "Filesystem"),
       whenMounted: async () => {
         this.seen.push(await this.#look());
       },
@@ -160,19 +166,22 @@ class KillTest {
     return { mounts: await this.mounts(), files: await this.#contents(`${place}/kubelet`) };
   }
 
+  /** All mounts, and the paths with loop devices. */
   async mounts(): Promise<readonly string[]> {
-    const { place, mounts } = this.#fixture;
+    const { place, mounts, loops } = this.#fixture;
     const all = await lastValueFrom(mounts.list());
-    return all
+    const held = (loops?.() ?? []).filter((path) => path.startsWith(`${place}/`)).map((path) => `loop ${path}`);
+    const found = all
       .filter(({ mountPoint }) => mountPoint.startsWith(`${place}/`))
-      .map(({ mountPoint, fsType, options }) => `${fsType} ${mountPoint} ${options.includes("ro") ? "ro" : "rw"}`)
-      .sort();
+      .map(({ mountPoint, fsType, options }) => `${fsType} ${mountPoint} ${options.includes("ro") ? "ro" : "rw"}`);
+    return [...found, ...held].sort();
   }
 
   async #contents(path: string): Promise<readonly string[]> {
     const { files } = this.#fixture;
     const kind = await lastValueFrom(files.kindOf(path));
     const name = path.replace(/\/\.\.\d{4}_[^/]*/g, "/..generation").slice(this.#fixture.place.length);
+    if (kind === "BlockDevice") return [`${name}: ${kind}`];
     if (kind !== "Directory") return [`${name}: ${await lastValueFrom(files.readTail(path, 100, "followed"))}`];
     const names = await lastValueFrom(files.list(path));
     const below = await Promise.all(names.map((each) => this.#contents(`${path}/${each}`)));

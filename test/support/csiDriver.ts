@@ -1,9 +1,9 @@
 /**
  * A CSI driver over real Unix sockets, with its registration. It keeps each volume as a tmpfs or the file system of a
- * device: staging mounts it, publishing binds it. Its faults are set by the test.
+ * device: staging mounts it, publishing binds it. A block volume is the device itself. Its faults are set by the test.
  */
 import { execFile } from "node:child_process";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { type CsiCapability } from "../../src/core/csi/csiDriverFacts.ts";
@@ -47,6 +47,7 @@ interface VolumeRequest {
   readonly stagingTargetPath: string;
   readonly targetPath: string;
   readonly readonly: boolean;
+  readonly volumeCapability?: { readonly block?: object };
 }
 
 /** Starts a driver that serves everything on one socket. */
@@ -75,7 +76,8 @@ export async function startCsiDriver(socket: string, options: CsiDriverOptions =
     nodeGetInfo: () => Promise.resolve({ nodeId: `${name}-node`, maxVolumesPerNode: 0n, ...options.node }),
     nodeGetCapabilities: () =>
       Promise.resolve({ capabilities: capabilities.map((capability) => ({ rpc: { type: Rpc[capability] } })) }),
-    nodeStageVolume: async ({ volumeId, stagingTargetPath }) => {
+    nodeStageVolume: async ({ volumeId, stagingTargetPath, volumeCapability }) => {
+      if (volumeCapability?.block !== undefined) return {};
       if (!(await isMounted(stagingTargetPath))) await mount(...source(volumeId, stagingTargetPath));
       return {};
     },
@@ -83,8 +85,14 @@ export async function startCsiDriver(socket: string, options: CsiDriverOptions =
       await unmount(stagingTargetPath);
       return {};
     },
-    nodePublishVolume: async ({ volumeId, stagingTargetPath, targetPath, readonly }) => {
+    nodePublishVolume: async ({ volumeId, stagingTargetPath, targetPath, readonly, volumeCapability }) => {
       if (await isMounted(targetPath)) return {};
+      if (volumeCapability?.block !== undefined) {
+        await writeFile(targetPath, "");
+        await run("mount", ["--bind", options.device?.(volumeId) ?? "/dev/null", targetPath]);
+        mounted.add(targetPath);
+        return {};
+      }
       if (stagingTargetPath === "") await mount(...source(volumeId, targetPath));
       else await mount("--bind", stagingTargetPath, targetPath);
       if (readonly) await run("mount", ["-o", "remount,bind,ro", targetPath]);

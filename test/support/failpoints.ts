@@ -3,7 +3,7 @@
  * rest never happens, and nobody hears of it. What is between two effects is memory, so that before the next one is
  * after the last one.
  */
-import { concat, defer, EMPTY, ignoreElements, NEVER, type Observable, switchMap } from "rxjs";
+import { catchError, concat, defer, EMPTY, ignoreElements, NEVER, type Observable, of, switchMap } from "rxjs";
 import type { Call } from "../../src/ports/call.ts";
 import type { Files } from "../../src/ports/files.ts";
 import type { Mounts } from "../../src/ports/mounts.ts";
@@ -58,6 +58,9 @@ export function failingPorts(machine: MachinePorts, point: Failpoint | undefined
       writeFile: (path, content, mode) =>
         guarded("writeFile", path, files.writeFile(path, content, mode), files.writeFile(path, "", mode)),
       createFile: (path, mode) => guarded("createFile", path, files.createFile(path, mode)),
+      replaceFile: (path, content, mode, outlives) =>
+        guarded("replaceFile", path, files.replaceFile(path, content, mode, outlives)),
+      symlink: (target, path) => guarded("symlink", path, files.symlink(target, path)),
       remove: (path) => guarded("remove", path, files.remove(path), removedInPart(files, path)),
     },
     mounts: {
@@ -68,6 +71,8 @@ export function failingPorts(machine: MachinePorts, point: Failpoint | undefined
       // Binding and making read-only are two system calls.
       bind: (request, more) =>
         guarded("bind", request.target, mounts.bind(request, more), mounts.bind({ ...request, readOnly: false }, more)),
+      attachLoop: (path, more) => guarded("attachLoop", path, mounts.attachLoop(path, more)),
+      detachLoops: (path, more) => guarded("detachLoops", path, mounts.detachLoops(path, more)),
       makeReadOnly: (target, more) => guarded("makeReadOnly", target, mounts.makeReadOnly(target, more)),
       unmount: (target, more) => guarded("unmount", target, mounts.unmount(target, more)),
       bindInside: (request, more) =>
@@ -90,9 +95,12 @@ export function failingPorts(machine: MachinePorts, point: Failpoint | undefined
   return { ports, effects };
 }
 
-/** The first thing in the tree has gone. */
+/** The first thing in the tree has gone; a file has no parts. */
 const removedInPart = (files: Files, path: string): Observable<void> =>
-  files.list(path).pipe(switchMap(([first]) => (first === undefined ? EMPTY : files.remove(`${path}/${first}`))));
+  files.list(path).pipe(
+    catchError(() => of([])),
+    switchMap(([first]) => (first === undefined ? EMPTY : files.remove(`${path}/${first}`))),
+  );
 
 const HALF_GENERATION = "..2026_01_02_03_04_05.half";
 

@@ -33,3 +33,10 @@ export function loopDevice(megabytes = 16): LoopDevice {
     },
   };
 }
+
+/** Files and devices that loop devices have. */
+export const loopedPaths = (): readonly string[] =>
+  execFileSync("losetup", ["--list", "--noheadings", "--output", "BACK-FILE"], { encoding: "utf8" })
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");

@@ -104,7 +104,13 @@ export async function sweep(options: VolumeLivesOptions): Promise<void> {
   const ports = { ...machine, telemetry: recordingTelemetry() };
   const volumes = createVolumes(depsOf(options, machine, createKeyedCell()));
   const path = podDir({ rootDir }, UID);
-  const swept$ = concat(unmountBelow(ports, path), volumes.release(UID), removeUnmounted(ports, path));
+  await lastValueFrom(volumes.load(), { defaultValue: undefined });
+  const swept$ = concat(
+    volumes.unpublish(UID),
+    unmountBelow(ports, path),
+    volumes.release(UID),
+    removeUnmounted(ports, path),
+  );
   // Tried again, like housekeeping: a thread of the killed kubelet may still have a file of the volume open.
   await waitFor("the volumes to be swept", () => lastValueFrom(swept$, { defaultValue: undefined }).then(() => true));
 }

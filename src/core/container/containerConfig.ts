@@ -6,6 +6,7 @@ import { containerLogName } from "../paths.ts";
 import type { DeviceSettings } from "../device/deviceSettings.ts";
 import { type Result, ok } from "../result.ts";
 import type { VolumeLayout } from "../volume/volumeLayout.ts";
+import { containerBlockDevices } from "./blockDevices.ts";
 import { containerConfigError } from "./configError.ts";
 import { containerEnvironment } from "./env.ts";
 import type { EnvFiles } from "./envFile.ts";
@@ -89,6 +90,8 @@ export function buildContainerConfig(input: ContainerConfigInput): Result<Contai
   const values = new Map(env.value.map(({ name, value }) => [name, value]));
   const mounts = containerMounts({ volumeImages: new Map(), runtimeHandler: "", ...input, environment: values });
   if (!mounts.ok) return mounts;
+  const blockDevices = containerBlockDevices(container, input.volumes);
+  if (!blockDevices.ok) return blockDevices;
   const securityContext = containerSecurityContext(input);
   if (!securityContext.ok) return securityContext;
   const { uids, gids } = input.userNamespace;
@@ -120,7 +123,7 @@ export function buildContainerConfig(input: ContainerConfigInput): Result<Contai
         })),
         ...mounts.value.map((mount) => ({ ...mount, uidMappings: [...uids], gidMappings: [...gids] })),
       ],
-      devices: input.devices?.devices ?? [],
+      devices: [...(input.devices?.devices ?? []), ...blockDevices.value],
       CDIDevices: [...new Set([...(input.cdiDevices ?? []), ...(input.devices?.cdiDevices ?? [])])].map((name) => ({
         name,
       })),

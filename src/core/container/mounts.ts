@@ -71,7 +71,7 @@ interface MountParts {
 function volumeMount(input: MountsInput, mount: VolumeMount, parts: MountParts): Result<Mount> {
   const { container, node } = input;
   const volume = input.volumes.get(mount.name);
-  if (volume === undefined) {
+  if (volume === undefined || volume.block !== undefined) {
     return containerConfigError(`cannot find volume "${mount.name}" to mount into container "${container.name}"`);
   }
   if (volume.image !== undefined) return imageMount(input, mount, volume.image.reference, parts);
@@ -128,9 +128,6 @@ export const needsHostsFile = (pod: Pod, podIps: readonly string[]): boolean =>
  */
 export function containerMounts(input: MountsInput): Result<readonly Mount[]> {
   const { pod, container, podIps, node } = input;
-  if ((container.volumeDevices ?? []).length > 0) {
-    return mountError(pod, `container "${container.name}": volumeDevices are not served yet`, "Unimplemented");
-  }
   const binds = subPathBinds({ ...input, directories: node.directories });
   if (!binds.ok) return binds;
   const subPaths = subPathsOf(container, input.environment);

@@ -11,6 +11,8 @@ import { err, ok, type Result } from "../result.ts";
 import { sha256 } from "../sha256.ts";
 import type { CsiDriver, CsiOrigin, SecretName } from "../volume/csiVolume.ts";
 import type { VolumeLayout, VolumeNode, VolumeOrigin } from "../volume/volumeLayout.ts";
+import { csiBlockLayout } from "./csiBlockLayout.ts";
+import { csiBlockPlaces } from "./csiBlockPlaces.ts";
 import type { CsiAttachment } from "./csiVolumeLayout.ts";
 
 export const CSI_PLUGIN = "kubernetes.io/csi";
@@ -39,7 +41,7 @@ const refuse = (message: string): Result<never> =>
 
 /** Returns the layout; the driver's CSIDriver, or its absence, is known. */
 export function csiLayout(pod: Pod, origin: Origin, node: Node): Result<VolumeLayout> {
-  const { csi, readOnly, mountOptions = [] } = origin;
+  const { csi, readOnly, isBlock, mountOptions = [] } = origin;
   // Names of migrated volumes may be paths of a cloud.
   const name = escapePluginName(origin.name);
   const { driver, mode, known, source = {} } = csi;
@@ -61,7 +63,7 @@ export function csiLayout(pod: Pod, origin: Origin, node: Node): Result<VolumeLa
   const { fsType = "", accessModes = ["ReadWriteOnce"] } = source;
   const isGiven =
     !isReadOnly && isGroupGiven({ policy: spec?.fsGroupPolicy, isEphemeral, fsType, accessModes: source.accessModes });
-  return ok({
+  const layout = {
     name,
     plugin: CSI_PLUGIN,
     path: `${directory}/mount`,
@@ -82,7 +84,9 @@ export function csiLayout(pod: Pod, origin: Origin, node: Node): Result<VolumeLa
       tokens: spec?.tokenRequests ?? [],
       hasSecretTokens: spec?.serviceAccountTokenInSecrets === true,
     },
-  });
+  };
+  if (isBlock !== true) return ok(layout);
+  return ok(csiBlockLayout(layout, csiBlockPlaces(node.directories, pod.metadata.uid, name)));
 }
 
 interface Checked {

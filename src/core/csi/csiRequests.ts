@@ -39,14 +39,17 @@ function accessModeOf(mode: string, hasManyWriters: boolean): VolumeCapability["
 }
 
 function capabilityOf(layout: CsiLayout, { capabilities }: CsiDriverFacts): VolumeCapability {
-  const { fsType, mountOptions, fsGroup, accessMode } = layout;
+  const { block, fsType, mountOptions, fsGroup } = layout;
+  const accessMode = accessModeOf(layout.accessMode, capabilities.has("SINGLE_NODE_MULTI_WRITER"));
+  if (block !== undefined) return { block: {}, mount: undefined, accessMode };
   const isDelegated = fsGroup !== undefined && capabilities.has("VOLUME_MOUNT_GROUP");
-  return {
-    block: undefined,
-    mount: { fsType, mountFlags: [...mountOptions], volumeMountGroup: isDelegated ? String(fsGroup) : "" },
-    accessMode: accessModeOf(accessMode, capabilities.has("SINGLE_NODE_MULTI_WRITER")),
-  };
+  const volumeMountGroup = isDelegated ? String(fsGroup) : "";
+  return { block: undefined, mount: { fsType, mountFlags: [...mountOptions], volumeMountGroup }, accessMode };
 }
+
+/** Returns the path at which the driver stages the volume. */
+export const stagingPath = ({ block, stageDir }: CsiLayout & { readonly stageDir: string }): string =>
+  block?.staging ?? globalMount(stageDir);
 
 /** Returns the request that stages a volume for all pods of the node. */
 export const stageRequest = (
@@ -56,7 +59,7 @@ export const stageRequest = (
 ): NodeStageVolumeRequest => ({
   volumeId: layout.handle,
   publishContext,
-  stagingTargetPath: globalMount(layout.stageDir),
+  stagingTargetPath: stagingPath(layout),
   volumeCapability: capabilityOf(layout, facts),
   secrets,
   volumeContext: layout.attributes,
@@ -71,11 +74,12 @@ export function publishRequest(
 ): NodePublishVolumeRequest {
   const issued: Texts = tokens === undefined ? {} : { "csi.storage.k8s.io/serviceAccount.tokens": tokens };
   const { stageDir, hasSecretTokens, wantsPodInfo } = layout;
-  const isStaged = stageDir !== undefined && facts.capabilities.has("STAGE_UNSTAGE_VOLUME");
+  // Upstream names the staging path of a block volume to all drivers.
+  const isStaged = layout.block !== undefined || facts.capabilities.has("STAGE_UNSTAGE_VOLUME");
   return {
     volumeId: layout.handle,
     publishContext,
-    stagingTargetPath: isStaged ? globalMount(stageDir) : "",
+    stagingTargetPath: stageDir !== undefined && isStaged ? stagingPath({ ...layout, stageDir }) : "",
     targetPath: layout.target,
     volumeCapability: capabilityOf(layout, facts),
     readonly: isReadOnly,

@@ -1,5 +1,6 @@
 /** The part of a volume's layout that only CSI volumes have. */
 import type { CsiOrigin, SecretName } from "../volume/csiVolume.ts";
+import type { CsiBlockPlaces } from "./csiBlockPlaces.ts";
 
 /** A token that the driver wants for the pod. */
 export interface CsiTokenWish {
@@ -18,6 +19,8 @@ export interface CsiLayout {
   readonly target: string;
   /** Directory of the volume for all pods of the node, with vol_data.json; undefined: it is never staged. */
   readonly stageDir: string | undefined;
+  /** Present for a volume that containers get as a device; `directory` is the pod's link to it. */
+  readonly block?: CsiBlockPlaces;
   /** undefined: the volume is not attached to the node first. */
   readonly attachment: CsiAttachment | undefined;
   readonly fsType: string;

@@ -27,6 +27,16 @@ export function podVolData({ driver, handle, mode }: CsiLayout, name: string, no
   });
 }
 
+/** Returns the content of the file of a block volume, which all pods of the node share. */
+export const blockVolData = ({ driver, handle }: CsiLayout, name: string, nodeName: string): string =>
+  text({
+    attachmentID: attachmentId(driver, handle, nodeName),
+    driverName: driver,
+    nodeName,
+    specVolID: name,
+    volumeHandle: handle,
+  });
+
 /** Returns the content of the file in the directory of the staged volume. */
 export const stageVolData = ({ driver, handle }: CsiLayout): string =>
   text({ driverName: driver, volumeHandle: handle });

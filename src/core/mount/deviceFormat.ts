@@ -40,3 +40,22 @@ export function mkfsArgs(fsType: string, device: string): readonly string[] {
  * Exit code of fsck(8) for unrepaired damage. Higher codes mean that it could not run, which does not prevent mounting.
  */
 export const FSCK_DAMAGED = 4;
+
+/** Returns the tool that grows a mounted file system to the size of its device; undefined: it has none. */
+export function growTool(
+  format: string,
+  device: string,
+  mountPoint: string,
+): { readonly program: string; readonly args: readonly string[] } | undefined {
+  switch (format) {
+    case "ext3":
+    case "ext4":
+      return { program: "resize2fs", args: [device] };
+    case "xfs":
+      return { program: "xfs_growfs", args: ["-d", mountPoint] };
+    case "btrfs":
+      return { program: "btrfs", args: ["filesystem", "resize", "max", mountPoint] };
+    default:
+      return undefined;
+  }
+}

@@ -25,7 +25,7 @@ export interface MeasuredVolume {
 export function measuredVolumes(pod: Pod, mounted: ReadonlyMap<string, VolumeLayout>): readonly MeasuredVolume[] {
   return (pod.spec.volumes ?? []).flatMap((volume): readonly MeasuredVolume[] => {
     const layout = mounted.get(volume.name);
-    if (layout === undefined) return [];
+    if (layout === undefined || layout.block !== undefined) return [];
     const { path, plugin, hasContent, fileSystem } = layout;
     const isCounted = hasContent || plugin === EMPTY_DIR_PLUGIN;
     const isRemote = plugin === NFS_PLUGIN || plugin === LOCAL_PLUGIN;

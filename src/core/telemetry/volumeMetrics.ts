@@ -96,7 +96,7 @@ export const volumeMetrics = {
   },
   storage_operation_duration_seconds: {
     type: "histogram",
-    help: "Duration in seconds of setting up (volume_mount) or tearing down (volume_unmount) a volume.",
+    help: "Duration in seconds of setting up (volume_mount, map_volume) or tearing down (volume_unmount, unmap_volume) a volume.",
     labels: ["volume_plugin", "operation_name", "status", "migrated"],
     buckets: OPERATION_BUCKETS,
   },

@@ -1,12 +1,25 @@
 /** Layout of a volume whose claim or driver was looked up. Upstream: FindPluginBySpec of pkg/volume/plugins.go. */
 import type { Pod } from "../api.ts";
+import { goQuote } from "../container/goJson.ts";
 import { csiLayout } from "../csi/csiLayout.ts";
-import { ok, type Result } from "../result.ts";
+import { kubeletError } from "../errors.ts";
+import { err, ok, type Result } from "../result.ts";
+import { blockPlaces } from "./blockVolume.ts";
 import { type CsiOrigin, csiNotServed } from "./csiVolume.ts";
-import { layoutOfOrigin, notServed, type VolumeLayout, type VolumeNode, type VolumeOrigin } from "./volumeLayout.ts";
+import {
+  layoutOfOrigin,
+  LOCAL_PLUGIN,
+  notServed,
+  type VolumeLayout,
+  type VolumeNode,
+  type VolumeOrigin,
+} from "./volumeLayout.ts";
+import { checkVolumeMode } from "./volumeMode.ts";
 
-/** Returns the layout, or why no volume plugin supports the volume. */
-export function layoutOfFound(pod: Pod, origin: VolumeOrigin, node: VolumeNode): Result<VolumeLayout> {
+/** Returns the layout of the pod's volume `name`, or why no volume plugin supports the volume. */
+export function layoutOfFound(pod: Pod, name: string, origin: VolumeOrigin, node: VolumeNode): Result<VolumeLayout> {
+  const checked = checkVolumeMode(pod, name, origin);
+  if (!checked.ok) return checked;
   const found =
     origin.csi === undefined ? inTree(pod, origin, node) : layoutOfCsi(pod, { ...origin, csi: origin.csi }, node);
   const { nodeTerms } = origin;
@@ -14,8 +27,22 @@ export function layoutOfFound(pod: Pod, origin: VolumeOrigin, node: VolumeNode):
 }
 
 function inTree(pod: Pod, origin: VolumeOrigin, node: VolumeNode): Result<VolumeLayout> {
+  if (origin.isBlock === true) return inTreeBlock(pod, origin, node);
   const found = layoutOfOrigin(pod, origin, node);
   return found === undefined ? notServed(origin.name, "its kind is not served") : ok(found);
+}
+
+function inTreeBlock({ metadata }: Pod, origin: VolumeOrigin, { directories }: VolumeNode): Result<VolumeLayout> {
+  const { name, local, readOnly = false } = origin;
+  if (local === undefined) {
+    const why = "MapVolume.FindMapperPluginBySpec failed to find BlockVolumeMapper plugin. Volume plugin is nil.";
+    return err(kubeletError("Unimplemented", `${why} for volume ${goQuote(name)}`, { reason: "FailedMount" }));
+  }
+  const places = blockPlaces(directories, { uid: metadata.uid, plugin: LOCAL_PLUGIN, name });
+  return ok({
+    ...{ name, plugin: LOCAL_PLUGIN, path: places.link, block: { ...places, device: local.path } },
+    ...{ isOwnDirectory: false, hasContent: false, isReadOnly: readOnly, selinuxRelabel: false },
+  });
 }
 
 function layoutOfCsi(

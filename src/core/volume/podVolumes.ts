@@ -1,7 +1,7 @@
 /** The desired and actual state of one pod's volumes, and what prevents the pod from starting. */
 import type { KubeletError } from "../errors.ts";
 import type { ActualVolume } from "./volumePlan.ts";
-import type { SetUpError } from "./volumeChecks.ts";
+import { NODE_AFFINITY, type SetUpError } from "./volumeChecks.ts";
 import { type VolumeLayout, volumeKey } from "./volumeLayout.ts";
 
 /** Desired state of a volume. */
@@ -81,6 +81,12 @@ export function waitMessage(names: readonly string[], volumes: PodVolumes): stri
   return `Unable to attach or mount volumes: unmounted volumes=${list(unmounted)}, unattached volumes=${list(unattached)}, failed to process volumes=${list(unprocessed)}: ${why}`;
 }
 
-/** Returns the message for a failed set up, with the failed step. */
-export const setUpMessage = (volume: string, error: SetUpError): string =>
-  `MountVolume.${error.step ?? "SetUp"} failed for volume "${volume}" : ${error.message}`;
+/** Returns reason and message of the event for a failed set up, with the failed step. */
+export function setUpFailure(
+  { name, block }: Pick<VolumeLayout, "name" | "block">,
+  { step = "SetUp", message }: SetUpError,
+): { readonly reason: "FailedMount" | "FailedMapVolume"; readonly message: string } {
+  const what = `${step} failed for volume "${name}" : ${message}`;
+  if (block === undefined) return { reason: "FailedMount", message: `MountVolume.${what}` };
+  return { reason: step === NODE_AFFINITY ? "FailedMount" : "FailedMapVolume", message: `MapVolume.${what}` };
+}

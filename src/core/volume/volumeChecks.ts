@@ -14,6 +14,9 @@ export interface SetUpError extends KubeletError {
   readonly step?: string;
 }
 
+/** Step of a volume that other nodes have. */
+export const NODE_AFFINITY = "NodeAffinity check";
+
 /** Returns the error with its step. */
 export const failedAt = (step: string, error: KubeletError): SetUpError => ({ ...error, step });
 
@@ -23,7 +26,7 @@ export function failedCheck(
   labels: Labels | undefined,
 ): SetUpError | undefined {
   if (nodeTerms !== undefined && labels !== undefined && !matchesTerms(nodeTerms, "", labels)) {
-    return failedAt("NodeAffinity check", kubeletError("Rejected", "no matching NodeSelectorTerms"));
+    return failedAt(NODE_AFFINITY, kubeletError("Rejected", "no matching NodeSelectorTerms"));
   }
   if (hasVainMountOptions !== true) return undefined;
   const message = "mount options are not supported for this volume type";

@@ -57,7 +57,7 @@ export function boundVolumeName(pod: Pod, { isEphemeral }: ClaimReference, claim
   return spec.volumeName ? ok(spec.volumeName) : refuse("PVC has empty pvc.Spec.VolumeName");
 }
 
-/** Returns the source of a PersistentVolume that is bound to this claim and has a file system. */
+/** Returns the source of a PersistentVolume that is bound to this claim. */
 export function originOf(found: PersistentVolume, claim: Claim, readOnly: boolean): Result<VolumeOrigin> {
   const refused = bindingFault(found, claim);
   if (refused !== undefined) return refuse(refused);
@@ -68,7 +68,6 @@ export function originOf(found: PersistentVolume, claim: Claim, readOnly: boolea
   const { name = "" } = metadata;
   const { hostPath, nfs, local, csi, accessModes, nodeAffinity, volumeMode = "Filesystem" } = spec;
   const nodeTerms = nodeAffinity?.required?.nodeSelectorTerms;
-  if (volumeMode !== "Filesystem") return refuse(`volumeMode ${volumeMode} of PV object ${name} is not served`);
   return ok({
     name,
     ...(hostPath && { hostPath }),
@@ -76,6 +75,7 @@ export function originOf(found: PersistentVolume, claim: Claim, readOnly: boolea
     ...(local && { local }),
     ...(csi && { csi: { driver: csi.driver, mode: "Persistent" as const, source: csiSource(csi, accessModes) } }),
     ...(nodeTerms && { nodeTerms }),
+    ...(volumeMode === "Block" && { isBlock: true }),
     mountOptions: mountOptionsOf(volume),
     readOnly,
   });

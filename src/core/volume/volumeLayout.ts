@@ -15,6 +15,7 @@ import { podCgroupResources } from "../resources/podCgroup.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { CsiLayout } from "../csi/csiVolumeLayout.ts";
+import type { BlockLayout } from "./blockVolume.ts";
 import type { CsiOrigin } from "./csiVolume.ts";
 import { hugePageSize } from "./hugePages.ts";
 import { nestedMountPoints } from "./nestedMountPoints.ts";
@@ -67,6 +68,8 @@ export interface VolumeLayout {
   readonly isOwnDirectory: boolean;
   readonly fileSystem?: FileSystem;
   readonly bound?: BoundVolume;
+  /** Present for a volume that containers get as a device; `path` is the pod's link to it. */
+  readonly block?: BlockLayout;
   readonly csi?: CsiLayout;
   /** The file system measures its usage by quota, if supported. */
   readonly hasQuota?: boolean;
@@ -231,6 +234,8 @@ export interface VolumeOrigin {
   readonly mountOptions?: readonly string[];
   readonly nodeTerms?: readonly Term[];
   readonly readOnly?: boolean;
+  /** Containers get it as a block device. */
+  readonly isBlock?: boolean;
 }
 
 /** Returns the layout of a volume that outlives the pod; undefined for an unsupported type. */

@@ -1,9 +1,24 @@
 /** Events of a pod about its volumes during set up, with upstream's texts. Upstream: events of pkg/volume. */
+import { goQuote } from "../container/goJson.ts";
+import type { BlockPlaces } from "./blockVolume.ts";
 
-/** A warning event about a volume. */
+/** An event about a volume. */
 export interface VolumeNotice {
-  readonly reason: "AlreadyMountedVolume" | "VolumePermissionChangeInProgress";
+  /** Default: Warning. */
+  readonly type?: "Normal";
+  readonly reason: "AlreadyMountedVolume" | "SuccessfulMountVolume" | "VolumePermissionChangeInProgress";
   readonly message: string;
+}
+
+/** Returns the events about a block volume that containers can use. */
+export function mappedNotices(volume: string, { mapDir, link }: BlockPlaces): readonly VolumeNotice[] {
+  const mapped = `MapVolume.MapPodDevice succeeded for volume ${goQuote(volume)}`;
+  const volumeMapPath = link.slice(0, link.lastIndexOf("/"));
+  return [`globalMapPath ${goQuote(mapDir)}`, `volumeMapPath ${goQuote(volumeMapPath)}`].map((where) => ({
+    type: "Normal",
+    reason: "SuccessfulMountVolume",
+    message: `${mapped} ${where}`,
+  }));
 }
 
 /** Returns a warning when pods with different groups share the volume. */

@@ -37,6 +37,8 @@ export interface ActualVolume {
   readonly path: string;
   /** Whether `path` is removed with it. */
   readonly isOwnDirectory: boolean;
+  /** It is a block device; `path` is the pod's link to it. */
+  readonly isBlock?: true;
   /**
    * `absent`: nothing exists. `uncertain`: something may exist, from an earlier kubelet or an interrupted operation.
    */
@@ -104,12 +106,13 @@ export function withFailure(
 }
 
 /** Returns the state of a volume of which nothing exists. */
-export const absentVolume = ({ plugin, name, path, isOwnDirectory, csi }: VolumeLayout): ActualVolume => ({
+export const absentVolume = ({ plugin, name, path, isOwnDirectory, csi, block }: VolumeLayout): ActualVolume => ({
   plugin,
   name,
   // Drivers publish in the volume's own directory.
   path: csi?.directory ?? path,
   isOwnDirectory,
+  ...(block !== undefined && { isBlock: true }),
   condition: "absent",
   inputs: [],
 });

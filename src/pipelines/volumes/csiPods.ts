@@ -13,6 +13,7 @@ import {
   tap,
 } from "rxjs";
 import { attachmentWait } from "../../core/csi/attachmentWait.ts";
+import { csiBlockPlaces } from "../../core/csi/csiBlockPlaces.ts";
 import { CSI_PLUGIN, csiVolumeName } from "../../core/csi/csiLayout.ts";
 import { toKubeletError } from "../../core/errors.ts";
 import type { PodUid } from "../../core/ids.ts";
@@ -24,6 +25,7 @@ import type { ActualVolume } from "../../core/volume/volumePlan.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import type { ReadonlyKeyedCell } from "../../state/keyedCell.ts";
 import { readVolData } from "./csiRemains.ts";
+import { type BlockTearDownDeps, tearDownBlock } from "./blockTearDown.ts";
 import { holderOf } from "./csiStages.ts";
 import { tearDownCsi } from "./csiTearDown.ts";
 import type { CsiContext } from "./csiVolumes.ts";
@@ -37,10 +39,13 @@ export function restoreCsi(
   ports: RemovalPorts,
   { stages }: CsiContext,
   volumes: ReadonlyKeyedCell<PodUid, PodVolumes>,
+  directories: Pick<PathRoots, "rootDir">,
 ): Observable<never> {
-  const found = volumes.keys().flatMap((uid) => csiOf(volumes.get(uid)).map(({ name, path }) => ({ uid, name, path })));
-  const restored$ = inSequence(found, ({ uid, name, path }) =>
-    readVolData(ports, path).pipe(
+  const found = volumes
+    .keys()
+    .flatMap((uid) => csiOf(volumes.get(uid)).map(({ name, path, isBlock }) => ({ uid, name, path, isBlock })));
+  const restored$ = inSequence(found, ({ uid, name, path, isBlock }) =>
+    readVolData(ports, isBlock === true ? csiBlockPlaces(directories, uid, name).dataDir : path).pipe(
       tap((data) => {
         if (data?.ok !== true || !data.value.isPersistent) return;
         stages.hold(csiVolumeName(data.value.driver, data.value.handle), holderOf(uid, name), true);
@@ -61,18 +66,26 @@ export function restoreCsi(
   );
 }
 
-/** Tears down the CSI volumes of a pod that nothing needs. Errors: the KubeletError of the first that stays. */
+/**
+ * Tears down the CSI and block volumes of a pod that nothing needs. Errors: the KubeletError of the first that stays.
+ */
 export function unpublishPod(
   ports: RemovalPorts,
-  context: CsiContext,
+  deps: BlockTearDownDeps,
   uid: PodUid,
   volumes: PodVolumes | undefined,
-  directories: Pick<PathRoots, "rootDir">,
 ): Observable<never> {
-  return inSequence(csiOf(volumes), ({ name, path }) => {
-    const subPaths = `${podVolumeSubpathsDir(directories, uid)}/${name}`;
-    return tearDownCsi(ports, context, { uid, name, directory: path, subPaths, directories });
-  });
+  const { csi, rootDir } = deps;
+  const blocks = [...(volumes?.actual.values() ?? [])].filter(({ isBlock }) => isBlock === true);
+  const mounted = csi === undefined ? [] : csiOf(volumes).filter(({ isBlock }) => isBlock !== true);
+  return concat(
+    inSequence(blocks, ({ plugin, name }) => tearDownBlock(ports, deps, { uid, plugin, name })),
+    inSequence(mounted, ({ name, path }) => {
+      const subPaths = `${podVolumeSubpathsDir({ rootDir }, uid)}/${name}`;
+      const remains = { uid, name, directory: path, subPaths, directories: { rootDir } };
+      return csi === undefined ? EMPTY : tearDownCsi(ports, csi, remains);
+    }),
+  );
 }
 
 /** Emits when the volume may proceed: it is attached, or its driver has registered. */

@@ -1,9 +1,12 @@
 /** Files of CSI volumes on disk: `vol_data.json`, and directories that drivers leave. Stateless. */
 import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap } from "rxjs";
+import type { CsiBlockPlaces } from "../../core/csi/csiBlockPlaces.ts";
 import { parseVolData, VOL_DATA, type VolData } from "../../core/csi/volData.ts";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
 import { mountAt } from "../../core/mount/mountInfo.ts";
 import type { Result } from "../../core/result.ts";
+import { orElse } from "../../operators/orElse.ts";
+import { removeEmptyDirectory } from "./blockMaps.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
 
 const MAX_DATA_BYTES = 64 * 1024;
@@ -47,3 +50,40 @@ export function removeEmpty({ files, mounts }: RemovalPorts, directory: string, 
     defer(() => files.remove(directory)),
   ).pipe(ignoreElements());
 }
+
+/** Errors while something is mounted at the path. */
+export function refuseMountedAt({ mounts }: RemovalPorts, path: string): Observable<never> {
+  if (mounts === undefined) return EMPTY;
+  return mounts.list().pipe(
+    switchMap((entries): Observable<never> => {
+      if (mountAt(entries, path) === undefined) return EMPTY;
+      throw kubeletError("Io", `the driver has left a mount at ${path}`);
+    }),
+  );
+}
+
+/**
+ * Removes the directories of a block volume that no pod has. Errors while a driver has left something in them. A published
+ * device that it leaves is ignored, as upstream.
+ */
+export function removeBlockStage(ports: RemovalPorts, places: CsiBlockPlaces): Observable<never> {
+  const { volumeDir, dataDir, mapDir, staging, publishDir } = places;
+  return concat(
+    removeEmptyDirectory(ports, publishDir).pipe(orElse(() => EMPTY)),
+    refuseMountedAt(ports, staging),
+    defer(() => removeEmptyDirectory(ports, staging)),
+    defer(() => removeEmptyDirectory(ports, mapDir)),
+    // The file goes last: a restarted kubelet tears down by it.
+    defer(() => ports.files.remove(`${dataDir}/${VOL_DATA}`)),
+    defer(() => removeEmptyDirectory(ports, dataDir)),
+    defer(() => removeEmptyDirectory(ports, volumeDir)),
+  ).pipe(ignoreElements());
+}
+
+/** Removes the same directories after a failed attempt to stage. Errors first of all while some pod has the device. */
+export const clearBlockStage = (ports: RemovalPorts, places: CsiBlockPlaces): Observable<never> =>
+  concat(
+    removeEmptyDirectory(ports, places.publishDir),
+    removeEmptyDirectory(ports, places.mapDir),
+    removeBlockStage(ports, places),
+  );

@@ -12,7 +12,7 @@ import { VOL_DATA, type VolData } from "../../core/csi/volData.ts";
 import { mountAt } from "../../core/mount/mountInfo.ts";
 import { kubeletError } from "../../core/errors.ts";
 import type { VolumeNode } from "../../core/volume/volumeLayout.ts";
-import { readVolData, removeEmpty } from "./csiRemains.ts";
+import { readVolData, refuseMountedAt, removeEmpty } from "./csiRemains.ts";
 import { type CsiStages, holderOf } from "./csiStages.ts";
 import { type CsiContext, registeredDriver } from "./csiVolumes.ts";
 import { type RemovalPorts, removeUnmounted } from "./removeUnmounted.ts";
@@ -58,7 +58,7 @@ export function tearDownCsi(ports: RemovalPorts, context: CsiContext, remains: C
 type Held = NonNullable<ReturnType<CsiStages["of"]>>;
 
 /** The volume is not known when its directory was unreadable at the start. */
-function heldBy(stages: CsiStages, holder: string, data: VolData | undefined): Held | undefined {
+export function heldBy(stages: CsiStages, holder: string, data: VolData | undefined): Held | undefined {
   if (data?.isPersistent !== true) return undefined;
   stages.hold(csiVolumeName(data.driver, data.handle), holder, true);
   return stages.of(holder);
@@ -75,7 +75,7 @@ function refuseMounted({ mounts }: RemovalPorts, directory: string, isDamaged: b
   );
 }
 
-const unpublish = (context: CsiContext, { driver, handle }: VolData, targetPath: string): Observable<never> =>
+export const unpublish = (context: CsiContext, { driver, handle }: VolData, targetPath: string): Observable<never> =>
   defer(() => {
     const facts = registeredDriver(context, driver, "Unmounter.TearDownAt failed to get CSI client");
     return context.port.at(facts).nodeUnpublishVolume({ volumeId: handle, targetPath });
@@ -105,14 +105,4 @@ function unstage(
     }),
   );
   return concat(isGone$, unstaged$);
-}
-
-function refuseMountedAt({ mounts }: RemovalPorts, path: string): Observable<never> {
-  if (mounts === undefined) return EMPTY;
-  return mounts.list().pipe(
-    switchMap((entries): Observable<never> => {
-      if (mountAt(entries, path) === undefined) return EMPTY;
-      throw kubeletError("Io", `the driver has left a mount at ${path}`);
-    }),
-  );
 }

@@ -8,10 +8,9 @@ import type { Node, Pod } from "../../core/api.ts";
 import { decodeBase64 } from "../../core/base64.ts";
 import { attachmentWait } from "../../core/csi/attachmentWait.ts";
 import type { CsiDriverFacts, CsiDrivers } from "../../core/csi/csiDriverFacts.ts";
-import { csiVolumeName, globalMount } from "../../core/csi/csiLayout.ts";
+import { csiVolumeName } from "../../core/csi/csiLayout.ts";
 import type { CsiLayout } from "../../core/csi/csiVolumeLayout.ts";
 import { csiTokenWish, isFinal, publishRequest, stageRequest, tokenText } from "../../core/csi/csiRequests.ts";
-import { podVolData, stageVolData, VOL_DATA } from "../../core/csi/volData.ts";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
 import type { SecretName } from "../../core/volume/csiVolume.ts";
 import { failedAt } from "../../core/volume/volumeChecks.ts";
@@ -23,7 +22,8 @@ import type { CsiDriverPort } from "../../ports/csiDrivers.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
 import type { Tokens } from "../projections/tokens.ts";
 import { type CsiStages, holderOf } from "./csiStages.ts";
-import { removeEmpty } from "./csiRemains.ts";
+import { mapDevice } from "./blockMaps.ts";
+import { publishPlace, recordBlock, stagePlace } from "./csiPlaces.ts";
 import type { VolumePorts } from "./volumeEffects.ts";
 import { giveAway } from "./volumeOwnership.ts";
 
@@ -44,8 +44,7 @@ export interface CsiVolume {
   readonly layout: VolumeLayout & { readonly csi: CsiLayout };
 }
 
-const PRIVATE_MODE = 0o750;
-const DATA_MODE = 0o600;
+const MOUNT_CLIENT = "attacher.MountDevice failed to create newCsiDriverClient";
 
 /** Returns whether this is a CSI volume. */
 export const isCsi = (layout: VolumeLayout): layout is CsiVolume["layout"] => layout.csi !== undefined;
@@ -75,10 +74,13 @@ export function registeredDriver(
 export function setUpCsi(ports: VolumePorts, context: CsiContext, volume: CsiVolume): Observable<VolumeNotice> {
   const { csi } = volume.layout;
   const held = context.stages.of(holderOf(volume.pod.metadata.uid, volume.layout.name));
+  const { block, name } = volume.layout;
   const setUp$ = concat(
+    defer(() => recordBlock(ports, csi, name, context.nodeName)),
     // Another pod may stage it while this one waits for its turn.
     defer(() => stage(ports, context, csi, held?.stage)),
     publish(ports, context, volume),
+    block === undefined ? EMPTY : mapDevice(ports, name, block),
   );
   return csi.stageDir === undefined || held === undefined ? setUp$ : held.stage.turns.run(setUp$);
 }
@@ -89,27 +91,28 @@ type Stage = NonNullable<ReturnType<CsiStages["of"]>>["stage"];
 function stage(ports: VolumePorts, context: CsiContext, csi: CsiLayout, shared: Stage | undefined): Observable<never> {
   const { stageDir } = csi;
   if (stageDir === undefined || shared === undefined || shared.isStaged) return EMPTY;
-  const { files } = ports;
+  const isBlock = csi.block !== undefined;
+  const doing = isBlock ? "blockMapper.SetUpDevice failed to get CSI client" : MOUNT_CLIENT;
   return defer(() => {
-    const facts = registeredDriver(context, csi.driver, "attacher.MountDevice failed to create newCsiDriverClient");
+    const facts = registeredDriver(context, csi.driver, doing);
     if (!facts.capabilities.has("STAGE_UNSTAGE_VOLUME")) return EMPTY;
     const inputs$ = forkJoin({
       publishContext: attachmentMetadata(context, csi),
       secrets: secretOf(context, csi.stageSecret, "NodeStageSecretRef"),
     });
+    const { prepared$, cleared$ } = stagePlace(ports, { ...csi, stageDir });
     return inputs$.pipe(
       switchMap((inputs) =>
         concat(
-          files.makeDirectory(globalMount(stageDir), PRIVATE_MODE),
-          files.replaceFile(`${stageDir}/${VOL_DATA}`, stageVolData(csi), DATA_MODE),
+          prepared$,
           context.port.at(facts).nodeStageVolume(stageRequest({ ...csi, stageDir }, facts, inputs)),
-        ).pipe(cleaningUp(() => removeEmpty(ports, stageDir, globalMount(stageDir)))),
+        ).pipe(cleaningUp(cleared$)),
       ),
       ignoreElements(),
     );
   }).pipe(
     catchError((thrown: unknown) => {
-      throw failedAt("MountDevice", toKubeletError(thrown));
+      throw failedAt(isBlock ? "SetUpDevice" : "MountDevice", toKubeletError(thrown));
     }),
     completing(() => (shared.isStaged = true)),
   );
@@ -117,41 +120,48 @@ function stage(ports: VolumePorts, context: CsiContext, csi: CsiLayout, shared: 
 
 function publish(ports: VolumePorts, context: CsiContext, { pod, layout }: CsiVolume): Observable<VolumeNotice> {
   const { csi, isReadOnly, name } = layout;
-  const { files } = ports;
+  const isBlock = csi.block !== undefined;
+  const doing = isBlock
+    ? "blockMapper.MapPodDevice failed to get CSI client"
+    : "mounter.SetUpAt failed to get CSI client";
   return defer(() => {
-    const facts = registeredDriver(context, csi.driver, "mounter.SetUpAt failed to get CSI client");
+    const facts = registeredDriver(context, csi.driver, doing);
     const inputs$ = forkJoin({
       publishContext: attachmentMetadata(context, csi),
       secrets: secretOf(context, csi.publishSecret, "NodePublishSecretRef"),
       tokens: tokensOf(context, pod, csi),
     });
     const isDelegated = facts.capabilities.has("VOLUME_MOUNT_GROUP");
+    const { prepared$, cleared$ } = publishPlace(ports, csi, name, context.nodeName);
     const published$ = inputs$.pipe(
       switchMap(({ tokens, ...inputs }) =>
         concat(
-          files.makeDirectory(csi.directory, PRIVATE_MODE),
-          files.replaceFile(`${csi.directory}/${VOL_DATA}`, podVolData(csi, name, context.nodeName), DATA_MODE),
+          prepared$,
           context.port
             .at(facts)
             .nodePublishVolume(publishRequest({ layout: csi, isReadOnly, pod }, facts, inputs, tokens)),
-        ).pipe(cleaningUp(() => removeEmpty(ports, csi.directory, csi.target))),
+        ).pipe(cleaningUp(cleared$)),
       ),
       ignoreElements(),
     );
     return concat(published$, isDelegated ? EMPTY : giveAway(ports, layout));
-  });
+  }).pipe(
+    catchError((thrown: unknown) => {
+      throw isBlock ? failedAt("MapPodDevice", toKubeletError(thrown)) : thrown;
+    }),
+  );
 }
 
 /** After an answer that nothing has changed, removes the traces; they must stay otherwise, for the tear down. */
 const cleaningUp =
-  (remove: () => Observable<never>) =>
+  (cleared$: Observable<never>) =>
   <T>(made$: Observable<T>): Observable<T> =>
     made$.pipe(
       catchError((thrown: unknown) => {
         const failed$ = defer(() => {
           throw thrown;
         });
-        return isFinal(thrown) ? concat(remove().pipe(orElse(() => EMPTY)), failed$) : failed$;
+        return isFinal(thrown) ? concat(cleared$.pipe(orElse(() => EMPTY)), failed$) : failed$;
       }),
     );
 

@@ -1,12 +1,12 @@
 /**
- * Finds the volumes of earlier kubelets in the directories of pods: `pods/UID/volumes/PLUGIN/NAME`. None counts as
- * complete; desired volumes are set up again, which changes nothing if they are intact. Upstream: reconstruct.go.
+ * Finds the volumes of earlier kubelets in the directories of pods: `pods/UID/volumes/PLUGIN/NAME`, and links to devices in
+ * `pods/UID/volumeDevices/PLUGIN/NAME`. None counts as complete; desired volumes are set up again, which changes nothing if they are intact. Upstream: reconstruct.go.
  */
-import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, switchMap, tap } from "rxjs";
+import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, switchMap, tap } from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";
 import { type PodUid, podUid } from "../../core/ids.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
-import { podsDir, podVolumeDir, podVolumesDir, unescapePluginName } from "../../core/paths.ts";
+import { podsDir, podVolumeDevicesDir, podVolumesDir, unescapePluginName } from "../../core/paths.ts";
 import { NO_VOLUMES, podVolumesOf, type PodVolumes } from "../../core/volume/podVolumes.ts";
 import { volumeKey } from "../../core/volume/volumeLayout.ts";
 import type { ActualVolume } from "../../core/volume/volumePlan.ts";
@@ -36,22 +36,27 @@ export function restoreVolumes(
       }),
     );
   const restorePod = (uid: PodUid): Observable<never> => {
-    const top = podVolumesDir(directories, uid);
     const found: ActualVolume[] = [];
-    const plugins$ = files.list(top).pipe(
-      switchMap((plugins) =>
-        inSequence(plugins, (escaped) =>
-          files.list(`${top}/${escaped}`).pipe(
-            map((names) =>
-              names.map((name) =>
-                leftBy(unescapePluginName(escaped), name, podVolumeDir(directories, uid, escaped, name)),
-              ),
-            ),
-            tap((list) => found.push(...list)),
-          ),
-        ),
+    const top = podVolumesDir(directories, uid);
+    const kinds = [
+      { top, more: { isOwnDirectory: true } },
+      { top: podVolumeDevicesDir(directories, uid), more: { isOwnDirectory: false, isBlock: true } },
+    ] as const;
+    const plugins$ = inSequence(kinds, (kind) =>
+      namesBelow(files, kind.top).pipe(
+        tap(({ escaped, name }) => {
+          const path = `${kind.top}/${escaped}/${name}`;
+          found.push({
+            plugin: unescapePluginName(escaped),
+            name,
+            path,
+            ...kind.more,
+            condition: "uncertain",
+            inputs: [],
+          });
+        }),
+        ignoreElements(),
       ),
-      ignoreElements(),
     );
     const recorded$ = defer(() => {
       if (found.length === 0) return EMPTY;
@@ -70,11 +75,17 @@ export function restoreVolumes(
   return guarded(pods$, podsDir(directories));
 }
 
-const leftBy = (plugin: string, name: string, path: string): ActualVolume => ({
-  plugin,
-  name,
-  path,
-  isOwnDirectory: true,
-  condition: "uncertain",
-  inputs: [],
-});
+/** Lists the volumes of each plugin in a directory. */
+const namesBelow = (
+  files: Ports["files"],
+  top: string,
+): Observable<{ readonly escaped: string; readonly name: string }> =>
+  files
+    .list(top)
+    .pipe(
+      switchMap((plugins) =>
+        inSequence(plugins, (escaped) =>
+          files.list(`${top}/${escaped}`).pipe(switchMap((names) => names.map((name) => ({ escaped, name })))),
+        ),
+      ),
+    );

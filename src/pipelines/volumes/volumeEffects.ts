@@ -14,6 +14,7 @@ import type { Payload } from "../../core/volume/payloadFile.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import { type DeviceTurns, mountDevice } from "./deviceMounts.ts";
+import { setUpLocalDevice } from "./localDevices.ts";
 import { giveAway, setReady } from "./volumeOwnership.ts";
 import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
 
@@ -36,7 +37,8 @@ export function setUpVolume(
   payload: Payload | undefined,
   turns: DeviceTurns,
 ): Observable<VolumeNotice> {
-  const { path, ownership, bound, nested = [] } = layout;
+  const { path, ownership, bound, block, nested = [] } = layout;
+  if (block !== undefined) return turns.run(setUpLocalDevice(ports, layout.name, block));
   const before: readonly (() => Observable<unknown>)[] = [
     () => (layout.fault === undefined ? EMPTY : throwError(() => layout.fault)),
     () => (layout.wanted ? provideHostPath(ports, path, layout.wanted) : EMPTY),

@@ -29,7 +29,7 @@ import type { PodUid } from "../../core/ids.ts";
 import { podVolumeSubpathsDir } from "../../core/paths.ts";
 import { podEventObject } from "../../core/pod/podEvents.ts";
 import { ok } from "../../core/result.ts";
-import { setUpMessage } from "../../core/volume/podVolumes.ts";
+import { setUpFailure } from "../../core/volume/podVolumes.ts";
 import type { Payload } from "../../core/volume/payloadFile.ts";
 import { failedCheck, type SetUpError } from "../../core/volume/volumeChecks.ts";
 import {
@@ -49,6 +49,7 @@ import {
 import { reconcile } from "../../operators/reconcile.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
+import { tearDownBlock } from "./blockTearDown.ts";
 import { tearDownCsi } from "./csiTearDown.ts";
 import { type CsiContext, csiWait, isCsi, setUpCsi } from "./csiVolumes.ts";
 import { type DeviceTurns, releaseDevice } from "./deviceMounts.ts";
@@ -187,9 +188,8 @@ function setUp(
   const log = ports.telemetry.log.with({ podUid: deps.uid, volume: layout.name, plugin: layout.plugin });
   const fail = (error: SetUpError): Observable<PodOutput> => {
     record.set(withFailure(record.get() ?? before, { operation: "setUp", error, inputs }, ports.clock.monotonicMs()));
-    const message = setUpMessage(layout.name, error);
     log.warn("Cannot set up a volume", { error });
-    return of(eventOutput({ type: "Warning", reason: "FailedMount", message, object: podEventObject(pod) }));
+    return of(eventOutput({ type: "Warning", ...setUpFailure(layout, error), object: podEventObject(pod) }));
   };
   wait.since ??= ports.clock.monotonicMs();
   const check = failedCheck(layout, deps.node.labels);
@@ -212,7 +212,7 @@ function setUp(
   const made = layout.hasContent ? writeContent(layout.name, content, deps, make) : ok(make(undefined));
   if (!made.ok) return fail(made.error);
   return concat(
-    timed(made.value, "volume_mount", layout.plugin, ports),
+    timed(made.value, layout.block === undefined ? "volume_mount" : "map_volume", layout.plugin, ports),
     defer(() => {
       record.set({ ...withoutFailure(before), condition: "mounted", inputs });
       observeWait(wait, layout.plugin, ports);
@@ -231,18 +231,19 @@ function releaseShared({ plugin, name, path }: ActualVolume, deps: VolumeWorkerD
 
 function tearDown(actual: ActualVolume, deps: VolumeWorkerDeps): Observable<PodOutput> {
   const { record, ports, uid, rootDir } = deps;
-  const { name, path, isOwnDirectory, plugin } = actual;
+  const { name, path, isOwnDirectory, isBlock, plugin } = actual;
   const subPaths = `${podVolumeSubpathsDir({ rootDir }, uid)}/${name}`;
   const released$ = releaseShared(actual, deps);
   const gone$ = defer(() => {
     record.set({ ...actual, condition: "uncertain", inputs: [] });
+    if (isBlock === true) return tearDownBlock(ports, deps, { uid, plugin, name });
     if (plugin === CSI_PLUGIN && deps.csi !== undefined) {
       return tearDownCsi(ports, deps.csi, { uid, name, directory: path, subPaths, directories: { rootDir } });
     }
     return tearDownVolume(ports, { path, isOwnDirectory, subPaths }, released$);
   });
   return concat(
-    timed(gone$, "volume_unmount", plugin, ports),
+    timed(gone$, isBlock === true ? "unmap_volume" : "volume_unmount", plugin, ports),
     defer(() => {
       record.set(undefined);
       deps.budget.release(name);

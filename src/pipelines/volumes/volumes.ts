@@ -95,8 +95,8 @@ export interface Volumes {
   /** Runs the volumes of a pod while its worker lives. Never errors. */
   run(uid: PodUid, commands$: Observable<PodCommand>, memory: VolumeMemory): Observable<PodOutput>;
   /**
-   * Gives the CSI volumes of such a pod back to their drivers, before anything of it is unmounted. Errors: the KubeletError of
-   * the first one that stays.
+   * Gives the CSI volumes of such a pod back to their drivers, and releases its devices, before anything of it is unmounted.
+   * Errors: the KubeletError of the first one that stays.
    */
   unpublish(uid: PodUid): Observable<never>;
   /** Forgets a pod without a worker whose directory was removed, with its volumes. */
@@ -122,7 +122,7 @@ const volumesOf = (deps: Deps): Volumes => ({
       ? restored$
       : concat(
           restored$,
-          defer(() => restoreCsi(ports, csi, volumes)),
+          defer(() => restoreCsi(ports, csi, volumes, deps.config.directories)),
         );
   },
   // A pod without volumes subscribes to nothing.
@@ -136,8 +136,8 @@ const volumesOf = (deps: Deps): Volumes => ({
       }),
     ),
   unpublish: (uid) => {
-    const { csi, ports } = deps;
-    return csi === undefined ? EMPTY : unpublishPod(ports, csi, uid, deps.volumes.get(uid), deps.config.directories);
+    const { csi, ports, turns, config } = deps;
+    return unpublishPod(ports, { csi, turns, rootDir: config.directories.rootDir }, uid, deps.volumes.get(uid));
   },
   forget: (uid) => deps.volumes.delete(uid),
   release: (uid) =>
@@ -244,7 +244,8 @@ function wishOf(pod: Pod, volume: Volume, origins: Origins, node: VolumeNode): V
   const origin = origins.get(volume.name);
   if (isLookedUp(pod, volume) && origin === undefined) return { kind: "pending" };
   if (origin?.ok === false) return { kind: "refused", error: origin.error };
-  const layout = origin === undefined ? layoutOf(pod, volume, node) : layoutOfFound(pod, origin.value, node);
+  const layout =
+    origin === undefined ? layoutOf(pod, volume, node) : layoutOfFound(pod, volume.name, origin.value, node);
   return layout.ok ? { kind: "resolved", layout: layout.value } : { kind: "refused", error: layout.error };
 }
 

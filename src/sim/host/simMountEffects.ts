@@ -59,6 +59,10 @@ export function createMountEffects(tree: SimTree) {
       const made = tree.mount(needed(tree, "mount", target).path, ROOT_MODE);
       kinds.set(made.fileSystem, { source, fsType, superOptions: ["rw", ...options] });
     },
+    /** Throws unless the path exists. */
+    existing(path: string): void {
+      needed(tree, "find", path);
+    },
     makeReadOnly(target: string): void {
       const found = mounts.at(target);
       if (found === undefined) throw kubeletError("Io", `cannot make read-only ${target}: not mounted`);

@@ -61,6 +61,10 @@ export function createSimMounts({ clock, tree, latencyMs = 0, fate, goesOn }: Si
       call("formatAndMount", request.target, bound(more, FORMAT_MS), () => effects.mount(request)),
     bind: ({ source, target, readOnly = false, recursive = false }, more) =>
       call("bind", target, bound(more, DEFAULT_MS), () => effects.bindTree(source, target, readOnly, recursive)),
+    growFileSystem: ({ mountPoint }, more) =>
+      call("growFileSystem", mountPoint, bound(more, FORMAT_MS), () => effects.existing(mountPoint)),
+    attachLoop: (path, more) => call("attachLoop", path, bound(more, DEFAULT_MS), () => effects.existing(path)),
+    detachLoops: (path, more) => call("detachLoops", path, bound(more, DEFAULT_MS), () => undefined),
     makeReadOnly: (target, more) =>
       call("makeReadOnly", target, bound(more, DEFAULT_MS), () => effects.makeReadOnly(target)),
     unmount(target, { isLazy = false, ...more } = {}) {

@@ -22,7 +22,8 @@ export async function formatAndMount(request: MountRequest, run: RunTool, log: L
   await runMount(run, { args, what: `mount ${device} at ${target}` }, [device, target]);
 }
 
-async function formatOn(device: string, run: RunTool): Promise<string> {
+/** Returns the format of a device; empty: it is blank. */
+export async function formatOn(device: string, run: RunTool): Promise<string> {
   const tool = { program: "blkid", args: blkidArgs(device), what: `look at ${device}` };
   const { status, said } = await run({ ...tool, statuses: [0, BLKID_NOTHING] });
   if (status === BLKID_NOTHING) return "";

@@ -18,6 +18,8 @@ import { bind, makeReadOnly, unmount } from "./bind.ts";
 import { bindInside, makeInside } from "./insideVolume.ts";
 import { createInsideRemote } from "./remoteInside.ts";
 import { formatAndMount } from "./formatAndMount.ts";
+import { growFileSystem } from "./growFileSystem.ts";
+import { attachLoop, detachLoops } from "./loopDevices.ts";
 import { readMountTable } from "./mountTable.ts";
 import { boundedCall, runMount } from "./mountTool.ts";
 import { createMountTools, type RunTool } from "./mountTools.ts";
@@ -66,13 +68,7 @@ export function createMounts(options: MountsOptions): Mounts {
         mount({ ...request, target: toReal(target) }, `${action} ${target}`, run),
       );
     },
-    formatAndMount(request, options) {
-      const { source, target } = request;
-      // While an earlier attempt still works on the disk, its content is incomplete.
-      return call([`mount ${source} at`, target, source], within(options, FORMAT_MS), (run, { toReal }) =>
-        formatAndMount({ ...request, target: toReal(target) }, run, log),
-      );
-    },
+    ...deviceCalls(call, log),
     bind({ source, target, ...more }, options) {
       const what = [`bind ${source} at`, target, target] as const;
       return call(what, within(options, DEFAULT_MS), (run, { toReal }) =>
@@ -112,6 +108,36 @@ export function createMounts(options: MountsOptions): Mounts {
 }
 
 type CallMount = ReturnType<typeof mountCalls>;
+
+/** Operations on block devices. */
+function deviceCalls(
+  call: CallMount,
+  log: Logger,
+): Pick<Mounts, "formatAndMount" | "growFileSystem" | "attachLoop" | "detachLoops"> {
+  return {
+    formatAndMount(request, options) {
+      const { source, target } = request;
+      // While an earlier attempt still works on the disk, its content is incomplete.
+      return call([`mount ${source} at`, target, source], within(options, FORMAT_MS), (run, { toReal }) =>
+        formatAndMount({ ...request, target: toReal(target) }, run, log),
+      );
+    },
+    growFileSystem(request, options) {
+      const { device, mountPoint } = request;
+      return call(["grow the file system at", mountPoint, device], within(options, FORMAT_MS), (run, { toReal }) =>
+        growFileSystem({ device, mountPoint: toReal(mountPoint) }, run),
+      );
+    },
+    attachLoop: (path, options) =>
+      call(["attach a loop device to", path, path], within(options, DEFAULT_MS), (run, { toReal }) =>
+        attachLoop(toReal(path), run),
+      ),
+    detachLoops: (path, options) =>
+      call(["detach the loop device of", path, path], within(options, DEFAULT_MS), (run, { toReal }) =>
+        detachLoops(toReal(path), run),
+      ),
+  };
+}
 
 /** Runs operations with their deadline, after earlier tools on the same path have ended. Owns the root and the tools. */
 function mountCalls({ clock, log, rootDir, lockFile }: MountsOptions) {

@@ -2,7 +2,7 @@ import { EMPTY, merge, of, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import type { MountEntry } from "../../../../src/core/mount/mountInfo.ts";
-import { setUpMessage } from "../../../../src/core/volume/podVolumes.ts";
+import { setUpFailure } from "../../../../src/core/volume/podVolumes.ts";
 import { createSemaphore } from "../../../../src/operators/semaphore.ts";
 import { mountDevice, releaseDevice } from "../../../../src/pipelines/volumes/deviceMounts.ts";
 import type { Files } from "../../../../src/ports/files.ts";
@@ -52,7 +52,7 @@ describe("a block device of local volumes", () => {
     let message = "";
     mountDevice(portsOf([], { formatAndMount }), device).subscribe({
       error: (thrown) => {
-        message = setUpMessage("pv1", thrown as Parameters<typeof setUpMessage>[1]);
+        message = setUpFailure({ name: "pv1" }, thrown as Parameters<typeof setUpFailure>[1]).message;
       },
     });
     expect(message).toBe(

@@ -45,6 +45,28 @@ describe("the layout of a persistent CSI volume", () => {
     });
     expect(layoutOf("..")).toMatchObject({ error: { message: 'CSI volume ".." has no usable name' } });
   });
+  it("as a device has neither group, mount options, pod info nor tokens", () => {
+    const pod = podOf({ uid: "u", namespace: "ns", spec: { securityContext: { fsGroup: 7 } } });
+    const known = { metadata: { name: "d" }, spec: { podInfoOnMount: true, tokenRequests: [{ audience: "" }] } };
+    const csi: CsiOrigin = { driver: "d", mode: "Persistent", known, source: { volumeHandle: "h", fsType: "ext4" } };
+    const layout = csiLayout(pod, { name: "pv1", csi, isBlock: true, mountOptions: ["x"] }, node);
+    const link = "/k/pods/u/volumeDevices/kubernetes.io~csi/pv1";
+    const publish = "/k/plugins/kubernetes.io/csi/volumeDevices/publish/pv1/u";
+    expect(layout).toMatchObject({
+      value: {
+        ...{ path: link, block: { link, device: publish } },
+        csi: {
+          directory: link,
+          target: publish,
+          mountOptions: [],
+          fsGroup: undefined,
+          wantsPodInfo: false,
+          tokens: [],
+        },
+      },
+    });
+    expect(layout.ok && layout.value.ownership).toBeUndefined();
+  });
   it("has upstream's names of the attachment", () => {
     expect(csiOf({}).attachment).toEqual({
       volumeName: "kubernetes.io/csi/d^h",

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { csiBlockPlaces } from "../../../../src/core/csi/csiBlockPlaces.ts";
 import type { CsiCapability, CsiDriverFacts } from "../../../../src/core/csi/csiDriverFacts.ts";
 import {
   csiTokenWish,
@@ -54,6 +55,14 @@ describe("requests to a CSI driver", () => {
     const modeOf = (...capabilities: readonly CsiCapability[]) =>
       stageRequest(layoutOf({ accessMode }), facts(...capabilities), INPUTS).volumeCapability?.accessMode?.mode;
     expect([modeOf(), modeOf("SINGLE_NODE_MULTI_WRITER")]).toEqual([plain, multi]);
+  });
+  it("for a device name its capability and its staging path, whatever the driver can", () => {
+    const block = csiBlockPlaces({ rootDir: "/k" }, "u", "pv1");
+    const layout = layoutOf({ block, target: block.publish, fsGroup: 7 });
+    const { staging } = block;
+    const volumeCapability = { block: {}, mount: undefined, accessMode: { mode: Mode.SINGLE_NODE_WRITER } };
+    expect(stageRequest(layout, facts(), INPUTS)).toMatchObject({ stagingTargetPath: staging, volumeCapability });
+    expect(publish(layout)).toMatchObject({ stagingTargetPath: staging, targetPath: block.publish, volumeCapability });
   });
   it("name the group only for drivers that set it", () => {
     const groupOf = (...capabilities: readonly CsiCapability[]) =>

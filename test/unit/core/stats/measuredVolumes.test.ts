@@ -26,7 +26,7 @@ it("measures the same volumes as upstream, by counting or by the file system of 
   const mounted = new Map(mountedVolumesOf(pod));
   mounted.delete("waits");
   for (const name of ["disk", "own"]) {
-    const layout = layoutOfFound(pod, { name: `pv-${name}`, local: { path: "/mnt/d" } }, volumeNodeOf());
+    const layout = layoutOfFound(pod, name, { name: `pv-${name}`, local: { path: "/mnt/d" } }, volumeNodeOf());
     if (layout.ok) mounted.set(name, layout.value);
   }
   const found = measuredVolumes(pod, mounted).map(({ name, by, hasOwnFs, isEphemeral, pvcRef }) => [

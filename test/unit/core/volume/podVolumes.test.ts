@@ -5,7 +5,7 @@ import {
   mountedLayouts,
   type PodVolumes,
   podVolumesOf,
-  setUpMessage,
+  setUpFailure,
   unmountedVolumes,
   type VolumeWish,
   volumeStage,
@@ -82,5 +82,17 @@ it.each([
   ["MountDevice", 'MountVolume.MountDevice failed for volume "v" : why'],
 ] as const)("a failure at step %s has upstream's message", (step, expected) => {
   const error = { ...kubeletError("Unavailable", "why"), ...(step && { step }) };
-  expect(setUpMessage("v", error as never)).toBe(expected);
+  expect(setUpFailure({ name: "v" }, error as never).message).toBe(expected);
+});
+
+it.each([
+  ["SetUpDevice", "FailedMapVolume"],
+  ["NodeAffinity check", "FailedMount"],
+])("a failure of a block volume at step %s has upstream's reason %s", (step, reason) => {
+  const error = { ...kubeletError("Unavailable", "why"), step };
+  const block = { device: "/dev/x", mapDir: "/m", map: "/m/u", link: "/l" };
+  expect(setUpFailure({ name: "v", block }, error)).toEqual({
+    reason,
+    message: `MapVolume.${step} failed for volume "v" : why`,
+  });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { failedCheck, localSource } from "../../../../src/core/volume/volumeChecks.ts";
 
-import { setUpMessage } from "../../../../src/core/volume/podVolumes.ts";
+import { setUpFailure } from "../../../../src/core/volume/podVolumes.ts";
 import { podOf } from "../../../support/pods.ts";
 import { volumeNodeOf } from "../../../support/podVolumes.ts";
 import { layoutOfFound } from "../../../../src/core/volume/foundVolume.ts";
@@ -35,9 +35,9 @@ describe("a volume behind a claim", () => {
       'MountVolume.MountOptionSupport check failed for volume "pv1" : mount options are not supported for this volume type',
     ],
   ])("%s", (_what, origin, labels, expected) => {
-    const layout = layoutOfFound(podOf(), { name: "pv1", ...origin }, volumeNodeOf());
+    const layout = layoutOfFound(podOf(), "v", { name: "pv1", ...origin }, volumeNodeOf());
     const failed = layout.ok ? failedCheck(layout.value, labels) : undefined;
-    expect(failed && setUpMessage("pv1", failed)).toBe(expected);
+    expect(failed && setUpFailure({ name: "pv1" }, failed).message).toBe(expected);
   });
 });
 
@@ -55,7 +55,7 @@ describe("the source of a local volume", () => {
     ["CharDevice", "only directory and block device are supported"],
   ])("may not be: %s", (found, message) => {
     const source = localSource("/mnt/x", found);
-    expect(source.ok ? "" : setUpMessage("pv1", source.error)).toBe(
+    expect(source.ok ? "" : setUpFailure({ name: "pv1" }, source.error).message).toBe(
       `MountVolume.NewMounter initialization failed for volume "pv1" : ${message}`,
     );
   });

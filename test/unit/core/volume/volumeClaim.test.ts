@@ -133,6 +133,14 @@ describe("originOf", () => {
     expect(originOf(annotated, bound, true)).toMatchObject({ value: { mountOptions: ["hard", "nolock"] } });
   });
 
+  it.each([
+    ["Block", true],
+    ["Filesystem", undefined],
+  ])("keeps the mode %s", (volumeMode, isBlock) => {
+    const origin = originOf({ ...volume, spec: { ...volume.spec, volumeMode } }, bound, false);
+    expect(origin.ok && origin.value.isBlock).toBe(isBlock);
+  });
+
   it("keeps the node affinity", () => {
     const nodeSelectorTerms = [{ matchExpressions: [{ key: "disk", operator: "Exists" }] }];
     const spec = { ...volume.spec, nodeAffinity: { required: { nodeSelectorTerms } } };
@@ -148,7 +156,6 @@ describe("originOf", () => {
       "found PV object pv1 but its pv.Spec.ClaimRef.UID c2 does not point to claim.UID c1",
       { ...volume, spec: { ...volume.spec, claimRef: { uid: "c2" } } },
     ],
-    ["volumeMode Block of PV object pv1 is not served", { ...volume, spec: { ...volume.spec, volumeMode: "Block" } }],
   ])("rejects: %s", (message, other) => {
     expect(originOf(other, bound, false)).toMatchObject({ ok: false, error: { message } });
   });

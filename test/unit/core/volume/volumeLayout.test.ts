@@ -272,7 +272,7 @@ describe("layoutOfOrigin", () => {
 
   it("serves no CSI driver and no unknown source", () => {
     const messageOf = (origin: VolumeOrigin) => {
-      const found = layoutOfFound(podOf(), origin, volumeNodeOf());
+      const found = layoutOfFound(podOf(), "v", origin, volumeNodeOf());
       return found.ok ? "" : found.error.message;
     };
     const why = (text: string) =>

@@ -1,5 +1,13 @@
 import { expect, it } from "vitest";
-import { alreadyMounted, ownershipProgress } from "../../../../src/core/volume/volumeNotices.ts";
+import { alreadyMounted, mappedNotices, ownershipProgress } from "../../../../src/core/volume/volumeNotices.ts";
+
+it("a mapped device has an event for each of its directories", () => {
+  const told = 'MapVolume.MapPodDevice succeeded for volume "pv1"';
+  expect(mappedNotices("pv1", { mapDir: "/m", map: "/m/u", link: "/pods/u/d/pv1" })).toEqual([
+    { type: "Normal", reason: "SuccessfulMountVolume", message: `${told} globalMapPath "/m"` },
+    { type: "Normal", reason: "SuccessfulMountVolume", message: `${told} volumeMapPath "/pods/u/d"` },
+  ]);
+});
 
 it("a volume that another group already owns is reported, and no other", () => {
   expect([alreadyMounted("data", 5, 5), alreadyMounted("data", 5, 7)]).toEqual([

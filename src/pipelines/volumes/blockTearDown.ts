@@ -1,0 +1,28 @@
+/** Tears block volumes down, from their places on disk alone. Stateless. */
+import type { Observable } from "rxjs";
+import { kubeletError } from "../../core/errors.ts";
+import { CSI_PLUGIN } from "../../core/csi/csiLayout.ts";
+import { blockPlaces, type BlockVolumeId } from "../../core/volume/blockVolume.ts";
+import { tearDownCsiBlock } from "./csiBlockTearDown.ts";
+import type { CsiContext } from "./csiVolumes.ts";
+import type { DeviceTurns } from "./deviceMounts.ts";
+import { tearDownLocalDevice } from "./localDevices.ts";
+import type { RemovalPorts } from "./removeUnmounted.ts";
+
+export interface BlockTearDownDeps {
+  readonly rootDir: string;
+  readonly turns: DeviceTurns;
+  /** undefined: the node has no CSI drivers. */
+  readonly csi?: CsiContext | undefined;
+}
+
+/** Completes when nothing of the volume is left. Errors: KubeletError, without undoing completed steps. */
+export function tearDownBlock(
+  ports: RemovalPorts,
+  { rootDir, turns, csi }: BlockTearDownDeps,
+  id: BlockVolumeId,
+): Observable<never> {
+  if (id.plugin !== CSI_PLUGIN) return turns.run(tearDownLocalDevice(ports, blockPlaces({ rootDir }, id)));
+  if (csi === undefined) throw kubeletError("Unimplemented", "the node has no CSI drivers");
+  return tearDownCsiBlock(ports, csi, { ...id, directories: { rootDir } });
+}

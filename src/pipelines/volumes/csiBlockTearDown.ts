@@ -1,0 +1,77 @@
+/**
+ * Tears a CSI block volume of a pod down: unpublishes it, and unstages it after its last pod of the node. Works from
+ * `vol_data.json` alone. Stateless. Upstream: UnmapPodDevice and TearDownDevice of csi_block.go.
+ *
+ *     pod's device    [unmap]-[unpublish]                          [remove link]
+ *     last of them                       [unstage]-[remove stage]
+ */
+import { concat, defer, EMPTY, ignoreElements, type Observable, switchMap } from "rxjs";
+import { type CsiBlockPlaces, csiBlockPlaces } from "../../core/csi/csiBlockPlaces.ts";
+import type { VolData } from "../../core/csi/volData.ts";
+import { unmapDevice } from "./blockMaps.ts";
+import { readVolData, refuseMountedAt, removeBlockStage } from "./csiRemains.ts";
+import { type CsiStage, holderOf } from "./csiStages.ts";
+import { type CsiRemains, heldBy, unpublish } from "./csiTearDown.ts";
+import { type CsiContext, registeredDriver } from "./csiVolumes.ts";
+import type { RemovalPorts } from "./removeUnmounted.ts";
+
+/** Completes when nothing of the volume is left. Errors: KubeletError, without undoing completed steps. */
+export function tearDownCsiBlock(
+  ports: RemovalPorts,
+  context: CsiContext,
+  { uid, name, directories }: Pick<CsiRemains, "uid" | "name" | "directories">,
+): Observable<never> {
+  const { stages } = context;
+  const holder = holderOf(uid, name);
+  const places = csiBlockPlaces(directories, uid, name);
+  return readVolData(ports, places.dataDir).pipe(
+    switchMap((read) => {
+      const data = read?.ok === true ? read.value : undefined;
+      // Without a readable file, the driver is unknown: its device stays.
+      const known$ = read?.ok === false ? refuseMountedAt(ports, places.publish) : EMPTY;
+      const held = stages.of(holder) ?? heldBy(stages, holder, data);
+      const gone$ = concat(
+        known$,
+        unmapDevice(ports, places),
+        data === undefined ? EMPTY : unpublish(context, data, places.publish),
+        defer(() =>
+          held === undefined || held.stage.holders.size > 1 ? EMPTY : unstage(ports, context, places, data, held.stage),
+        ),
+        defer(() => ports.files.remove(places.link)),
+        defer(() => {
+          stages.drop(holder);
+          return EMPTY;
+        }),
+      ).pipe(ignoreElements());
+      return held === undefined ? gone$ : held.stage.turns.run(gone$);
+    }),
+  );
+}
+
+/** Unstages the volume; one without a staging directory was never staged. */
+function unstage(
+  ports: RemovalPorts,
+  context: CsiContext,
+  places: CsiBlockPlaces,
+  data: VolData | undefined,
+  stage: CsiStage,
+): Observable<never> {
+  // Before the pod's own device is gone, unstaging would take its data away.
+  const isGone$ = refuseMountedAt(ports, places.publish);
+  const unstaged$ = ports.files.kindOf(places.staging).pipe(
+    switchMap((kind) => {
+      if (kind === undefined || data === undefined) return EMPTY;
+      const facts = registeredDriver(context, data.driver, "blockMapper.TearDownDevice failed to get CSI client");
+      stage.isStaged = false;
+      if (!facts.capabilities.has("STAGE_UNSTAGE_VOLUME")) return EMPTY;
+      const request = { volumeId: data.handle, stagingTargetPath: places.staging };
+      return context.port.at(facts).nodeUnstageVolume(request);
+    }),
+    ignoreElements(),
+  );
+  return concat(
+    isGone$,
+    unstaged$,
+    defer(() => removeBlockStage(ports, places)),
+  );
+}

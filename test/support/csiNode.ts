@@ -1,0 +1,115 @@
+/** A kubelet's volumes with one CSI driver on a real socket, real mounts and a claim of one volume. */
+import { join } from "node:path";
+import { BehaviorSubject, defer, lastValueFrom, of, type Subscription } from "rxjs";
+import type { Node } from "../../src/core/api.ts";
+import { configObjectsOf } from "../../src/core/configObjects.ts";
+import type { CsiCapability, CsiDriverFacts, CsiDrivers } from "../../src/core/csi/csiDriverFacts.ts";
+import type { KubeletEvent } from "../../src/core/events.ts";
+import { monotonicMs, podUid, type PodUid } from "../../src/core/ids.ts";
+import type { PodCommand } from "../../src/core/pod/podRegistry.ts";
+import { NO_VOLUMES, type PodVolumes, volumeStage } from "../../src/core/volume/podVolumes.ts";
+import { createPodMemories } from "../../src/pipelines/podMemories.ts";
+import { createPodObjects } from "../../src/pipelines/podObjects.ts";
+import { createCsiStages } from "../../src/pipelines/volumes/csiStages.ts";
+import { createVolumes, type VolumesDeps } from "../../src/pipelines/volumes/volumes.ts";
+import { createCsiDrivers } from "../../src/sinks/csiDrivers.ts";
+import { createCell } from "../../src/state/cell.ts";
+import { createKeyedCell } from "../../src/state/keyedCell.ts";
+import { containerOf, podOf } from "./pods.ts";
+import { volumeNodeOf } from "./podVolumes.ts";
+import type { PrivateMounts } from "./privateMounts.ts";
+import { realClock } from "./realClock.ts";
+import { realFiles, realVolumeFiles } from "./realFiles.ts";
+import { recordingTelemetry } from "./recordingTelemetry.ts";
+import { waitFor } from "./waitFor.ts";
+
+export const CSI_NAME = "csi.example.com";
+
+type Resource = "persistentvolumeclaims" | "persistentvolumes";
+
+export interface CsiNodeOptions {
+  readonly place: PrivateMounts;
+  /** The objects of the API server, as they are at each request. */
+  readonly objects: Readonly<Record<Resource, object>>;
+  readonly capabilities?: readonly CsiCapability[];
+}
+
+/** Fields of containers that use the volume `data`. */
+export type VolumeUse = object;
+
+/** A life of the kubelet. */
+export interface CsiNode {
+  readonly events: readonly KubeletEvent[];
+  readonly volumes: ReturnType<typeof createVolumes>;
+  /** Runs a pod with a container that uses the claim. */
+  start(uid: string, use: VolumeUse): CsiNodePod;
+  kill(): void;
+}
+
+export interface CsiNodePod {
+  until(stage: ReturnType<typeof volumeStage>): Promise<void>;
+  end(): void;
+}
+
+/** Starts a life on what the earlier one left. */
+export async function startCsiNode({ place, objects, capabilities }: CsiNodeOptions): Promise<CsiNode> {
+  const rootDir = place.place;
+  const [cell, telemetry] = [createKeyedCell<PodUid, PodVolumes>(), recordingTelemetry()];
+  const facts: CsiDriverFacts = {
+    ...{ name: CSI_NAME, endpoint: join(rootDir, "csi.sock"), version: [1, 0], vendorVersion: "", nodeId: "n" },
+    ...{ maxVolumes: undefined, topology: {}, capabilities: new Set(capabilities ?? ["STAGE_UNSTAGE_VOLUME"]) },
+  };
+  const api = { get: (resource: Resource) => defer(() => of(objects[resource])) } as unknown as NonNullable<
+    VolumesDeps["api"]
+  >;
+  const directories = { rootDir, podLogsDir: "/unused", containerLogsDir: "/unused" };
+  const node = volumeNodeOf({ directories: { rootDir }, csi: { nodeName: "n1", isAttachedByController: true } });
+  const volumes = createVolumes({
+    ports: {
+      ...{ telemetry, clock: realClock, mounts: place.mounts, files: realFiles() },
+      ...{ volumeFiles: realVolumeFiles(), quotas: undefined },
+    },
+    config: { directories, syncPeriodMs: 60_000 },
+    node,
+    sources: {
+      ...{ objects: createPodObjects(createCell(configObjectsOf([])), undefined), tokens: undefined },
+      ...{ trustBundles: undefined, podCertificates: undefined, allocatable: node.allocatable },
+    },
+    volumes: cell,
+    api,
+    csiDrivers$: of(new Map([[CSI_NAME, { metadata: { name: CSI_NAME }, spec: { attachRequired: false } }]])),
+    csi: {
+      ...{ port: createCsiDrivers({ clock: realClock, telemetry }), api, tokens: undefined, nodeName: "n1" },
+      drivers: createCell<CsiDrivers>(new Map([[CSI_NAME, facts]])),
+      node: createCell<Node | undefined>({ metadata: { name: "n1" } }),
+      stages: createCsiStages(createCell<readonly string[] | undefined>(undefined)),
+    },
+  });
+  await lastValueFrom(volumes.load(), { defaultValue: undefined });
+  const events: KubeletEvent[] = [];
+  const running: Subscription[] = [];
+  const start = (uid: string, use: VolumeUse): CsiNodePod => {
+    const pod = podOf({
+      ...{ uid, name: uid, namespace: "default" },
+      spec: {
+        volumes: [{ name: "data", persistentVolumeClaim: { claimName: "c" } }],
+        containers: [containerOf(use)],
+      },
+    });
+    const identity = { uid: podUid(uid) } as PodCommand["identity"];
+    const commands = new BehaviorSubject<PodCommand>({ phase: "sync", identity, pod });
+    const memory = createPodMemories(monotonicMs(0));
+    const outputs = volumes.run(podUid(uid), commands, memory).subscribe((output) => {
+      if (output.kind === "event") events.push(output.event);
+    });
+    running.push(outputs);
+    const stage = () => volumeStage(cell.get(podUid(uid)) ?? NO_VOLUMES);
+    return {
+      until: async (wanted) => {
+        await waitFor(`${uid} to be ${wanted}`, () => stage() === wanted);
+      },
+      end: () => commands.next({ phase: "terminated", identity, pod, remove: true }),
+    };
+  };
+  return { events, volumes, start, kill: () => running.forEach((each) => each.unsubscribe()) };
+}

@@ -1,4 +1,4 @@
-/** `rxlet pressure`: prints the eviction signals of the node, as formatted by the kubelet's route. */
+/** `rxlet pressure`: prints the eviction signals of the node, what would be freed or evicted first, and the last decision, as formatted by the kubelet's route. */
 import type { Observable } from "rxjs";
 import type { ShowOptions } from "../cli/showFlags.ts";
 import { type Screen, showPage } from "./showPage.ts";

@@ -1,4 +1,4 @@
-/** Frees resources of the node without ending any pod. */
+/** Interface through which the eviction manager frees disk space without ending a pod; garbageCollection.ts implements it. */
 import type { Observable } from "rxjs";
 
 /**
@@ -6,8 +6,8 @@ import type { Observable } from "rxjs";
  * errors.
  */
 export interface NodeReclaim {
-  /** Removes images that no container uses. Upstream: DeleteUnusedImages. */
+  /** Removes unpinned images above the minimum age that no container and no pod uses. Upstream: DeleteUnusedImages. */
   deleteUnusedImages(): Observable<void>;
-  /** Removes exited containers, also those of pods that still exist. Upstream: DeleteAllUnusedContainers. */
+  /** Removes dead containers, also all those of pods that have stopped. Upstream: DeleteAllUnusedContainers. */
   deleteUnusedContainers(): Observable<void>;
 }

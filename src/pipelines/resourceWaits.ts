@@ -1,5 +1,5 @@
 /**
- * Pods that wait for resources that other pods are about to free: reports each, counts the end of its wait, and
+ * Pods that wait for resources of terminating pods, or for a device plugin that is away: reports each, counts the end of its wait, and
  * decides without those resources once the stop of a leaving pod is overdue. Bound: one timer for the node. Upstream:
  * none.
  */

@@ -1,4 +1,4 @@
-/** Event and status of a pod that waits for the resources of terminating pods. Upstream has no such wait. */
+/** Event and status of a pod that waits for the resources of terminating pods, or for a device plugin. Upstream has no such wait. */
 import type { Pod, PodStatus } from "../api.ts";
 import { kubeletError } from "../errors.ts";
 import type { KubeletEvent } from "../events.ts";

@@ -1,4 +1,7 @@
-/** Attachment of volumes to the node, as its status has it. Upstream: GenerateVerifyControllerAttachedVolumeFunc. */
+/**
+ * Decides whether a CSI volume must wait until the Node lists it in `volumesInUse` and in `volumesAttached`; volumeWorker.ts
+ * waits. Upstream: GenerateVerifyControllerAttachedVolumeFunc.
+ */
 import type { Node } from "../api.ts";
 import type { CsiLayout } from "./csiVolumeLayout.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Volumes of clouds, which kubelets once mounted themselves, as volumes of the CSI drivers that replace them: of pods and of
- * PersistentVolumes. Upstream: k8s.io/csi-translation-lib.
+ * Translates in-tree volumes of clouds, in pods and in PersistentVolumes, to volumes of CSI drivers (CSI migration).
+ * Upstream: k8s.io/csi-translation-lib.
  */
 import type { ApiObjects } from "../api/apiResources.ts";
 import { kubeletError } from "../errors.ts";

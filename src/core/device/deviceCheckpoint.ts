@@ -1,5 +1,5 @@
 /**
- * The checkpoint of devices in upstream's format, so that either kubelet takes over from the other. Its checksum is the
+ * The checkpoint of devices in upstream's format, plus `BootID`, so that either kubelet takes over from the other. Its checksum is the
  * FNV-1a hash of a dump of the Go value, which is written here as Go's dump prints it.
  * Upstream: pkg/kubelet/cm/devicemanager/checkpoint, pkg/kubelet/checkpointmanager/checksum.
  */

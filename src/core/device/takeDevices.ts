@@ -1,6 +1,7 @@
 /**
  * The devices that a container takes: those of earlier init containers, then those near its NUMA nodes, then others, then
- * those without a place; among equals those that the plugin prefers, then the order of its list.
+ * those without a place; among equals those that the plugin prefers, then the order of its list. A
+ * resource whose plugin is away is refused with `awaits`, on which registryHardware.ts lets the pod wait.
  * Upstream: devicesToAllocate and filterByAffinity of pkg/kubelet/cm/devicemanager/manager.go.
  */
 import type { DeviceQuestion } from "../topology/deviceQuestion.ts";

@@ -1,5 +1,5 @@
 /**
- * Resources of the node that a signal frees before pods are evicted. Upstream: buildSignalToNodeReclaimFuncs of
+ * Chooses what is removed for an eviction signal before a pod is evicted: dead containers, unused images. Upstream: buildSignalToNodeReclaimFuncs of
  * pkg/kubelet/eviction.
  */
 import type { Signal } from "./thresholds.ts";

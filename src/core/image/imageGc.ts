@@ -1,6 +1,6 @@
 /**
- * Decides which unused images are removed, in which order and how much space they must free. Upstream:
- * pkg/kubelet/images/image_gc_manager.go. Differs from upstream: an image of a pod that is about to start counts as
+ * Rules of image garbage collection: order of removal, age limits, space to free; pipelines/images/imageRemovals.ts applies
+ * them. Upstream: pkg/kubelet/images/image_gc_manager.go. Differs from upstream: an image of a pod that is about to start counts as
  * used, so it is not removed between its pull and its container.
  */
 import type { Pod } from "../api.ts";

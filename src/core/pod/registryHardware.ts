@@ -1,4 +1,7 @@
-/** Hardware of pods in the registry: whether a pod gets it now, or once a terminating pod has given it back. */
+/**
+ * Hardware of pods in the registry: whether a pod gets it now, once a terminating pod has given it back, or once a device
+ * plugin has come back.
+ */
 import type { AwaitedPod } from "../admission/leavingPods.ts";
 import type { Pod } from "../api.ts";
 import type { PodUid } from "../ids.ts";

@@ -1,5 +1,5 @@
 /**
- * The swap of containers with `memorySwap.swapBehavior: LimitedSwap`. Upstream: KEP-2400; GetContainerSwapBehavior and
+ * Computes `memory.swap.max` of a container: 0, or a share with `memorySwap.swapBehavior: LimitedSwap`. Upstream: KEP-2400; GetContainerSwapBehavior and
  * calcSwapForBurstablePods of kuberuntime_container_linux.go.
  *
  *     limit = memory request of the container / memory of the node * swap of the node

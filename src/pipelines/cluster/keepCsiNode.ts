@@ -1,5 +1,6 @@
 /**
  * Keeps the CSINode of the Node: creates it, lists the registered CSI drivers in it, and removes drivers that deregister.
+ * Deletes a CSINode of an earlier Node with the same name.
  * State: names of removed drivers until they are removed. Bound: one request at a time; nothing waits for it.
  * Upstream: initializeCSINode of pkg/volume/csi, and its nodeinfomanager. Differs from upstream: the node is Ready without
  * it, and persistent failure does not end the daemon.

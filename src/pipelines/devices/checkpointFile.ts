@@ -1,4 +1,7 @@
-/** The checkpoint of devices on disk. Bounds: MAX_CHECKPOINT_BYTES, one write at a time. */
+/**
+ * Reads and writes the checkpoint of devices on disk (format: core/device/deviceCheckpoint.ts); podDevices.ts decides when.
+ * Bounds: MAX_CHECKPOINT_BYTES, one write at a time.
+ */
 import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, of } from "rxjs";
 import { type DeviceAllocations, NO_ALLOCATIONS } from "../../core/device/deviceAllocations.ts";
 import { decodeDeviceCheckpoint, MAX_CHECKPOINT_BYTES } from "../../core/device/deviceCheckpoint.ts";

@@ -1,6 +1,6 @@
 /**
  * Devices of containers: plugins prepare them before the container is created, and the checkpoint has the outcome before
- * that. Owner of the cell `deviceAllocations`. Bounds: one request per container, one write at a time.
+ * that. Owner of the cell `deviceAllocations`. Bounds: one request at a time per container, one write at a time.
  * Upstream: allocateContainerResources and GetDeviceRunContainerOptions of pkg/kubelet/cm/devicemanager/manager.go.
  */
 import { catchError, concat, defer, distinctUntilChanged, EMPTY, ignoreElements, map, type Observable, of } from "rxjs";

@@ -1,5 +1,6 @@
 /**
- * Frees a starved resource: first from the node itself, then by evicting one pod. Upstream: synchronize,
+ * Acts on the most urgent threshold: frees disk space of the node, postpones the eviction, or evicts one pod. Sets the cell
+ * `eviction` for its owner, evictionManager.ts, which waits out a postponed eviction. Upstream: synchronize,
  * reclaimNodeLevelResources and evictPod of pkg/kubelet/eviction.
  */
 import { concat, defer, EMPTY, from, ignoreElements, type Observable, of, switchMap } from "rxjs";

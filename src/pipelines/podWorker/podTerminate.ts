@@ -15,7 +15,7 @@ import { reconcile } from "../../operators/reconcile.ts";
 import { killRunningPod } from "./killPod.ts";
 import { type PodContext, podEvent } from "../podContext.ts";
 import type { PodOutput } from "../podOutputs.ts";
-import { holdsClaims, unpreparePodClaims } from "./podClaims.ts";
+import { holdsClaims, unpreparePodClaims } from "./claimSteps.ts";
 import { podRound, wakeAfter } from "./podRound.ts";
 import { andThen } from "./roundFailure.ts";
 

@@ -32,7 +32,7 @@ import type { PodOutput } from "../podOutputs.ts";
 import { wakeAfter } from "./podRound.ts";
 import { followObjects } from "../podObjects.ts";
 import type { PodServices, PodServicesState } from "../podServices.ts";
-import { holdsClaims } from "./podClaims.ts";
+import { holdsClaims } from "./claimSteps.ts";
 import { podStatusStream } from "./podStatusStream.ts";
 import { syncPod } from "./podSync.ts";
 import { terminatePod } from "./podTerminate.ts";

@@ -40,7 +40,7 @@ import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { isAllocationKept, keepAllocation } from "./keepAllocation.ts";
 import { killContainer, killRunningPod } from "./killPod.ts";
 import { concludeResize, resizePod } from "./podResize.ts";
-import { preparePodClaims } from "./podClaims.ts";
+import { preparePodClaims } from "./claimSteps.ts";
 import { pruneContainers } from "./removeDeadContainers.ts";
 import { resetContainers } from "./resetContainers.ts";
 import { andThen, failed, type RoundFailure, type RoundOutput } from "./roundFailure.ts";

@@ -1,6 +1,6 @@
 /**
- * The origin of a volume outside of its pod: the PersistentVolume behind a claim, the driver of a CSI volume.
- * Stateless. Bounds: those of a claim's look-ups; one timer until the drivers are known.
+ * The origin of a volume outside of its pod: the PersistentVolume behind a claim, the driver of a CSI volume, the
+ * CSI volume that replaces an in-tree one. Stateless. Bounds: those of a claim's look-ups; one timer until the drivers are known.
  */
 import { distinctUntilChanged, map, type Observable, of, startWith, switchMap, timeout } from "rxjs";
 import type { Pod } from "../../core/api.ts";

@@ -1,5 +1,6 @@
 /**
- * The ResourceClaims of a pod in its phases: prepared before its sandbox, unprepared once nothing of it runs. Upstream:
+ * The ResourceClaims of a pod in its phases: prepared before its sandbox, unprepared once nothing of it runs. syncSteps.ts
+ * stops the sync when the preparation fails. Upstream:
  * PrepareDynamicResources in kuberuntime SyncPod, UnprepareDynamicResources in kubelet SyncTerminatingPod.
  */
 import { from, type Observable, switchMap, takeUntil, EMPTY } from "rxjs";

@@ -2,7 +2,7 @@
  * The kubelet evicts no pod for disk space or inodes while an image could be removed instead: one that is not pinned,
  * that has been there for longer than any minimum age, that no pod and no container names, and that the kubelet has not
  * tried to remove. Rests until the pods of all sources are known, after the clock was set, and while requests that a
- * removal needs fail or are slow.
+ * removal needs fail or are slow, or the runtime is down.
  */
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { SimChecker } from "../simChecker.ts";
@@ -24,32 +24,56 @@ interface Present {
   readonly sinceMs: number;
 }
 
-/** Bound: the images of the node, and the names of images in the pods of this kubelet. */
-export function reclaimBeforeEviction({ sources }: Pick<KubeletConfig, "sources">): SimChecker {
+/** Creates the images of a node and their users. Bound: the images and containers of the node. */
+function createPresentImages() {
   const present = new Map<string, Present>();
-  const names = createImageNames();
   /** Images of containers, by container id. */
   const users = new Map<string, string>();
+  return {
+    changed({ atMs, change }: SimObservation & { readonly kind: "change" }): void {
+      const { kind, id, image, imageId } = change;
+      if (kind === "image pulled" && image !== undefined) present.set(id, { image, sinceMs: atMs });
+      if (kind === "image removed") present.delete(id);
+      if (kind === "container created" && imageId !== undefined) users.set(id, imageId);
+      if (kind === "container removed") users.delete(id);
+    },
+    /** The age of an image counts from the first collection that lists it: one that fails leaves this to the next. */
+    rejuvenate(failedAtMs: number): void {
+      for (const [id, { image, sinceMs }] of present) {
+        if (failedAtMs - sinceMs < OLD_MS) present.set(id, { image, sinceMs: failedAtMs + FAILING_MS });
+      }
+    },
+    /** Returns the images beyond any minimum age that are not pinned and that no container names. */
+    unused(atMs: number): readonly SimImage[] {
+      const used = new Set(users.values());
+      return [...present.values()].flatMap(({ image, sinceMs }) =>
+        image.pinned === true || atMs - sinceMs < OLD_MS || used.has(image.id) ? [] : [image],
+      );
+    },
+  };
+}
+
+/** Bound: the images of the node, and the names of images in the pods of this kubelet. */
+export function reclaimBeforeEviction({ sources }: Pick<KubeletConfig, "sources">): SimChecker {
+  const images = createPresentImages();
+  const names = createImageNames();
   const tried = new Set<string>();
   let restsUntilMs = 0;
   let imagesListedAtMs = -1;
   /** A collection lists containers together with images; other parts of the kubelet list them too. */
   const isNeeded = ({ rpc, atMs }: SimObservation & { readonly kind: "call" }): boolean =>
     rpc === "ListImages" || rpc === "RemoveImage" || (rpc === "ListContainers" && atMs === imagesListedAtMs);
+  const collectionFailed = (atMs: number): void => {
+    restsUntilMs = Math.max(restsUntilMs, atMs + FAILING_MS);
+    images.rejuvenate(atMs);
+  };
   const removable = (atMs: number): SimImage | undefined => {
-    const [used, named] = [new Set(users.values()), names.all()];
-    return [...present.values()].find(
-      ({ image, sinceMs }) =>
-        image.pinned !== true &&
-        atMs - sinceMs >= OLD_MS &&
-        !tried.has(image.id) &&
-        !used.has(image.id) &&
-        !image.repoTags.some((tag) => named.has(tag)),
-    )?.image;
+    const named = names.all();
+    return images.unused(atMs).find(({ id, repoTags }) => !tried.has(id) && !repoTags.some((tag) => named.has(tag)));
   };
   return {
     name: "reclaimBeforeEviction",
-    sees: ["kubelet", "clock", "wanted", "status", "call", "change", "event"],
+    sees: ["kubelet", "clock", "wanted", "status", "call", "action", "change", "event"],
     check(observation) {
       const { atMs } = observation;
       switch (observation.kind) {
@@ -70,19 +94,17 @@ export function reclaimBeforeEviction({ sources }: Pick<KubeletConfig, "sources"
         case "call":
           if (observation.image !== undefined) tried.add(observation.image.id);
           if (observation.rpc === "ListImages") imagesListedAtMs = atMs;
-          if (observation.fate !== "proceed" && isNeeded(observation)) {
-            restsUntilMs = Math.max(restsUntilMs, atMs + FAILING_MS);
-            if (observation.rpc !== "RemoveImage") rejuvenate(present, atMs);
-          }
+          if (observation.fate === "proceed" || !isNeeded(observation)) return undefined;
+          if (observation.rpc !== "RemoveImage") collectionFailed(atMs);
+          else restsUntilMs = Math.max(restsUntilMs, atMs + FAILING_MS);
           return undefined;
-        case "change": {
-          const { kind, id, image, imageId } = observation.change;
-          if (kind === "image pulled" && image !== undefined) present.set(id, { image, sinceMs: atMs });
-          if (kind === "image removed") present.delete(id);
-          if (kind === "container created" && imageId !== undefined) users.set(id, imageId);
-          if (kind === "container removed") users.delete(id);
+        case "action":
+          // Collections failed meanwhile without a request.
+          if (observation.text === "runtime started") collectionFailed(atMs);
           return undefined;
-        }
+        case "change":
+          images.changed(observation);
+          return undefined;
         case "event": {
           const eviction = nodeEvictionOf(observation);
           if (eviction === undefined || !DISKS.includes(eviction.resource)) return undefined;
@@ -95,11 +117,4 @@ export function reclaimBeforeEviction({ sources }: Pick<KubeletConfig, "sources"
       }
     },
   };
-}
-
-/** The age of an image counts from the first collection that lists it: one that fails leaves this to the next. */
-function rejuvenate(present: Map<string, Present>, failedAtMs: number): void {
-  for (const [id, { image, sinceMs }] of present) {
-    if (failedAtMs - sinceMs < OLD_MS) present.set(id, { image, sinceMs: failedAtMs + FAILING_MS });
-  }
 }

@@ -75,7 +75,7 @@ export function resourcesAreAwaited(config: Pick<KubeletConfig, "allocatable" | 
           const isNews = !isTerminalPhase(before?.phase) && !staying.isOver(podUid);
           const isRejection = phase === "Failed" && isForResources(after, config.allocatable) && isNews;
           if (!isRejection) {
-            staying.goes(podUid, atMs);
+            staying.goes(podUid, atMs, reason === "Preempting");
             return undefined;
           }
           staying.ended(podUid);

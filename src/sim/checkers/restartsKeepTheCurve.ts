@@ -2,7 +2,8 @@
  * No container restarts sooner after its exit than the crash-loop backoff allows: at once the first time, then after
  * the initial delay, which doubles. Each process of the kubelet counts from its own first restart, as upstream. A
  * changed spec, annotation or sandbox and an operator's `retry` reset the backoff; a step of the wall clock moves
- * earlier exits.
+ * earlier exits. As upstream, the kubelet knows an exit as long as the runtime keeps the instance, which is removed
+ * beside newer ones, also those that never started.
  */
 import { type BackoffEntry, type BackoffPolicy, nextBackoff } from "../../core/backoff.ts";
 import type { Pod } from "../../core/api.ts";
@@ -20,8 +21,10 @@ const SETTLING_MS = 60_000;
 interface Loop {
   /** The instance that exited last. */
   readonly instance: string;
-  /** undefined when the kubelet stopped the instance, or was about to, for an immediate restart. */
+  /** undefined when the kubelet stopped the instance, or was about to, for an immediate restart, or forgot its exit. */
   readonly exitedAtMs: number | undefined;
+  /** Whether a newer instance was created. */
+  readonly isFollowed: boolean;
   /**
    * Backoff of this kubelet process. `updatedAt` is the earliest instant at which it may have allowed the last restart.
    */
@@ -56,7 +59,7 @@ function containerMade(
   const exitedAt = monotonicMs(exitedAtMs);
   const isFree = entry === undefined || exitedAt - entry.updatedAt > policy.resetAfterMs;
   const mayAt = monotonicMs(isFree ? exitedAt : exitedAt + entry.delayMs);
-  loops.set(containerOf(subject), { ...loop, entry: nextBackoff(entry, exitedAt, policy, mayAt) });
+  loops.set(containerOf(subject), { ...loop, isFollowed: true, entry: nextBackoff(entry, exitedAt, policy, mayAt) });
   if (atMs + ROUNDING_MS + (atMs - exitedAtMs) * FASTEST >= mayAt) return undefined;
   return `${subject} was created ${(mayAt - atMs) / 1000} s before its crash-loop backoff ends`;
 }
@@ -64,7 +67,15 @@ function containerMade(
 /** Notes the exit of a container. */
 function containerExited({ loops, counted }: PodLoops, subject: string, atMs: number): void {
   const exitedAtMs = counted.delete(subject) ? atMs : undefined;
-  loops.set(containerOf(subject), { instance: subject, exitedAtMs, entry: loops.get(containerOf(subject))?.entry });
+  const entry = loops.get(containerOf(subject))?.entry;
+  loops.set(containerOf(subject), { instance: subject, exitedAtMs, isFollowed: false, entry });
+}
+
+/** Notes the removal of an instance beside a newer one. */
+function containerRemoved({ loops }: PodLoops, subject: string): void {
+  const loop = loops.get(containerOf(subject));
+  if (loop?.instance === subject && loop.isFollowed)
+    loops.set(containerOf(subject), { ...loop, exitedAtMs: undefined });
 }
 
 /**
@@ -121,6 +132,7 @@ export function restartsKeepTheCurve(nodePolicy: BackoffPolicy): SimChecker {
           if (kind === "sandbox created") pod?.loops.clear();
           if (kind === "container created" && pod !== undefined) return containerMade(pod, name, observation.atMs);
           if (kind === "container exited" && pod !== undefined) containerExited(pod, name, observation.atMs);
+          if (kind === "container removed" && pod !== undefined) containerRemoved(pod, name);
           return undefined;
         }
         default:

@@ -14,8 +14,8 @@ const SHORTEST_WAIT_MS = 60_000;
 /** Creates the table; it is empty until the sources have reported. */
 export function createStayingPods(sandboxes: ReturnType<typeof createPodSandboxes>) {
   const wanted = new Map<PodSource, ReadonlySet<string>>();
-  /** When a pod was deleted or became terminal, and the number of snapshots by then. */
-  const going = new Map<string, { readonly atMs: number; readonly snapshots: number }>();
+  /** When a pod was deleted, became terminal or was preempted, and the number of snapshots by then. */
+  const going = new Map<string, { readonly atMs: number; readonly snapshots: number; readonly isPreempted: boolean }>();
   /** Pods in `going` that a source lists again: they restart. */
   const returned = new Set<string>();
   /** The number of snapshots when each pod first appeared. */
@@ -26,12 +26,15 @@ export function createStayingPods(sandboxes: ReturnType<typeof createPodSandboxe
   let startedAtMs = 0;
   /** When this kubelet first decided about a pod: until the runtime has listed its pods, snapshots wait in order. */
   let decidedAtMs: number | undefined;
-  const goes = (uid: string, atMs: number): void => void going.set(uid, going.get(uid) ?? { atMs, snapshots });
+  const goes = (uid: string, atMs: number, isPreempted = false): void =>
+    void going.set(uid, going.get(uid) ?? { atMs, snapshots, isPreempted });
   const stays = (uid: string, isWanted: boolean, rejected: string, atMs: number): boolean => {
     const since = going.get(uid);
     // The snapshot that ends the other pod may have crossed the decision, or waited behind it.
     const hasCrossed = since?.atMs === atMs || decidedAtMs === atMs;
     if (since !== undefined && hasCrossed && since.snapshots > (seenAt.get(rejected) ?? 0)) return true;
+    // Resizes come after the new pods of the same instant, as upstream, and that of a critical pod may preempt.
+    if (since?.isPreempted === true && since.atMs === atMs) return true;
     const isSlow = atMs - (since?.atMs ?? startedAtMs) >= SHORTEST_WAIT_MS;
     // While its runtime is down, the kubelet does not see that a pod has stopped.
     return (

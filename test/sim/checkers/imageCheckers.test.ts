@@ -117,6 +117,11 @@ describe("reclaimBeforeEviction", () => {
       [],
     ],
     [
+      "accepts an image that the first collection could not list because the runtime was down",
+      [[300, pull], wanted(), [600, { kind: "action", text: "runtime started" }], EVICTED],
+      [],
+    ],
+    [
       "reports an image that an earlier collection has listed",
       [[300, pull], wanted(), [800, fails("ListImages")], EVICTED],
       found,

@@ -67,6 +67,16 @@ describe("resourcesAreAwaited", () => {
       WRONG(),
     ],
     [
+      "accepts a rejection in the instant in which another pod is preempted, as for a resize decided after it",
+      [wanted(old, next), [1, status(RUNS, { phase: "Failed", reason: "Preempting" }, "old")], [1, rejects("new")]],
+      [],
+    ],
+    [
+      "reports a rejection after a preemption",
+      [wanted(old, next), [1, status(RUNS, { phase: "Failed", reason: "Preempting" }, "old")], [2, rejects("new")]],
+      WRONG(),
+    ],
+    [
       "reports a rejection for a free device",
       [wanted(pod("new", { device: "1" })), rejects("new", "OutOfexample.com/device")],
       WRONG("OutOfexample.com/device"),

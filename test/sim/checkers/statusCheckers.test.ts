@@ -112,6 +112,7 @@ describe("restartCountsGrow", () => {
 describe("restartsKeepTheCurve", () => {
   const made = (attempt: number) => change("container created", `main#${attempt}`);
   const exited = (attempt: number) => change("container exited", `main#${attempt}`);
+  const removed = (attempt: number) => change("container removed", `main#${attempt}`);
   /** Created at 0 s and again after a wait in seconds from each exit; an instance runs for one second. */
   const loop = (...waits: readonly number[]): readonly Step[] => {
     let at = 0;
@@ -146,6 +147,16 @@ describe("restartsKeepTheCurve", () => {
       [],
     ],
     ["accepts a restart in a new sandbox", [...loop(0), exited(1), change("sandbox created", "s1"), made(2)], []],
+    [
+      "accepts a restart after the last exit was removed beside an instance that never started",
+      [...loop(0), [2, exited(1)], [12, made(2)], [12, removed(1)], [13, made(3)]],
+      [],
+    ],
+    [
+      "reports an early restart after the last exit was removed alone",
+      [...loop(0), [2, exited(1)], [2, removed(1)], [3, made(2)]],
+      [early(2, 9)],
+    ],
     [
       "accepts a restart after a step of the wall clock",
       [...loop(0), exited(1), { kind: "clock", stepMs: 60_000 }, made(2)],

@@ -78,6 +78,12 @@ export const SMALL_SCARCE_CHECKER_SEEDS: FoundBySeed = [
     "84be0025",
     "pressureLasts took the figure of an image collection, which freed the disk, for one of the eviction manager",
   ],
+  ["s17b-188", "reclaimBeforeEviction counted the age of an image from its pull, although the runtime was down since"],
+  [
+    "s17b-241",
+    "restartsKeepTheCurve knew an exit that the runtime did not: the instance was removed beside newer ones",
+  ],
+  ["s17b-781", "resourcesAreAwaited took a pod that a resize preempted for one that left before the decision"],
   ["1f6bb44c", "evictionOrder took the size that a pod asked for before a restart of the kubelet for the size it had"],
   ["41b3a427", "desiredState denied success to an evicted pod whose new sandbox had to repeat its init container"],
   ["88d6099f", "sizesSettle expected a memory limit to shrink below what its container uses"],

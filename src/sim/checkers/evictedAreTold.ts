@@ -1,7 +1,8 @@
 /**
  * A pod that the kubelet evicts at a threshold ends as Failed, with the reason Evicted, or as Succeeded if all its
  * containers exit with 0; both with the condition DisruptionTarget. The next process of the kubelet does not know an
- * eviction that was not reported.
+ * eviction that was not reported. A pod past its deadline keeps that reason, also if its status is late: an eviction
+ * shortens its grace period.
  */
 import type { PodStatus } from "../../core/api.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
@@ -24,6 +25,9 @@ export function evictedAreTold(): SimChecker {
       if (observation.kind === "kubelet") {
         evicted.clear();
         over.clear();
+      }
+      if (observation.kind === "event" && observation.event.reason === "DeadlineExceeded") {
+        over.add(observation.event.object.uid);
       }
       const eviction = nodeEvictionOf(observation);
       if (eviction !== undefined && !over.has(eviction.podUid)) evicted.add(eviction.podUid);

@@ -241,6 +241,16 @@ describe("evictedAreTold", () => {
       [told({ phase: "Succeeded" }), evicted("uid-1"), told({ phase: "Succeeded" })],
       [],
     ],
+    [
+      "accepts a pod that had passed its deadline before, with a late status",
+      [event("DeadlineExceeded", "uid-1"), evicted("uid-1"), told({ phase: "Failed", reason: "DeadlineExceeded" })],
+      [],
+    ],
+    [
+      "reports a pod that passes its deadline after its eviction",
+      [evicted("uid-1"), event("DeadlineExceeded", "uid-1"), told({ phase: "Failed", reason: "DeadlineExceeded" })],
+      ["demo/plain was evicted and is Failed (DeadlineExceeded)"],
+    ],
     ["accepts what the next kubelet reports", [evicted("uid-1"), started, told({ phase: "Failed" })], []],
   ])("%s", (_, steps, found) => {
     expect(verdicts(evictedAreTold(), steps)).toEqual(found);

@@ -84,6 +84,7 @@ export const SMALL_SCARCE_CHECKER_SEEDS: FoundBySeed = [
     "restartsKeepTheCurve knew an exit that the runtime did not: the instance was removed beside newer ones",
   ],
   ["s17b-781", "resourcesAreAwaited took a pod that a resize preempted for one that left before the decision"],
+  ["s17c-482", "evictedAreTold expected the reason Evicted of a pod that had passed its deadline but not reported it"],
   ["1f6bb44c", "evictionOrder took the size that a pod asked for before a restart of the kubelet for the size it had"],
   ["41b3a427", "desiredState denied success to an evicted pod whose new sandbox had to repeat its init container"],
   ["88d6099f", "sizesSettle expected a memory limit to shrink below what its container uses"],

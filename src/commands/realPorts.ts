@@ -12,6 +12,7 @@ import { createCredentialPlugins } from "../sinks/credentialPlugins.ts";
 import { createCsiDrivers } from "../sinks/csiDrivers.ts";
 import { createDraDrivers } from "../sinks/draDrivers.ts";
 import { recordEvents } from "../sinks/events.ts";
+import { createFlexCalls } from "../sinks/flexDrivers.ts";
 import { createDevicePlugins } from "../sinks/devicePlugins.ts";
 import { withGpuPlugins } from "../sinks/gpuPlugins.ts";
 import { createFiles } from "../sinks/files.ts";
@@ -27,6 +28,7 @@ import { createVolumeFiles } from "../sinks/volumeFiles/volumeFiles.ts";
 import { createCgroupUsage } from "../sources/cgroupUsage.ts";
 import { clusterSources } from "../sources/clusterSources.ts";
 import { createHostUsage } from "../sources/hostUsage.ts";
+import { flexDriverFiles } from "../sources/flexDriverFiles.ts";
 import { watchGpus } from "../sources/gpus.ts";
 import { kernelLog } from "../sources/kernelLog.ts";
 import { createMemoryEvents } from "../sources/memoryEvents.ts";
@@ -71,6 +73,9 @@ export function realPorts(
     },
     draDrivers: api && createDraDrivers({ clock, telemetry }),
     csiDrivers: api && createCsiDrivers({ clock, telemetry }),
+    flexDrivers: mayMount()
+      ? { ...flexDriverFiles(config.volumePluginDir), ...createFlexCalls(config.volumePluginDir, clock) }
+      : undefined,
     devicePlugins: devicePlugins(options, kubeletConfig.directories),
     probers: createProbers(client.runtime, clock),
     files: createFiles(trees),

@@ -67,6 +67,10 @@ export const localDeviceMount = (roots: RootDir, volume: string): string => `${l
 export const csiStageDir = ({ rootDir }: RootDir, driver: string, hash: string): string =>
   `${rootDir}/plugins/kubernetes.io/csi/${driver}/${hash}`;
 
+/** Mount point of a volume of a flexVolume driver for all pods of the node. */
+export const flexDeviceMount = ({ rootDir }: RootDir, driver: string, volume: string): string =>
+  `${rootDir}/plugins/kubernetes.io/flexvolume/${driver}/mounts/${volume}`;
+
 /** Directory of the sockets through which plugins register. */
 export const pluginRegistryDir = ({ rootDir }: RootDir): string => `${rootDir}/plugins_registry`;
 

@@ -1,4 +1,4 @@
-/** Parts that talk to plugins: device plugins, drivers of claims (DRA) and drivers of storage (CSI). */
+/** Parts that talk to plugins: device plugins, drivers of claims (DRA) and drivers of storage (CSI, flexVolume). */
 import { EMPTY, merge, tap } from "rxjs";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
@@ -12,6 +12,7 @@ import type { DynamicResources } from "./dra/dynamicResources.ts";
 import { leftoverClaims } from "./dra/leftoverClaims.ts";
 import { pluginEvents } from "./plugins/pluginHandlers.ts";
 import { pluginManager } from "./plugins/pluginManager.ts";
+import { probeFlexDrivers } from "./plugins/probeFlexDrivers.ts";
 import type { RunPart } from "./runPart.ts";
 
 /** Runs the registration of plugins and the devices of device plugins; pods need their cells from the start. */
@@ -24,6 +25,7 @@ export function runPlugins(run: RunPart, ports: KubeletPorts, { nodeName }: Kube
       pluginManager(ports, handlers, use.plugins),
     );
   });
+  run("flexDrivers", { writes: ["flexDrivers"] }, (use) => probeFlexDrivers(ports, use.flexDrivers));
   run("devices", DEVICE_PLACES, (use) =>
     followDevices(ports, use, { nodeName, event: (event) => use.events.push(event) }).pipe(
       tap(() => use.registryInputs.push({ kind: "devices" })),

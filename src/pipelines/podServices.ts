@@ -21,6 +21,7 @@ import { createTokens, type Tokens } from "./projections/tokens.ts";
 import { createTrustBundles } from "./projections/trustBundles.ts";
 import { createCsiStages } from "./volumes/csiStages.ts";
 import type { CsiContext } from "./volumes/csiVolumes.ts";
+import type { VolumeKinds } from "./volumes/volumeKinds.ts";
 import { createVolumes, type Volumes } from "./volumes/volumes.ts";
 
 /** The cells that pod workers read. */
@@ -59,7 +60,8 @@ export interface SharedPodServices extends PodServices {
   prune(): Observable<never>;
 }
 
-type State = PodServicesState & Pick<NodeView, "node" | "csiDrivers" | "addresses" | "configObjects" | "registry">;
+type State = PodServicesState &
+  Pick<NodeView, "node" | "csiDrivers" | "flexDrivers" | "addresses" | "configObjects" | "registry">;
 
 /** Creates the services. `cells` are the cells that they own. */
 export function createPodServices(
@@ -82,7 +84,7 @@ export function createPodServices(
     volumes: cells.volumes,
     api: api?.objects,
     csiDrivers$: ports.cluster?.csiDrivers$,
-    csi: csiContext(ports, config, state, { tokens, stages: createCsiStages(cells.volumesInUse) }),
+    kinds: volumeKinds(ports, config, state, { tokens, stages: createCsiStages(cells.volumesInUse) }),
   });
   const dynamicResources = createDynamicResources(ports, config, state.draDrivers, cells.claims);
   const devices = createPodDevices(ports, config, state.devices, cells.deviceAllocations, state.registry);
@@ -108,15 +110,25 @@ export function createPodServices(
   };
 }
 
-/** undefined on a node without CSI drivers. */
-function csiContext(
-  { csiDrivers, api }: KubeletPorts,
-  { nodeName }: KubeletConfig,
-  { csiDrivers: drivers, node }: Pick<NodeView, "csiDrivers" | "node">,
-  more: Pick<CsiContext, "tokens" | "stages">,
-): CsiContext | undefined {
-  if (csiDrivers === undefined || api === undefined) return undefined;
-  return { port: csiDrivers, drivers, node, api: api.objects, nodeName, ...more };
+/** The kinds of volumes that drivers of this node set up. */
+function volumeKinds(
+  { csiDrivers, flexDrivers, api }: KubeletPorts,
+  { nodeName, node: { attachDetachByController } }: KubeletConfig,
+  state: Pick<NodeView, "csiDrivers" | "flexDrivers" | "node">,
+  { tokens, stages }: Pick<CsiContext, "tokens" | "stages">,
+): VolumeKinds {
+  const objects = api?.objects;
+  const shared = { node: state.node, nodeName, stages };
+  return {
+    csi:
+      csiDrivers === undefined || objects === undefined
+        ? undefined
+        : { ...shared, port: csiDrivers, drivers: state.csiDrivers, api: objects, tokens },
+    flex: flexDrivers && {
+      ...{ ...shared, port: flexDrivers, drivers: state.flexDrivers, api: objects },
+      isAttachedByController: objects !== undefined && attachDetachByController,
+    },
+  };
 }
 
 /** Creates the sources of projected volumes that the node may use. */

@@ -18,6 +18,7 @@ import type { CsiDriverPort } from "./csiDrivers.ts";
 import type { DraDrivers } from "./draDrivers.ts";
 import type { DevicePlugins } from "./devicePlugins.ts";
 import type { Files } from "./files.ts";
+import type { FlexDrivers } from "./flexDrivers.ts";
 import type { LogFiles } from "./logFiles.ts";
 import type { MemoryEvents } from "./memoryEvents.ts";
 import type { Mounts } from "./mounts.ts";
@@ -69,6 +70,8 @@ export interface KubeletPorts {
   readonly draDrivers?: DraDrivers | undefined;
   /** undefined on a standalone node. */
   readonly csiDrivers?: CsiDriverPort | undefined;
+  /** undefined when the kubelet cannot mount. */
+  readonly flexDrivers?: FlexDrivers | undefined;
   /** API objects other than pods; undefined on a standalone node. */
   readonly cluster: ClusterObjects | undefined;
   readonly runtime: RuntimeService;

@@ -13,6 +13,7 @@ import { type DeviceState, NO_DEVICES } from "../core/device/deviceState.ts";
 import type { DeviceAllocations } from "../core/device/deviceAllocations.ts";
 import { type EvictionView, NO_EVICTION_VIEW } from "../core/eviction/evictionView.ts";
 import type { SignalLooks } from "../core/eviction/pressureView.ts";
+import { type FlexDriverMap, NO_FLEX_DRIVERS } from "../core/flex/flexAnswer.ts";
 import type { MonotonicMs, PodUid } from "../core/ids.ts";
 import { type MachineAddresses, type NodeImage, type NodePressures, NO_PRESSURE } from "../core/node/nodeFacts.ts";
 import type { RegisteredPlugins } from "../core/plugins/registeredPlugins.ts";
@@ -55,6 +56,8 @@ export interface NodeState {
   readonly draDrivers: Cell<DraDriverMap>;
   /** Registered CSI drivers. */
   readonly csiDrivers: Cell<CsiDrivers>;
+  /** Drivers of flexVolumes that have started. */
+  readonly flexDrivers: Cell<FlexDriverMap>;
   /** Health of devices, by driver. */
   readonly deviceHealths: Cell<DeviceHealths>;
   /** Why each one stays, as of the last sweep. */
@@ -108,6 +111,7 @@ export function createNodeState(): NodeState {
     claims: createCell(NO_CLAIMS),
     draDrivers: createCell<DraDriverMap>(new Map()),
     csiDrivers: createCell(NO_CSI_DRIVERS),
+    flexDrivers: createCell(NO_FLEX_DRIVERS),
     deviceHealths: createCell<DeviceHealths>(new Map()),
     orphans: createCell<ReadonlyMap<PodUid, string>>(new Map()),
     runtimeClasses: createCell<RuntimeClasses>(new Map()),

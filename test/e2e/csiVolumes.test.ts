@@ -96,9 +96,12 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
       volumes: cell,
       api,
       csiDrivers$: of(new Map([[NAME, { metadata: { name: NAME }, spec }]])),
-      csi: {
-        ...{ port: createCsiDrivers({ clock: realClock, telemetry }), drivers, node, api, tokens: undefined },
-        ...{ nodeName: "n1", stages: createCsiStages(inUse) },
+      kinds: {
+        flex: undefined,
+        csi: {
+          ...{ port: createCsiDrivers({ clock: realClock, telemetry }), drivers, node, api, tokens: undefined },
+          ...{ nodeName: "n1", stages: createCsiStages(inUse) },
+        },
       },
     });
     await lastValueFrom(volumes.load(), { defaultValue: undefined });

@@ -183,7 +183,7 @@ export const POD_FIELDS = {
     "string",
     "/usr/libexec/kubernetes/kubelet-plugins/volume/exec/",
     "Directory of third-party volume plugins",
-    { flag: "volume-plugin-dir" },
+    { flag: "volume-plugin-dir", effective: true },
   ),
   volumeStatsAggPeriod: field("duration", minutes(1), "Period of measuring volumes; negative turns it off", {
     flag: "volume-stats-agg-period",

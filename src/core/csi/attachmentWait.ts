@@ -3,14 +3,14 @@
  * waits. Upstream: GenerateVerifyControllerAttachedVolumeFunc.
  */
 import type { Node } from "../api.ts";
-import type { CsiLayout } from "./csiVolumeLayout.ts";
+import type { CsiAttachment } from "./csiVolumeLayout.ts";
 
 /**
  * Returns why a volume cannot be mounted yet; undefined: it is attached, or needs not be. The controller must know that the
  * node uses the volume before the volume is mounted, so that it never detaches a mounted one.
  */
 export function attachmentWait(
-  { attachment }: Pick<CsiLayout, "attachment">,
+  { attachment }: { readonly attachment: Pick<CsiAttachment, "volumeName"> | undefined },
   node: Node | undefined,
 ): string | undefined {
   if (attachment === undefined) return undefined;

@@ -10,6 +10,7 @@ import { isPathSegment } from "../pathSegment.ts";
 import { err, ok, type Result } from "../result.ts";
 import { sha256 } from "../sha256.ts";
 import type { CsiDriver, CsiOrigin, SecretName } from "../volume/csiVolume.ts";
+import { lastingOwnership } from "../volume/lastingOwnership.ts";
 import type { VolumeLayout, VolumeNode, VolumeOrigin } from "../volume/volumeLayout.ts";
 import { csiBlockLayout } from "./csiBlockLayout.ts";
 import { csiBlockPlaces } from "./csiBlockPlaces.ts";
@@ -71,7 +72,7 @@ export function csiLayout(pod: Pod, origin: Origin, node: Node): Result<VolumeLa
     hasContent: false,
     isReadOnly,
     selinuxRelabel: true,
-    ...(fsGroup === undefined || !isGiven ? {} : { ownership: ownershipOf(pod, fsGroup) }),
+    ...(isGiven ? lastingOwnership(pod) : {}),
     csi: {
       ...{ driver, handle, mode, directory, target: `${directory}/mount`, attachment, fsType, fsGroup },
       stageDir: isEphemeral ? undefined : stageDirOf(node.directories, driver, handle),
@@ -141,9 +142,4 @@ function isGroupGiven({
   if (policy === "File") return true;
   if (fsType === "") return false;
   return isEphemeral || accessModes?.some((mode) => mode === "ReadWriteOnce" || mode === "ReadWriteOncePod") === true;
-}
-
-function ownershipOf({ spec }: Pod, fsGroup: number): NonNullable<VolumeLayout["ownership"]> {
-  const changePolicy = spec.securityContext?.fsGroupChangePolicy;
-  return changePolicy === "OnRootMismatch" ? { fsGroup, changePolicy } : { fsGroup };
 }

@@ -66,7 +66,7 @@ export function originOf(found: PersistentVolume, claim: Claim, readOnly: boolea
   const volume = migrated.value;
   const { metadata = {}, spec = {} } = volume;
   const { name = "" } = metadata;
-  const { hostPath, nfs, local, csi, accessModes, nodeAffinity, volumeMode = "Filesystem" } = spec;
+  const { hostPath, nfs, local, csi, flexVolume, accessModes, nodeAffinity, volumeMode = "Filesystem" } = spec;
   const nodeTerms = nodeAffinity?.required?.nodeSelectorTerms;
   return ok({
     name,
@@ -74,6 +74,7 @@ export function originOf(found: PersistentVolume, claim: Claim, readOnly: boolea
     ...(nfs && { nfs }),
     ...(local && { local }),
     ...(csi && { csi: { driver: csi.driver, mode: "Persistent" as const, source: csiSource(csi, accessModes) } }),
+    ...(flexVolume && { flexVolume }),
     ...(nodeTerms && { nodeTerms }),
     ...(volumeMode === "Block" && { isBlock: true }),
     mountOptions: mountOptionsOf(volume),

@@ -16,8 +16,10 @@ import type { ResourceAmounts } from "../resources/resourceList.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { CsiLayout } from "../csi/csiVolumeLayout.ts";
 import type { BlockLayout } from "./blockVolume.ts";
+import { type FlexLayout, flexLayout, type FlexSource } from "../flex/flexLayout.ts";
 import type { CsiOrigin } from "./csiVolume.ts";
 import { hugePageSize } from "./hugePages.ts";
+import { lastingOwnership } from "./lastingOwnership.ts";
 import { nestedMountPoints } from "./nestedMountPoints.ts";
 
 export type Volume = NonNullable<Pod["spec"]["volumes"]>[number];
@@ -71,6 +73,7 @@ export interface VolumeLayout {
   /** Present for a volume that containers get as a device; `path` is the pod's link to it. */
   readonly block?: BlockLayout;
   readonly csi?: CsiLayout;
+  readonly flex?: FlexLayout;
   /** The file system measures its usage by quota, if supported. */
   readonly hasQuota?: boolean;
   /** The required hostPath type of `path`; absent or empty: no check. */
@@ -231,6 +234,7 @@ export interface VolumeOrigin {
   readonly nfs?: Volume["nfs"];
   readonly local?: { readonly path: string; readonly fsType?: string };
   readonly csi?: CsiOrigin;
+  readonly flexVolume?: FlexSource;
   readonly mountOptions?: readonly string[];
   readonly nodeTerms?: readonly Term[];
   readonly readOnly?: boolean;
@@ -274,7 +278,8 @@ export function layoutOfOrigin(
       selinuxRelabel: true,
     };
   }
-  return undefined;
+  const { flexVolume } = origin;
+  return flexVolume && flexLayout(pod, name, flexVolume, origin.readOnly, node);
 }
 
 function boundVolume(
@@ -298,10 +303,7 @@ const joinedOptions = (mountOptions: readonly string[], isReadOnly: boolean): re
   [...new Set([...mountOptions, ...(isReadOnly ? ["ro"] : [])])].sort();
 
 function localOwnership(pod: Pod, name: string, node: VolumeNode): Pick<VolumeLayout, "ownership" | "readyDir"> {
-  const { ownership, ...ready } = givenOnce(pod, { name, plugin: LOCAL_PLUGIN }, node);
-  if (ownership === undefined) return {};
-  const changePolicy = pod.spec.securityContext?.fsGroupChangePolicy;
-  return { ...ready, ownership: changePolicy === "OnRootMismatch" ? { ...ownership, changePolicy } : ownership };
+  return { ...givenOnce(pod, { name, plugin: LOCAL_PLUGIN }, node), ...lastingOwnership(pod) };
 }
 
 const nfsHost = (server: string): string => (server.includes(":") && !server.startsWith("[") ? `[${server}]` : server);
@@ -310,15 +312,15 @@ const nfsHost = (server: string): string => (server.includes(":") && !server.sta
 const volumeKind = ({ name: _name, ...sources }: Volume): string =>
   Object.entries(sources).find(([, source]) => source !== undefined)?.[0] ?? "";
 
-/** Returns the error of a type that no volume plugin supports: upstream's text, with a reason added. */
-export const notServed = (name: string, why: string): Result<never> =>
-  err(
-    kubeletError(
-      "Unimplemented",
-      `failed to get Plugin from volumeSpec for volume ${goQuote(name)} err=no volume plugin matched (${why})`,
-      { reason: "FailedMount" },
-    ),
+/** Returns the error of a volume that no volume plugin supports: upstream's text, with a reason added. */
+export const noPlugin = (name: string, why: string): KubeletError =>
+  kubeletError(
+    "Unimplemented",
+    `failed to get Plugin from volumeSpec for volume ${goQuote(name)} err=no volume plugin matched (${why})`,
+    { reason: "FailedMount" },
   );
+
+export const notServed = (name: string, why: string): Result<never> => err(noPlugin(name, why));
 
 /** Returns the layout of a volume with its source in the pod; claims and drivers must be looked up first. */
 export function layoutOf(pod: Pod, volume: Volume, node: VolumeNode): Result<VolumeLayout> {

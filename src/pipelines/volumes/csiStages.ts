@@ -19,8 +19,8 @@ export interface CsiStage {
 }
 
 export interface CsiStages {
-  /** Notes that a pod's volume uses it. */
-  hold(name: string, holder: string, isAttachable: boolean): CsiStage;
+  /** Notes that a pod's volume uses it. `listedAs` is its name in the status of the Node, by default that of a CSI volume. */
+  hold(name: string, holder: string, isAttachable: boolean, listedAs?: string): CsiStage;
   /** Notes that a pod's volume is gone. */
   drop(holder: string): void;
   /** Returns the volume of a holder. */
@@ -35,6 +35,7 @@ export const holderOf = (uid: string, volume: string): string => `${uid}/${volum
 interface Entry extends CsiStage {
   readonly holders: Set<string>;
   isAttachable: boolean;
+  readonly listedAs: string;
 }
 
 /** Creates the only owner of the cell. */
@@ -44,14 +45,12 @@ export function createCsiStages(inUse: Cell<readonly string[] | undefined>): Csi
   let isLoaded = false;
   const publish = (): void => {
     if (!isLoaded) return;
-    const list = [...entries]
-      .flatMap(([name, { isAttachable }]) => (isAttachable ? [nodeVolumeName(name)] : []))
-      .sort();
+    const list = [...entries].flatMap(([, { isAttachable, listedAs }]) => (isAttachable ? [listedAs] : [])).sort();
     if (inUse.value === undefined || !sameItems(inUse.value, list)) inUse.set(list);
   };
   return {
-    hold: (name, holder, isAttachable) => {
-      const entry = entries.get(name) ?? newEntry(isAttachable);
+    hold: (name, holder, isAttachable, listedAs = nodeVolumeName(name)) => {
+      const entry = entries.get(name) ?? newEntry(isAttachable, listedAs);
       entries.set(name, entry);
       entry.holders.add(holder);
       entry.isAttachable = isAttachable;
@@ -80,9 +79,10 @@ export function createCsiStages(inUse: Cell<readonly string[] | undefined>): Csi
   };
 }
 
-const newEntry = (isAttachable: boolean): Entry => ({
+const newEntry = (isAttachable: boolean, listedAs: string): Entry => ({
   turns: createSemaphore(1),
   holders: new Set(),
   isStaged: false,
   isAttachable,
+  listedAs,
 });

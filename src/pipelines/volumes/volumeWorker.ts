@@ -24,7 +24,6 @@ import {
 } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { toKubeletError } from "../../core/errors.ts";
-import { CSI_PLUGIN } from "../../core/csi/csiLayout.ts";
 import type { PodUid } from "../../core/ids.ts";
 import { podVolumeSubpathsDir } from "../../core/paths.ts";
 import { podEventObject } from "../../core/pod/podEvents.ts";
@@ -50,12 +49,11 @@ import { reconcile } from "../../operators/reconcile.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { tearDownBlock } from "./blockTearDown.ts";
-import { tearDownCsi } from "./csiTearDown.ts";
-import { type CsiContext, csiWait, isCsi, setUpCsi } from "./csiVolumes.ts";
 import { type DeviceTurns, releaseDevice } from "./deviceMounts.ts";
 import { type ContentSources, gatherContent, NO_CONTENT, type VolumeContent } from "./volumeContent.ts";
 import { setUpVolume, tearDownVolume, type VolumePorts } from "./volumeEffects.ts";
 import { observeWait, timed, type Wait } from "./reportVolumeMetrics.ts";
+import { ownSteps, ownTearDown, type VolumeKinds } from "./volumeKinds.ts";
 import { hasNews, volumeNews } from "./volumeNews.ts";
 import { writeContent, type WriteContentDeps } from "./writeContent.ts";
 
@@ -80,8 +78,7 @@ export interface VolumeWorkerDeps extends WriteContentDeps {
   readonly sources: ContentSources;
   readonly record: VolumeRecord;
   readonly turns: DeviceTurns;
-  /** undefined: the node has no CSI drivers. */
-  readonly csi?: CsiContext | undefined;
+  readonly kinds: VolumeKinds;
   /** Maximum time between two checks of the content. */
   readonly syncPeriodMs: number;
 }
@@ -129,13 +126,14 @@ export function volumeWorker(wishes$: Observable<Wanted | undefined>, deps: Volu
   });
 }
 
-/** A failed operation on a CSI volume is repeated at once when its driver registers. */
-function noContent(wanted: Wanted | undefined, { csi, record }: VolumeWorkerDeps): VolumeContent {
-  const driver = wanted?.layout.csi?.driver;
+/** A failed operation on a volume of a driver is repeated at once when its driver registers. */
+function noContent(wanted: Wanted | undefined, { kinds, record }: VolumeWorkerDeps): VolumeContent {
+  const { csi, flex } = wanted?.layout ?? {};
+  const driver =
+    csi === undefined ? flex && kinds.flex?.drivers.value.get(flex.driver) : kinds.csi?.drivers.value.get(csi.driver);
   const actual = record.get();
-  if (driver === undefined || csi === undefined) return NO_CONTENT;
-  const inputs = actual?.condition === "mounted" ? actual.inputs : [csi.drivers.value.get(driver)];
-  return { ...NO_CONTENT, inputs };
+  if (csi === undefined && flex === undefined) return NO_CONTENT;
+  return { ...NO_CONTENT, inputs: actual?.condition === "mounted" ? actual.inputs : [driver] };
 }
 
 function wakeAfterMs(wanted: Wanted | undefined, { dueAt }: VolumeContent, deps: VolumeWorkerDeps): number | undefined {
@@ -194,8 +192,8 @@ function setUp(
   wait.since ??= ports.clock.monotonicMs();
   const check = failedCheck(layout, deps.node.labels);
   if (check !== undefined) return fail(check);
-  const csi = deps.csi !== undefined && isCsi(layout) ? { context: deps.csi, volume: { pod, layout } } : undefined;
-  const waitsFor = csi && csiWait(csi.volume, csi.context);
+  const own = ownSteps(ports, deps.kinds, pod, layout);
+  const waitsFor = own?.wait();
   if (waitsFor !== undefined) {
     if (before.waitsFor !== waitsFor) record.set({ ...withoutFailure(before), condition: "uncertain", waitsFor });
     return EMPTY;
@@ -205,8 +203,7 @@ function setUp(
       // The volume may exist in part until its setup is complete: a teardown must know that.
       if (before.condition !== "mounted") record.set({ ...before, condition: "uncertain" });
       const object = podEventObject(pod);
-      const made$ =
-        csi === undefined ? setUpVolume(ports, layout, payload, deps.turns) : setUpCsi(ports, csi.context, csi.volume);
+      const made$ = own === undefined ? setUpVolume(ports, layout, payload, deps.turns) : own.setUp();
       return made$.pipe(map((notice) => eventOutput({ type: "Warning", ...notice, object })));
     });
   const made = layout.hasContent ? writeContent(layout.name, content, deps, make) : ok(make(undefined));
@@ -236,11 +233,11 @@ function tearDown(actual: ActualVolume, deps: VolumeWorkerDeps): Observable<PodO
   const released$ = releaseShared(actual, deps);
   const gone$ = defer(() => {
     record.set({ ...actual, condition: "uncertain", inputs: [] });
-    if (isBlock === true) return tearDownBlock(ports, deps, { uid, plugin, name });
-    if (plugin === CSI_PLUGIN && deps.csi !== undefined) {
-      return tearDownCsi(ports, deps.csi, { uid, name, directory: path, subPaths, directories: { rootDir } });
+    if (isBlock === true) {
+      return tearDownBlock(ports, { rootDir, turns: deps.turns, csi: deps.kinds.csi }, { uid, plugin, name });
     }
-    return tearDownVolume(ports, { path, isOwnDirectory, subPaths }, released$);
+    const own$ = ownTearDown(ports, deps.kinds, uid, actual, { rootDir });
+    return own$ ?? tearDownVolume(ports, { path, isOwnDirectory, subPaths }, released$);
   });
   return concat(
     timed(gone$, isBlock === true ? "unmap_volume" : "volume_unmount", plugin, ports),

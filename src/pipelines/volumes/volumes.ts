@@ -55,8 +55,6 @@ import type { ApiServer } from "../../ports/apiServer.ts";
 import type { ClusterObjects } from "../../ports/clusterObjects.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import { createKeyedCell, type KeyedCell } from "../../state/keyedCell.ts";
-import { csiNews, restoreCsi, unpublishPod } from "./csiPods.ts";
-import type { CsiContext } from "./csiVolumes.ts";
 import { type DeviceTurns, releaseDevices } from "./deviceMounts.ts";
 import type { PodMemories } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
@@ -65,6 +63,7 @@ import type { ContentSources } from "./volumeContent.ts";
 import { followOrigin } from "./volumeOrigin.ts";
 import { changedVolumes } from "./changedVolumes.ts";
 import { createVolumeTable, type VolumeTable, type WantedWish } from "./volumeTable.ts";
+import { givePodBack, kindNews, restoreKinds, type VolumeKinds } from "./volumeKinds.ts";
 import { volumeWaitEvents } from "./volumeWaitEvents.ts";
 import { volumeWorker } from "./volumeWorker.ts";
 import { createContentTurns, type WriteContentDeps } from "./writeContent.ts";
@@ -82,9 +81,10 @@ export interface VolumesDeps {
   readonly api: Pick<ApiServer, "get"> | undefined;
   /** Followed while a pod has CSI volumes; undefined on a standalone node. */
   readonly csiDrivers$: ClusterObjects["csiDrivers$"] | undefined;
-  /** undefined: the node has no CSI drivers. */
-  readonly csi?: CsiContext | undefined;
+  readonly kinds?: VolumeKinds;
 }
+
+const NO_KINDS: VolumeKinds = { csi: undefined, flex: undefined };
 
 /** The part of a worker's memory that volumes read. */
 export type VolumeMemory = Pick<PodMemories, "objects" | "reported">;
@@ -95,7 +95,7 @@ export interface Volumes {
   /** Runs the volumes of a pod while its worker lives. Never errors. */
   run(uid: PodUid, commands$: Observable<PodCommand>, memory: VolumeMemory): Observable<PodOutput>;
   /**
-   * Gives the CSI volumes of such a pod back to their drivers, and releases its devices, before anything of it is unmounted.
+   * Gives the volumes of such a pod back to their drivers, and releases its devices, before anything of it is unmounted.
    * Errors: the KubeletError of the first one that stays.
    */
   unpublish(uid: PodUid): Observable<never>;
@@ -110,20 +110,23 @@ export interface Volumes {
 
 /** Creates the only owner of volumes. */
 export const createVolumes = (given: VolumesDeps): Volumes =>
-  volumesOf({ ...given, turns: createSemaphore(1), contentTurns: createContentTurns(given.ports.clock) });
+  volumesOf({
+    kinds: NO_KINDS,
+    ...given,
+    turns: createSemaphore(1),
+    contentTurns: createContentTurns(given.ports.clock),
+  });
 
-type Deps = VolumesDeps & Pick<WriteContentDeps, "contentTurns"> & { readonly turns: DeviceTurns };
+type Deps = VolumesDeps &
+  Pick<WriteContentDeps, "contentTurns"> & { readonly turns: DeviceTurns; readonly kinds: VolumeKinds };
 
 const volumesOf = (deps: Deps): Volumes => ({
   load: () => {
-    const { csi, ports, volumes } = deps;
-    const restored$ = restoreVolumes(ports, deps.config, volumes);
-    return csi === undefined
-      ? restored$
-      : concat(
-          restored$,
-          defer(() => restoreCsi(ports, csi, volumes, deps.config.directories)),
-        );
+    const { kinds, ports, volumes, config } = deps;
+    return concat(
+      restoreVolumes(ports, config, volumes),
+      defer(() => restoreKinds(ports, kinds, volumes, config.directories)),
+    );
   },
   // A pod without volumes subscribes to nothing.
   run: (uid, commands$, memory) =>
@@ -136,8 +139,8 @@ const volumesOf = (deps: Deps): Volumes => ({
       }),
     ),
   unpublish: (uid) => {
-    const { csi, ports, turns, config } = deps;
-    return unpublishPod(ports, { csi, turns, rootDir: config.directories.rootDir }, uid, deps.volumes.get(uid));
+    const { ports, kinds, turns, config } = deps;
+    return givePodBack(ports, kinds, { turns, directories: config.directories }, uid, deps.volumes.get(uid));
   },
   forget: (uid) => deps.volumes.delete(uid),
   release: (uid) =>
@@ -175,10 +178,10 @@ function runPod(
         volumeWorker(
           merge(
             values$,
-            csiNews(deps.csi, () => table.wanted(key)?.layout, key),
+            kindNews(deps.kinds, () => table.wanted(key)?.layout, key),
           ).pipe(map(() => table.wanted(key))),
           {
-            csi: deps.csi,
+            kinds: deps.kinds,
             uid,
             ports: deps.ports,
             turns: deps.turns,

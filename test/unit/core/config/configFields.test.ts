@@ -70,7 +70,7 @@ describe("the field table", () => {
        podsPerCore preloadedImagesVerificationAllowlist protectKernelDefaults kubeletCgroups systemCgroups oomScoreAdj maxOpenFiles providerID qosReserved readOnlyPort registerNode registerWithTaints registerWithTaints[].effect
        registerWithTaints[].key registerWithTaints[].value registryBurst registryPullQPS resolvConf
        rotateCertificates runtimeRequestTimeout seccompDefault serializeImagePulls serverTLSBootstrap singleProcessOOMKill staticPodPath staticPodURL staticPodURLHeader
-       localStorageCapacityIsolation syncFrequency systemReserved systemReservedCgroup userNamespaces.idsPerPod volumeStatsAggPeriod
+       localStorageCapacityIsolation syncFrequency systemReserved systemReservedCgroup userNamespaces.idsPerPod volumePluginDir volumeStatsAggPeriod
        enableDebugFlagsHandler enableProfilingHandler enableSystemLogHandler enableSystemLogQuery
        authentication.anonymous.enabled authentication.webhook.cacheTTL authentication.webhook.enabled
        authentication.x509.clientCAFile authorization.mode authorization.webhook.cacheAuthorizedTTL

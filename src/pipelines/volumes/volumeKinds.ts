@@ -1,0 +1,118 @@
+/** Kinds of volumes with steps of their own, which drivers set up and tear down. All others are in volumeEffects.ts. */
+import { concat, distinctUntilChanged, EMPTY, map, merge, type Observable, skip } from "rxjs";
+import type { Pod } from "../../core/api.ts";
+import { CSI_PLUGIN } from "../../core/csi/csiLayout.ts";
+import { isFlexPlugin } from "../../core/flex/flexLayout.ts";
+import type { PodUid } from "../../core/ids.ts";
+import { type PathRoots, podVolumeSubpathsDir } from "../../core/paths.ts";
+import { sameItems } from "../../core/sameValue.ts";
+import type { PodVolumes } from "../../core/volume/podVolumes.ts";
+import type { VolumeLayout } from "../../core/volume/volumeLayout.ts";
+import type { VolumeNotice } from "../../core/volume/volumeNotices.ts";
+import type { ActualVolume } from "../../core/volume/volumePlan.ts";
+import { inSequence } from "../../operators/inSequence.ts";
+import type { ReadonlyKeyedCell } from "../../state/keyedCell.ts";
+import { csiNews, restoreCsi, unpublishPod } from "./csiPods.ts";
+import { tearDownCsi } from "./csiTearDown.ts";
+import { type CsiContext, csiWait, isCsi, setUpCsi } from "./csiVolumes.ts";
+import type { DeviceTurns } from "./deviceMounts.ts";
+import { flexOnDisk, tearDownFlex } from "./flexTearDown.ts";
+import { type FlexContext, flexNews, flexWait, isFlex, restoreFlex, setUpFlex } from "./flexVolumes.ts";
+import type { RemovalPorts } from "./removeUnmounted.ts";
+import type { VolumePorts } from "./volumeEffects.ts";
+
+/** The context of each kind; undefined for a kind that the node lacks. */
+export interface VolumeKinds {
+  readonly csi: CsiContext | undefined;
+  readonly flex: FlexContext | undefined;
+}
+
+type Directories = Pick<PathRoots, "rootDir">;
+
+/** A volume that a driver sets up. */
+export interface OwnSteps {
+  /** Notes that the volume is needed, and returns why it must wait; undefined: it can be set up. */
+  wait(): string | undefined;
+  /** Emits notices for its pod. Errors: SetUpError; completed steps stay. */
+  setUp(): Observable<VolumeNotice>;
+}
+
+/** Returns the steps of a volume; undefined for one that the kubelet mounts itself. */
+export function ownSteps(
+  ports: VolumePorts,
+  { csi, flex }: VolumeKinds,
+  pod: Pod,
+  layout: VolumeLayout,
+): OwnSteps | undefined {
+  if (csi !== undefined && isCsi(layout)) {
+    const volume = { pod, layout };
+    return { wait: () => csiWait(volume, csi), setUp: () => setUpCsi(ports, csi, volume) };
+  }
+  if (flex === undefined || !isFlex(layout)) return undefined;
+  const volume = { pod, layout };
+  return { wait: () => flexWait(volume, flex), setUp: () => setUpFlex(ports, flex, volume) };
+}
+
+/** Returns the tear down of a volume on disk; undefined for one that the kubelet unmounts itself. */
+export function ownTearDown(
+  ports: RemovalPorts,
+  { csi, flex }: VolumeKinds,
+  uid: PodUid,
+  { plugin, name, path }: Pick<ActualVolume, "plugin" | "name" | "path">,
+  directories: Directories,
+): Observable<never> | undefined {
+  const remains = { uid, name, subPaths: `${podVolumeSubpathsDir(directories, uid)}/${name}`, directories };
+  if (plugin === CSI_PLUGIN) return csi && tearDownCsi(ports, csi, { ...remains, directory: path });
+  return isFlexPlugin(plugin) && flex !== undefined
+    ? tearDownFlex(ports, flex, { ...remains, plugin, path })
+    : undefined;
+}
+
+/** Emits when a volume may proceed. */
+export function kindNews(
+  { csi, flex }: VolumeKinds,
+  layout: () => VolumeLayout | undefined,
+  key: string,
+): Observable<unknown> {
+  if (key.startsWith(`${CSI_PLUGIN}/`)) return csiNews(csi, layout, key);
+  if (flex === undefined || !isFlexPlugin(key.slice(0, key.lastIndexOf("/")))) return EMPTY;
+  return merge(flex.node.changes$, flex.drivers.changes$).pipe(
+    map(() => flexNews(flex, layout()?.flex)),
+    distinctUntilChanged(sameItems),
+    skip(1),
+  );
+}
+
+const flexOf = (uid: PodUid, volumes: PodVolumes | undefined) =>
+  [...(volumes?.actual.values() ?? [])]
+    .filter(({ plugin, isBlock }) => isBlock !== true && isFlexPlugin(plugin))
+    .map((found) => ({ ...found, uid }));
+
+/** Notes the volumes on disk, which stay in use until they are torn down. Never errors. */
+export function restoreKinds(
+  ports: RemovalPorts,
+  { csi, flex }: VolumeKinds,
+  volumes: ReadonlyKeyedCell<PodUid, PodVolumes>,
+  directories: Directories,
+): Observable<never> {
+  const found = volumes.keys().flatMap((uid) => flexOf(uid, volumes.get(uid)));
+  return concat(
+    flex === undefined ? EMPTY : restoreFlex(ports, flex, flexOnDisk(found, directories)),
+    csi === undefined ? EMPTY : restoreCsi(ports, csi, volumes, directories),
+  );
+}
+
+/** Gives the volumes of a pod that nothing needs back to their drivers. Errors: the KubeletError of the first that stays. */
+export function givePodBack(
+  ports: RemovalPorts,
+  kinds: VolumeKinds,
+  { turns, directories }: { readonly turns: DeviceTurns; readonly directories: Directories },
+  uid: PodUid,
+  volumes: PodVolumes | undefined,
+): Observable<never> {
+  const { csi } = kinds;
+  return concat(
+    unpublishPod(ports, { csi, turns, rootDir: directories.rootDir }, uid, volumes),
+    inSequence(flexOf(uid, volumes), (volume) => ownTearDown(ports, kinds, uid, volume, directories) ?? EMPTY),
+  );
+}

@@ -1,0 +1,240 @@
+/** Volumes of a flexVolume driver, a shell script, with real mounts. */
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { BehaviorSubject, lastValueFrom, type Subscription } from "rxjs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Node } from "../../src/core/api.ts";
+import { configObjectsOf } from "../../src/core/configObjects.ts";
+import { type FlexDriverMap, NO_FLEX_DRIVERS } from "../../src/core/flex/flexAnswer.ts";
+import { monotonicMs, podUid, type PodUid } from "../../src/core/ids.ts";
+import type { PodCommand } from "../../src/core/pod/podRegistry.ts";
+import { NO_VOLUMES, type PodVolumes, volumeStage } from "../../src/core/volume/podVolumes.ts";
+import { createPodMemories } from "../../src/pipelines/podMemories.ts";
+import { createPodObjects } from "../../src/pipelines/podObjects.ts";
+import { probeFlexDrivers } from "../../src/pipelines/plugins/probeFlexDrivers.ts";
+import { createCsiStages } from "../../src/pipelines/volumes/csiStages.ts";
+import { createVolumes } from "../../src/pipelines/volumes/volumes.ts";
+import { createFlexCalls } from "../../src/sinks/flexDrivers.ts";
+import { flexDriverFiles } from "../../src/sources/flexDriverFiles.ts";
+import { createCell } from "../../src/state/cell.ts";
+import { createKeyedCell } from "../../src/state/keyedCell.ts";
+import { fixedRng } from "../support/fixedRng.ts";
+import { mustSkip } from "../support/mustSkip.ts";
+import { containerOf, podOf } from "../support/pods.ts";
+import { volumeNodeOf } from "../support/podVolumes.ts";
+import { missingForMounts, type PrivateMounts, privateMounts } from "../support/privateMounts.ts";
+import { realClock } from "../support/realClock.ts";
+import { realFiles, realVolumeFiles } from "../support/realFiles.ts";
+import { recordingTelemetry } from "../support/recordingTelemetry.ts";
+import { waitFor } from "../support/waitFor.ts";
+
+const SUCCESS = `echo '{"status":"Success"}'`;
+const UNKNOWN = `echo '{"status":"Not supported"}'; exit 1`;
+/** A driver that mounts a tmpfs for each pod. */
+const MOUNTING = `init) echo '{"status":"Success","capabilities":{"attach":false}}';;
+mount) mount -t tmpfs flex "$2" && ${SUCCESS};;
+unmount) umount "$2" && ${SUCCESS};;
+*) ${UNKNOWN};;`;
+/** A driver that mounts a tmpfs for the node. */
+const ATTACHING = `init) ${SUCCESS};;
+attach) echo '{"status":"Success","device":"/dev/flex"}';;
+mountdevice) mount -t tmpfs flex "$2" && ${SUCCESS};;
+*) ${UNKNOWN};;`;
+
+describe.skipIf(mustSkip("flexVolumes", missingForMounts()))("flexVolumes", () => {
+  let place: PrivateMounts;
+  const running: Subscription[] = [];
+  beforeEach(() => {
+    place = privateMounts();
+  });
+  afterEach(() => {
+    for (const each of running.splice(0)) each.unsubscribe();
+    place.close();
+  });
+  const plugins = () => join(place.place, "exec");
+  const install = (cases: string) => {
+    const directory = join(plugins(), "acme~disk");
+    mkdirSync(directory, { recursive: true });
+    const log = join(place.place, "calls");
+    writeFileSync(join(directory, "disk"), `#!/bin/sh\necho "$*" >> ${log}\ncase "$1" in\n${cases}\nesac\n`);
+    chmodSync(join(directory, "disk"), 0o755);
+  };
+  /** The calls without their options. */
+  const calls = () =>
+    readFileSync(join(place.place, "calls"), "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => line.replace(/ \{.*\}/, " OPTIONS").replaceAll(`${place.place}/`, ""));
+  const left = () =>
+    readFileSync("/proc/self/mountinfo", "utf8")
+      .split("\n")
+      .filter((line) => line.includes(`${place.place}/`)).length;
+
+  const live = async (isAttachedByController = false) => {
+    const rootDir = place.place;
+    const [cell, telemetry] = [createKeyedCell<PodUid, PodVolumes>(), recordingTelemetry()];
+    const node = createCell<Node | undefined>({ metadata: { name: "n1" } });
+    const inUse = createCell<readonly string[] | undefined>(undefined);
+    const drivers = createCell<FlexDriverMap>(NO_FLEX_DRIVERS);
+    const port = { ...flexDriverFiles(plugins()), ...createFlexCalls(plugins(), realClock) };
+    const ports = { clock: realClock, rng: fixedRng(), telemetry, flexDrivers: port };
+    running.push(probeFlexDrivers(ports, drivers).subscribe());
+    const volumeNode = volumeNodeOf({ directories: { rootDir } });
+    const stages = createCsiStages(inUse);
+    const volumes = createVolumes({
+      ports: {
+        ...{ telemetry, clock: realClock, mounts: place.mounts, files: realFiles() },
+        ...{ volumeFiles: realVolumeFiles(), quotas: undefined },
+      },
+      config: { directories: { rootDir, podLogsDir: "/unused", containerLogsDir: "/unused" }, syncPeriodMs: 60_000 },
+      node: volumeNode,
+      sources: {
+        ...{ objects: createPodObjects(createCell(configObjectsOf([])), undefined), tokens: undefined },
+        ...{ trustBundles: undefined, podCertificates: undefined, allocatable: volumeNode.allocatable },
+      },
+      volumes: cell,
+      api: undefined,
+      csiDrivers$: undefined,
+      kinds: {
+        csi: undefined,
+        flex: { port, drivers, node, api: undefined, nodeName: "n1", isAttachedByController, stages },
+      },
+    });
+    await lastValueFrom(volumes.load(), { defaultValue: undefined });
+    stages.loaded();
+    const events: string[] = [];
+    const start = (uid: string) => {
+      const pod = podOf({
+        ...{ uid, name: uid, namespace: "default" },
+        spec: {
+          volumes: [{ name: "data", flexVolume: { driver: "acme/disk" } }],
+          containers: [containerOf({ volumeMounts: [{ name: "data", mountPath: "/data" }] })],
+        },
+      });
+      const identity = { uid: podUid(uid) } as PodCommand["identity"];
+      const commands = new BehaviorSubject<PodCommand>({ phase: "sync", identity, pod });
+      const subscription = volumes.run(podUid(uid), commands, createPodMemories(monotonicMs(0))).subscribe((output) => {
+        if (output.kind === "event") events.push(output.event.message);
+      });
+      running.push(subscription);
+      return {
+        kill: () => subscription.unsubscribe(),
+        until: (wanted: string) => waitFor(wanted, () => volumeStage(cell.get(podUid(uid)) ?? NO_VOLUMES) === wanted),
+        end: () => commands.next({ phase: "terminated", identity, pod, remove: true }),
+        waits: () => [...(cell.get(podUid(uid)) ?? NO_VOLUMES).actual.values()][0]?.waitsFor,
+      };
+    };
+    return { start, volumes, events, node, inUse, drivers };
+  };
+
+  it("are mounted by their driver, and unmounted", async () => {
+    install(MOUNTING);
+    const { start } = await live();
+    const pod = start("a");
+    await pod.until("mounted");
+    expect(left()).toBe(1);
+    pod.end();
+    await pod.until("unmounted");
+    const path = "pods/a/volumes/acme~disk/data";
+    expect(calls()).toEqual(["init", `mount ${path} OPTIONS`, `unmount ${path}`]);
+    expect([left(), readdirSync(join(place.place, "pods/a/volumes/acme~disk"))]).toEqual([0, []]);
+  });
+
+  it("wait for their driver, with an event, and follow its installation", async () => {
+    const { start, events } = await live();
+    const pod = start("a");
+    await waitFor("the event", () => events.length > 0);
+    expect(events[0]).toBe(
+      'MountVolume.SetUp failed for volume "data" : failed to get Plugin from volumeSpec for volume "data" err=no volume plugin matched (the flexVolume driver acme/disk is not installed)',
+    );
+    install(MOUNTING);
+    await pod.until("mounted");
+    pod.end();
+    await pod.until("unmounted");
+    expect(left()).toBe(0);
+  });
+
+  it("go without a driver that never had them", async () => {
+    const { start, events } = await live();
+    const pod = start("a");
+    await waitFor("the event", () => events.length > 0);
+    pod.end();
+    await pod.until("unmounted");
+  });
+
+  it("are attached and mounted once for the node, and bound for each pod", async () => {
+    install(ATTACHING);
+    const { start, inUse, drivers } = await live();
+    await waitFor("the driver", () => drivers.value.size > 0);
+    const [a, b] = [start("a"), start("b")];
+    await a.until("mounted");
+    await b.until("mounted");
+    expect([left(), inUse.value]).toEqual([3, ["acme/disk/data"]]);
+    a.end();
+    await a.until("unmounted");
+    expect(left()).toBe(2);
+    b.end();
+    await b.until("unmounted");
+    const mounts = "plugins/kubernetes.io/flexvolume/acme/disk/mounts/data";
+    expect(calls()).toEqual([
+      "init",
+      "attach OPTIONS n1",
+      "waitforattach /dev/flex OPTIONS",
+      `mountdevice ${mounts} /dev/flex OPTIONS`,
+      "mount pods/a/volumes/acme~disk/data OPTIONS",
+      "mount pods/b/volumes/acme~disk/data OPTIONS",
+      "unmount pods/a/volumes/acme~disk/data",
+      "unmount pods/b/volumes/acme~disk/data",
+      `unmountdevice ${mounts}`,
+      "detach data n1",
+    ]);
+    expect([left(), inUse.value]).toEqual([0, []]);
+  });
+
+  it("wait until the controller has attached them, and are found again after kill -9", async () => {
+    install(ATTACHING);
+    const first = await live(true);
+    await waitFor("the driver", () => first.drivers.value.size > 0);
+    const before = first.start("a");
+    await waitFor("the wait", () => before.waits() !== undefined);
+    expect([calls(), first.inUse.value]).toEqual([["init"], ["acme/disk/data"]]);
+    const volumesInUse = ["acme/disk/data"];
+    const volumesAttached = [{ name: "acme/disk/data", devicePath: "/dev/sdx" }];
+    first.node.set({ metadata: { name: "n1" }, status: { volumesInUse, volumesAttached } });
+    await before.until("mounted");
+    expect(calls()).toContain("waitforattach /dev/sdx OPTIONS");
+    before.kill();
+    const second = await live(true);
+    expect(second.inUse.value).toEqual(["acme/disk/data"]);
+    await waitFor("the driver", () => second.drivers.value.size > 0);
+    await lastValueFrom(second.volumes.unpublish(podUid("a")), { defaultValue: undefined });
+    expect([left(), second.inUse.value, calls().filter((call) => call.startsWith("detach"))]).toEqual([0, [], []]);
+  });
+
+  it("stay where a driver lies about its unmount", async () => {
+    install(MOUNTING.replace('unmount) umount "$2" &&', "unmount)"));
+    const { start, volumes } = await live();
+    const pod = start("a");
+    await pod.until("mounted");
+    writeFileSync(join(place.place, "pods/a/volumes/acme~disk/data/file"), "kept");
+    pod.kill();
+    await expect(lastValueFrom(volumes.unpublish(podUid("a")), { defaultValue: undefined })).rejects.toMatchObject({
+      message: `the flexVolume driver acme/disk has left a mount at ${place.place}/pods/a/volumes/acme~disk/data`,
+    });
+    expect(readFileSync(join(place.place, "pods/a/volumes/acme~disk/data/file"), "utf8")).toBe("kept");
+  });
+
+  it("survive a driver that is removed", async () => {
+    install(MOUNTING);
+    const { start, drivers } = await live();
+    const pod = start("a");
+    await pod.until("mounted");
+    rmSync(join(plugins(), "acme~disk"), { recursive: true });
+    await waitFor("the removal", () => drivers.value.size === 0);
+    install(MOUNTING);
+    await waitFor("the driver", () => drivers.value.size > 0);
+    pod.end();
+    await pod.until("unmounted");
+    expect(left()).toBe(0);
+  });
+});

@@ -1,0 +1,67 @@
+/** Secrets of flexVolumes. The life of a volume is in test/e2e/flexVolumes.test.ts. */
+import { NEVER, of, throwError } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import { flexLayout } from "../../../../src/core/flex/flexLayout.ts";
+import { createCsiStages } from "../../../../src/pipelines/volumes/csiStages.ts";
+import { type FlexContext, isFlex, setUpFlex } from "../../../../src/pipelines/volumes/flexVolumes.ts";
+import type { VolumePorts } from "../../../../src/pipelines/volumes/volumeEffects.ts";
+import type { Files } from "../../../../src/ports/files.ts";
+import type { Mounts } from "../../../../src/ports/mounts.ts";
+import { createCell } from "../../../../src/state/cell.ts";
+import { podOf } from "../../../support/pods.ts";
+
+const capabilities = {
+  attach: false,
+  selinuxRelabel: true,
+  supportsMetrics: false,
+  fsGroup: true,
+  requiresFSResize: true,
+};
+
+/** Sets a volume with a secret up; returns the calls, and the error if there is one. */
+function setUp(api: FlexContext["api"]) {
+  const pod = podOf({ uid: "u", namespace: "ns" });
+  const layout = flexLayout(pod, "v", { driver: "d", secretRef: { name: "s" } }, undefined, {
+    directories: { rootDir: "/k" },
+  });
+  if (!isFlex(layout)) throw new Error("is no flexVolume");
+  const seen: string[] = [];
+  const context: FlexContext = {
+    port: {
+      changes$: NEVER,
+      list: () => of([]),
+      run: (_, [command, , options = "{}"]) => {
+        const { "kubernetes.io/secret/key": key } = JSON.parse(options) as Record<string, string>;
+        seen.push(`${command} ${key}`);
+        return of({ printed: '{"status":"Success"}' });
+      },
+    },
+    drivers: createCell(new Map([["d", { name: "d", capabilities }]])),
+    node: createCell(undefined),
+    ...{ api, nodeName: "n1", isAttachedByController: true, stages: createCsiStages(createCell(undefined)) },
+  };
+  const ports = {
+    files: { makeDirectory: () => of(undefined) } as unknown as Files,
+    mounts: { list: () => of([]) } as unknown as Mounts,
+  } as VolumePorts;
+  setUpFlex(ports, context, { pod, layout }).subscribe({
+    error: (thrown) => seen.push((thrown as { message: string }).message),
+  });
+  return seen;
+}
+
+describe("the secret of a flexVolume", () => {
+  const found = (type: string) =>
+    ({ get: () => of({ type, data: { key: "dmFsdWU=" } }) }) as unknown as FlexContext["api"];
+  it.each<[string, FlexContext["api"], readonly string[]]>([
+    ["is given to its driver in base64", found("d"), ["mount dmFsdWU="]],
+    ["has the type of its driver", found("Opaque"), ["couldn't get secret ns/s err: cannot get secret of type d"]],
+    ["needs an API server", undefined, ["cannot get kube client"]],
+    [
+      "must exist",
+      { get: () => throwError(() => kubeletError("NotFound", "gone")) },
+      ["couldn't get secret ns/s err: gone"],
+    ],
+  ])("%s", (_rule, api, expected) => expect(setUp(api)).toEqual(expected));
+});

@@ -16,6 +16,7 @@ import { createFlexCalls } from "../sinks/flexDrivers.ts";
 import { createDevicePlugins } from "../sinks/devicePlugins.ts";
 import { withGpuPlugins } from "../sinks/gpuPlugins.ts";
 import { createFiles } from "../sinks/files.ts";
+import { createHostDisks } from "../sinks/hostDisks.ts";
 import { createLogFiles } from "../sinks/logFiles.ts";
 import { mayMount } from "../sinks/mounts/mayMount.ts";
 import { createMounts } from "../sinks/mounts/mounts.ts";
@@ -76,6 +77,7 @@ export function realPorts(
     flexDrivers: mayMount()
       ? { ...flexDriverFiles(config.volumePluginDir), ...createFlexCalls(config.volumePluginDir, clock) }
       : undefined,
+    hostDisks: mayMount() ? createHostDisks({ clock }) : undefined,
     devicePlugins: devicePlugins(options, kubeletConfig.directories),
     probers: createProbers(client.runtime, clock),
     files: createFiles(trees),

@@ -71,6 +71,10 @@ export const csiStageDir = ({ rootDir }: RootDir, driver: string, hash: string):
 export const flexDeviceMount = ({ rootDir }: RootDir, driver: string, volume: string): string =>
   `${rootDir}/plugins/kubernetes.io/flexvolume/${driver}/mounts/${volume}`;
 
+/** Mount point of a Fibre Channel disk for all pods of the node; `disk` is the name of its directory. */
+export const fcDeviceMount = ({ rootDir }: RootDir, disk: string): string =>
+  `${rootDir}/plugins/kubernetes.io/fc/${disk}`;
+
 /** Directory of the sockets through which plugins register. */
 export const pluginRegistryDir = ({ rootDir }: RootDir): string => `${rootDir}/plugins_registry`;
 

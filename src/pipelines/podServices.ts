@@ -112,13 +112,14 @@ export function createPodServices(
 
 /** The kinds of volumes that drivers of this node set up. */
 function volumeKinds(
-  { csiDrivers, flexDrivers, api }: KubeletPorts,
+  { csiDrivers, flexDrivers, hostDisks, api }: KubeletPorts,
   { nodeName, node: { attachDetachByController } }: KubeletConfig,
   state: Pick<NodeView, "csiDrivers" | "flexDrivers" | "node">,
   { tokens, stages }: Pick<CsiContext, "tokens" | "stages">,
 ): VolumeKinds {
   const objects = api?.objects;
   const shared = { node: state.node, nodeName, stages };
+  const isAttachedByController = objects !== undefined && attachDetachByController;
   return {
     csi:
       csiDrivers === undefined || objects === undefined
@@ -126,8 +127,9 @@ function volumeKinds(
         : { ...shared, port: csiDrivers, drivers: state.csiDrivers, api: objects, tokens },
     flex: flexDrivers && {
       ...{ ...shared, port: flexDrivers, drivers: state.flexDrivers, api: objects },
-      isAttachedByController: objects !== undefined && attachDetachByController,
+      isAttachedByController,
     },
+    disks: hostDisks && { port: hostDisks, node: state.node, stages, isAttachedByController },
   };
 }
 

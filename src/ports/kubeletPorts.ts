@@ -19,6 +19,7 @@ import type { DraDrivers } from "./draDrivers.ts";
 import type { DevicePlugins } from "./devicePlugins.ts";
 import type { Files } from "./files.ts";
 import type { FlexDrivers } from "./flexDrivers.ts";
+import type { HostDisks } from "./hostDisks.ts";
 import type { LogFiles } from "./logFiles.ts";
 import type { MemoryEvents } from "./memoryEvents.ts";
 import type { Mounts } from "./mounts.ts";
@@ -72,6 +73,8 @@ export interface KubeletPorts {
   readonly csiDrivers?: CsiDriverPort | undefined;
   /** undefined when the kubelet cannot mount. */
   readonly flexDrivers?: FlexDrivers | undefined;
+  /** undefined when the kubelet cannot mount. */
+  readonly hostDisks?: HostDisks | undefined;
   /** API objects other than pods; undefined on a standalone node. */
   readonly cluster: ClusterObjects | undefined;
   readonly runtime: RuntimeService;

@@ -66,7 +66,7 @@ export function originOf(found: PersistentVolume, claim: Claim, readOnly: boolea
   const volume = migrated.value;
   const { metadata = {}, spec = {} } = volume;
   const { name = "" } = metadata;
-  const { hostPath, nfs, local, csi, flexVolume, accessModes, nodeAffinity, volumeMode = "Filesystem" } = spec;
+  const { hostPath, nfs, local, csi, flexVolume, fc, accessModes, nodeAffinity, volumeMode = "Filesystem" } = spec;
   const nodeTerms = nodeAffinity?.required?.nodeSelectorTerms;
   return ok({
     name,
@@ -75,6 +75,7 @@ export function originOf(found: PersistentVolume, claim: Claim, readOnly: boolea
     ...(local && { local }),
     ...(csi && { csi: { driver: csi.driver, mode: "Persistent" as const, source: csiSource(csi, accessModes) } }),
     ...(flexVolume && { flexVolume }),
+    ...(fc && { fc }),
     ...(nodeTerms && { nodeTerms }),
     ...(volumeMode === "Block" && { isBlock: true }),
     mountOptions: mountOptionsOf(volume),

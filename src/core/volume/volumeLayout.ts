@@ -1,7 +1,7 @@
 /**
  * Layouts of volumes on the node, as data: path, mount with its source and options, ownership. The volume types differ
  * only in this record; set up and tear down are the same for all but CSI (`core/csi/csiLayout.ts`). A type without a layout
- * (iSCSI, FC and others) is not supported, and its pods wait. Upstream: the volume plugins of pkg/volume.
+ * (iSCSI and others) is not supported, and its pods wait. Upstream: the volume plugins of pkg/volume.
  */
 import type { Labels, Term } from "../admission/nodeSelection.ts";
 import type { Pod } from "../api.ts";
@@ -16,6 +16,7 @@ import type { ResourceAmounts } from "../resources/resourceList.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { CsiLayout } from "../csi/csiVolumeLayout.ts";
 import type { BlockLayout } from "./blockVolume.ts";
+import { type DiskLayout, fcLayout, type FcSource } from "../disk/fcDisk.ts";
 import { type FlexLayout, flexLayout, type FlexSource } from "../flex/flexLayout.ts";
 import type { CsiOrigin } from "./csiVolume.ts";
 import { hugePageSize } from "./hugePages.ts";
@@ -74,6 +75,7 @@ export interface VolumeLayout {
   readonly block?: BlockLayout;
   readonly csi?: CsiLayout;
   readonly flex?: FlexLayout;
+  readonly disk?: DiskLayout;
   /** The file system measures its usage by quota, if supported. */
   readonly hasQuota?: boolean;
   /** The required hostPath type of `path`; absent or empty: no check. */
@@ -235,6 +237,7 @@ export interface VolumeOrigin {
   readonly local?: { readonly path: string; readonly fsType?: string };
   readonly csi?: CsiOrigin;
   readonly flexVolume?: FlexSource;
+  readonly fc?: FcSource;
   readonly mountOptions?: readonly string[];
   readonly nodeTerms?: readonly Term[];
   readonly readOnly?: boolean;
@@ -278,7 +281,8 @@ export function layoutOfOrigin(
       selinuxRelabel: true,
     };
   }
-  const { flexVolume } = origin;
+  const { flexVolume, fc } = origin;
+  if (fc !== undefined) return fcLayout(pod, name, fc, origin, node);
   return flexVolume && flexLayout(pod, name, flexVolume, origin.readOnly, node);
 }
 

@@ -1,7 +1,8 @@
 /** Kinds of volumes with steps of their own, which drivers set up and tear down. All others are in volumeEffects.ts. */
-import { concat, distinctUntilChanged, EMPTY, map, merge, type Observable, skip } from "rxjs";
+import { catchError, concat, distinctUntilChanged, EMPTY, map, merge, type Observable, skip } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { CSI_PLUGIN } from "../../core/csi/csiLayout.ts";
+import { toKubeletError } from "../../core/errors.ts";
 import { isFlexPlugin } from "../../core/flex/flexLayout.ts";
 import type { PodUid } from "../../core/ids.ts";
 import { type PathRoots, podVolumeSubpathsDir } from "../../core/paths.ts";
@@ -16,6 +17,8 @@ import { csiNews, restoreCsi, unpublishPod } from "./csiPods.ts";
 import { tearDownCsi } from "./csiTearDown.ts";
 import { type CsiContext, csiWait, isCsi, setUpCsi } from "./csiVolumes.ts";
 import type { DeviceTurns } from "./deviceMounts.ts";
+import { type DiskContext, diskNews, diskWait, isDisk, isDiskPlugin, restoreDisks } from "./diskVolumes.ts";
+import { setUpDisk, tearDownDisk } from "./diskVolumes.ts";
 import { flexOnDisk, tearDownFlex } from "./flexTearDown.ts";
 import { type FlexContext, flexNews, flexWait, isFlex, restoreFlex, setUpFlex } from "./flexVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
@@ -25,6 +28,7 @@ import type { VolumePorts } from "./volumeEffects.ts";
 export interface VolumeKinds {
   readonly csi: CsiContext | undefined;
   readonly flex: FlexContext | undefined;
+  readonly disks?: DiskContext | undefined;
 }
 
 type Directories = Pick<PathRoots, "rootDir">;
@@ -40,13 +44,17 @@ export interface OwnSteps {
 /** Returns the steps of a volume; undefined for one that the kubelet mounts itself. */
 export function ownSteps(
   ports: VolumePorts,
-  { csi, flex }: VolumeKinds,
+  { csi, flex, disks }: VolumeKinds,
   pod: Pod,
   layout: VolumeLayout,
 ): OwnSteps | undefined {
   if (csi !== undefined && isCsi(layout)) {
     const volume = { pod, layout };
     return { wait: () => csiWait(volume, csi), setUp: () => setUpCsi(ports, csi, volume) };
+  }
+  if (disks !== undefined && isDisk(layout)) {
+    const volume = { pod, layout };
+    return { wait: () => diskWait(volume, disks), setUp: () => setUpDisk(ports, disks, volume) };
   }
   if (flex === undefined || !isFlex(layout)) return undefined;
   const volume = { pod, layout };
@@ -56,13 +64,14 @@ export function ownSteps(
 /** Returns the tear down of a volume on disk; undefined for one that the kubelet unmounts itself. */
 export function ownTearDown(
   ports: RemovalPorts,
-  { csi, flex }: VolumeKinds,
+  { csi, flex, disks }: VolumeKinds,
   uid: PodUid,
   { plugin, name, path }: Pick<ActualVolume, "plugin" | "name" | "path">,
   directories: Directories,
 ): Observable<never> | undefined {
   const remains = { uid, name, subPaths: `${podVolumeSubpathsDir(directories, uid)}/${name}`, directories };
   if (plugin === CSI_PLUGIN) return csi && tearDownCsi(ports, csi, { ...remains, directory: path });
+  if (isDiskPlugin(plugin)) return disks && tearDownDisk(ports, disks, { ...remains, path });
   return isFlexPlugin(plugin) && flex !== undefined
     ? tearDownFlex(ports, flex, { ...remains, plugin, path })
     : undefined;
@@ -70,11 +79,18 @@ export function ownTearDown(
 
 /** Emits when a volume may proceed. */
 export function kindNews(
-  { csi, flex }: VolumeKinds,
+  { csi, flex, disks }: VolumeKinds,
   layout: () => VolumeLayout | undefined,
   key: string,
 ): Observable<unknown> {
   if (key.startsWith(`${CSI_PLUGIN}/`)) return csiNews(csi, layout, key);
+  if (disks !== undefined && isDiskPlugin(key.slice(0, key.lastIndexOf("/")))) {
+    return disks.node.changes$.pipe(
+      map(() => diskNews(disks, layout()?.disk)),
+      distinctUntilChanged(),
+      skip(1),
+    );
+  }
   if (flex === undefined || !isFlexPlugin(key.slice(0, key.lastIndexOf("/")))) return EMPTY;
   return merge(flex.node.changes$, flex.drivers.changes$).pipe(
     map(() => flexNews(flex, layout()?.flex)),
@@ -83,24 +99,34 @@ export function kindNews(
   );
 }
 
-const flexOf = (uid: PodUid, volumes: PodVolumes | undefined) =>
+const foundOf = (uid: PodUid, volumes: PodVolumes | undefined, isWanted: (plugin: string) => boolean) =>
   [...(volumes?.actual.values() ?? [])]
-    .filter(({ plugin, isBlock }) => isBlock !== true && isFlexPlugin(plugin))
+    .filter(({ plugin, isBlock }) => isBlock !== true && isWanted(plugin))
     .map((found) => ({ ...found, uid }));
 
 /** Notes the volumes on disk, which stay in use until they are torn down. Never errors. */
 export function restoreKinds(
   ports: RemovalPorts,
-  { csi, flex }: VolumeKinds,
+  { csi, flex, disks }: VolumeKinds,
   volumes: ReadonlyKeyedCell<PodUid, PodVolumes>,
   directories: Directories,
 ): Observable<never> {
-  const found = volumes.keys().flatMap((uid) => flexOf(uid, volumes.get(uid)));
+  const found = (isWanted: (plugin: string) => boolean) =>
+    volumes.keys().flatMap((uid) => foundOf(uid, volumes.get(uid), isWanted));
   return concat(
-    flex === undefined ? EMPTY : restoreFlex(ports, flex, flexOnDisk(found, directories)),
+    logged(ports, disks === undefined ? EMPTY : restoreDisks(ports, disks, directories, found(isDiskPlugin))),
+    logged(ports, flex === undefined ? EMPTY : restoreFlex(ports, flex, flexOnDisk(found(isFlexPlugin), directories))),
     csi === undefined ? EMPTY : restoreCsi(ports, csi, volumes, directories),
   );
 }
+
+const logged = ({ telemetry }: RemovalPorts, restored$: Observable<never>): Observable<never> =>
+  restored$.pipe(
+    catchError((thrown: unknown) => {
+      telemetry.log.warn("Cannot tell which volumes are mounted for the node", { error: toKubeletError(thrown) });
+      return EMPTY;
+    }),
+  );
 
 /** Gives the volumes of a pod that nothing needs back to their drivers. Errors: the KubeletError of the first that stays. */
 export function givePodBack(
@@ -113,6 +139,9 @@ export function givePodBack(
   const { csi } = kinds;
   return concat(
     unpublishPod(ports, { csi, turns, rootDir: directories.rootDir }, uid, volumes),
-    inSequence(flexOf(uid, volumes), (volume) => ownTearDown(ports, kinds, uid, volume, directories) ?? EMPTY),
+    inSequence(
+      foundOf(uid, volumes, (plugin) => isFlexPlugin(plugin) || isDiskPlugin(plugin)),
+      (volume) => ownTearDown(ports, kinds, uid, volume, directories) ?? EMPTY,
+    ),
   );
 }

@@ -78,11 +78,14 @@ export async function startCsiNode({ place, objects, capabilities }: CsiNodeOpti
     volumes: cell,
     api,
     csiDrivers$: of(new Map([[CSI_NAME, { metadata: { name: CSI_NAME }, spec: { attachRequired: false } }]])),
-    csi: {
-      ...{ port: createCsiDrivers({ clock: realClock, telemetry }), api, tokens: undefined, nodeName: "n1" },
-      drivers: createCell<CsiDrivers>(new Map([[CSI_NAME, facts]])),
-      node: createCell<Node | undefined>({ metadata: { name: "n1" } }),
-      stages: createCsiStages(createCell<readonly string[] | undefined>(undefined)),
+    kinds: {
+      flex: undefined,
+      csi: {
+        ...{ port: createCsiDrivers({ clock: realClock, telemetry }), api, tokens: undefined, nodeName: "n1" },
+        drivers: createCell<CsiDrivers>(new Map([[CSI_NAME, facts]])),
+        node: createCell<Node | undefined>({ metadata: { name: "n1" } }),
+        stages: createCsiStages(createCell<readonly string[] | undefined>(undefined)),
+      },
     },
   });
   await lastValueFrom(volumes.load(), { defaultValue: undefined });

@@ -64,9 +64,17 @@ export const hardwareByPod = ({ records, restored, inherited }: Held): ReadonlyM
 export const exclusiveCpusOf = (held: Held): CpuSet =>
   cpuSet([...hardwareByPod(held).values()].flatMap((pod) => [...pod.values()].flatMap(({ cpus = NO_CPUS }) => cpus)));
 
-/** Returns the CPUs of containers that have none for themselves, as text; empty with policy none. */
+/** Returns the CPUs that no container has for itself, as text; empty with policy none. */
 export const sharedCpusText = ({ cpus }: NodeHardware, held: Held): string =>
   cpus === undefined ? "" : cpuSetText(sharedCpus(cpus, exclusiveCpusOf(held)));
+
+/**
+ * Returns the CPUs of containers that have none for themselves, as text; empty with policy none. Differs from upstream:
+ * while strict-cpu-reservation leaves no CPU to share, they are the reserved ones. Upstream gives such a container no
+ * CPU set, so it runs on all CPUs, also on those that another container has for itself.
+ */
+export const commonCpusText = (hardware: NodeHardware, held: Held): string =>
+  sharedCpusText(hardware, held) || cpuSetText(hardware.cpus?.reserved ?? NO_CPUS);
 
 /** Returns the CPUs of a container as text; undefined if it has none for itself. */
 export const ownCpusText = (hardware: PodHardware | undefined, container: string): string | undefined => {
@@ -95,12 +103,12 @@ export function wantedCpus(
   running: Iterable<readonly [PodUid, PodRuntimeStatus]>,
 ): ReadonlyMap<string, string> {
   if (!isRestored(held)) return new Map();
-  const shared = sharedCpusText(hardware, held);
+  const common = commonCpusText(hardware, held);
   const byPod = hardwareByPod(held);
   const wanted = new Map<string, string>();
   for (const [uid, { containers }] of running) {
     for (const { id, name, state } of containers) {
-      if (state === "running") wanted.set(id, ownCpusText(byPod.get(uid), name) ?? shared);
+      if (state === "running") wanted.set(id, ownCpusText(byPod.get(uid), name) ?? common);
     }
   }
   return wanted;

@@ -13,7 +13,7 @@ import { admissibleResources } from "../../core/node/nodeResources.ts";
 import type { Registry } from "../../core/pod/podRegistryTypes.ts";
 import { safeSysctls, sysctlAllowlist } from "../../core/pod/sysctls.ts";
 import { sameItems } from "../../core/sameValue.ts";
-import { sharedCpusText } from "../../core/topology/nodeHardware.ts";
+import { commonCpusText } from "../../core/topology/nodeHardware.ts";
 import type { VolumeNode } from "../../core/volume/volumeLayout.ts";
 import { derived } from "../../operators/derived.ts";
 import type { Machine } from "../../ports/host.ts";
@@ -45,7 +45,7 @@ export const nodeContext = (
     return hostIpUnknown(node.value, config.node);
   },
   get sharedCpus() {
-    return config.hardware === undefined ? "" : sharedCpusText(config.hardware, registry.value);
+    return config.hardware === undefined ? "" : commonCpusText(config.hardware, registry.value);
   },
   cgroupVersion: machine.cgroupVersion ?? 2,
   swapControllerAvailable: machine.swapControllerAvailable,

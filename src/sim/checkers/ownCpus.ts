@@ -23,8 +23,13 @@ export function ownCpus(): SimChecker {
     check(observation) {
       table.look(observation);
       if (observation.kind === "call") {
-        const { subject, podUid, cpus = "", rpc } = observation;
-        if (cpus === "" || table.wanted(podUid, subject).cpus > 0) return undefined;
+        const { subject, podUid, cpus, rpc } = observation;
+        if (table.wanted(podUid, subject).cpus > 0) return undefined;
+        if (cpus === undefined) {
+          // A new container without a CPU set runs on all CPUs; an update without it leaves the CPUs as they are.
+          const [any] = rpc === "CreateContainer" ? alone.values() : [];
+          return any && `${subject} is to run on all CPUs (${rpc}), of which ${any.subject} has ${any.cpus.join()}`;
+        }
         const owner = ownerOf(cpusOf(cpus));
         return owner && `${subject} is to run on ${cpus} (${rpc}), of which ${owner.subject} has ${owner.cpus.join()}`;
       }

@@ -73,6 +73,16 @@ describe("ownCpus", () => {
       [...starts("a", { cpus: "1-2" }), moves("0,2-3", "helper#0", "b")],
       ["demo/plain/helper#0 is to run on 0,2-3 (UpdateContainerResources), of which demo/plain/main#0 has 1,2"],
     ],
+    [
+      "a new container on all CPUs beside a container alone",
+      [...starts("a", { cpus: "1-2" }), call("CreateContainer", "helper#0", { podUid: "b" })],
+      ["demo/plain/helper#0 is to run on all CPUs (CreateContainer), of which demo/plain/main#0 has 1,2"],
+    ],
+    [
+      "a resize, which leaves the CPUs as they are",
+      [...starts("a", { cpus: "1-2" }), call("UpdateContainerResources", "helper#0", { podUid: "b" })],
+      [],
+    ],
   ])("judges %s", (_, steps, findings) => {
     expect(verdicts(ownCpus(), [both, ...steps])).toEqual(findings);
   });

@@ -74,6 +74,15 @@ describe("hardware of the node's pods", () => {
 });
 
 describe("wantedCpus", () => {
+  it("are the reserved CPUs, never an empty set, while strict-cpu-reservation leaves none to share", () => {
+    const strict = cpuPolicy(machine, { ...OPTIONS, strictReservation: true, alignsByCache: false }, 1, [0]);
+    const running = new Map([[podUid("b"), { containers: [{ id: "1", name: "main", state: "running" }] }]]);
+    const others: PodHardware = new Map([["main", { cpus: [1, 2, 3, 4, 5, 6, 7] }]]);
+    expect(wantedCpus({ ...node, cpus: strict }, held({ a: others, b: undefined }), running as never)).toEqual(
+      new Map([["1", "0"]]),
+    );
+  });
+
   it("are the own CPUs of a running container or the shared ones, and none of containers that do not run", () => {
     const container = (id: string, name: string, state: string) => ({ id, name, state });
     const running = new Map([

@@ -28,7 +28,7 @@ import type { Cell } from "../state/cell.ts";
 import { areSourcesSeen } from "../state/milestones.ts";
 import type { NodeView } from "../state/nodeState.ts";
 import { devicePreparations } from "./devices/devicePreparations.ts";
-import { assignmentOf, countedAssignment } from "./node/countHardware.ts";
+import { assignmentOf, countedAssignment, startHardwareCounts } from "./node/countHardware.ts";
 import { nodeAdmission } from "./node/createNodeContext.ts";
 import { type PodOutput, remarkOutputs } from "./podOutputs.ts";
 import { countRequestedResizes, resizeEvents } from "./resizeOutputs.ts";
@@ -60,12 +60,13 @@ export function podLifecycle(
   const admission = nodeAdmission(config, ports.machine, state);
   const { clock, telemetry } = ports;
   const assignments = assignmentOf(config);
+  startHardwareCounts(config, telemetry.metrics);
   const advance = (input: RegistryInput): RegistryStep => {
     countRequestedResizes(input, registry.value, admission.parts, ports.telemetry.metrics);
     const runtimePods = [...(state.listing.value?.pods.values() ?? [])];
     const step = advanceRegistry(registry.value, input, {
       ...admission,
-      assignHardware: countedAssignment(assignments(state.devices.value), telemetry, clock),
+      assignHardware: countedAssignment(assignments(state.devices.value), telemetry, clock, config),
       sourcesReady: areSourcesSeen(config, state),
       runtimePods,
       now: ports.clock.monotonicMs(),

@@ -36,14 +36,20 @@ export function cpuPoolFault(pod: Pod, policy: CpuPolicy): HardwareRefusal | und
     if (isSidecar(container)) lasting += count;
     else if (count > total - lasting) {
       const available = total - lasting;
-      return emptyPool(`largest exclusive init container requests ${count} cpus, but only ${available} available`);
+      return emptyPool(
+        "cpus",
+        `largest exclusive init container requests ${count} cpus, but only ${available} available`,
+      );
     } else if (count === 0 && lasting >= total) {
-      return emptyPool("pod has shared init containers but no cpus available for them");
+      return emptyPool("cpus", "pod has shared init containers but no cpus available for them");
     }
   }
   const sum = pod.spec.containers.reduce((all, container) => all + countOf(pod, container, policy), lasting);
   if (!isSharing || sum < total) return undefined;
-  return emptyPool("sum of exclusive container cpu requests equals pod budget, leaving no cpus for shared containers");
+  return emptyPool(
+    "cpus",
+    "sum of exclusive container cpu requests equals pod budget, leaving no cpus for shared containers",
+  );
 }
 
 const countOf = (pod: Pod, container: Pod["spec"]["containers"][number], policy: CpuPolicy): number =>

@@ -46,10 +46,10 @@ export function memoryPoolFault(pod: Pod, total: MemoryBytes): HardwareRefusal |
       const [bytes, left] = [requests.get(resource) ?? 0, leftOf(resource)];
       if (requests.size > 0 && bytes > left) {
         const what = `largest exclusive init container requests ${bytes} of ${resource}`;
-        return emptyPool(`${what}, but only ${left} available`);
+        return emptyPool("memory", `${what}, but only ${left} available`);
       }
       if (requests.size === 0 && left <= 0) {
-        return emptyPool(`pod has shared init containers but no ${resource} available for them`);
+        return emptyPool("memory", `pod has shared init containers but no ${resource} available for them`);
       }
     }
   }
@@ -61,6 +61,7 @@ export function memoryPoolFault(pod: Pod, total: MemoryBytes): HardwareRefusal |
   const used = isSharing ? [...total.keys()].find((resource) => leftOf(resource) <= 0) : undefined;
   if (used === undefined) return undefined;
   return emptyPool(
+    "memory",
     `sum of exclusive container ${used} requests equals pod budget, leaving no memory for shared containers`,
   );
 }

@@ -78,6 +78,31 @@ export const hardwareMetrics = {
     help: "Pods rejected because a container could not get memory on NUMA nodes.",
     labels: [],
   },
+  kubelet_container_aligned_compute_resources_count: {
+    type: "counter",
+    help: "Containers, or pods with the scope pod, whose resources are certain to be aligned.",
+    labels: ["boundary", "scope"],
+  },
+  kubelet_container_aligned_compute_resources_failure_count: {
+    type: "counter",
+    help: "Containers, or pods with the scope pod, whose resources could not be aligned.",
+    labels: ["boundary", "scope"],
+  },
+  kubelet_resource_manager_allocations_total: {
+    type: "counter",
+    help: "Allocations of CPUs and memory to containers alone, with the gate PodLevelResourceManagers.",
+    labels: ["resource_name", "source"],
+  },
+  kubelet_resource_manager_allocation_errors_total: {
+    type: "counter",
+    help: "Failed allocations of CPUs and memory to containers alone, with the gate PodLevelResourceManagers.",
+    labels: ["resource_name", "source"],
+  },
+  kubelet_resource_manager_container_assignments: {
+    type: "counter",
+    help: "Containers by the kind of their CPUs or memory, with the gate PodLevelResourceManagers.",
+    labels: ["assignment_type", "resource_name"],
+  },
   kubelet_topology_manager_admission_requests_total: {
     type: "counter",
     help: "Pods whose hardware was to be placed.",

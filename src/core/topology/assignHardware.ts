@@ -70,6 +70,12 @@ const AFFINITY_REFUSED: HardwareRefusal = {
   message: "Resources cannot be allocated with Topology locality",
 };
 
+/** Refusal of a pod that is placed as a whole. Upstream: PodLevelTopologyAffinityError. */
+const WHOLE_POD_REFUSED: HardwareRefusal = {
+  ...AFFINITY_REFUSED,
+  message: "Pod Scope pod with pod-level resources failed admission under pod-scope topology manager",
+};
+
 const isRefusal = (value: object): value is HardwareRefusal => "reason" in value;
 
 /** Returns the function that gives pods the hardware of a node. */
@@ -94,12 +100,13 @@ export const hardwareOf =
     return rest === undefined ? assigned : { hardware: settle(rest), missing: assigned.refusal };
   };
 
+/** Returns whether managers that can serve the pod as a whole do so. */
+export const isPlacedAsWhole = (pod: Pod, { name, scope }: TopologyPolicy): boolean =>
+  name !== "none" && scope === "pod" && hasPodLevelResources(pod);
+
 /** Returns the part of a manager that serves the pod as a whole; undefined if it serves each container. */
-const wholePodsOf = (
-  { wholePods }: ResourceManager,
-  pod: Pod,
-  { name, scope }: TopologyPolicy,
-): WholePods | undefined => (name !== "none" && scope === "pod" && hasPodLevelResources(pod) ? wholePods : undefined);
+const wholePodsOf = ({ wholePods }: ResourceManager, pod: Pod, policy: TopologyPolicy): WholePods | undefined =>
+  isPlacedAsWhole(pod, policy) ? wholePods : undefined;
 
 const isRefused = (given: PodHardware | HardwareRefusal): given is HardwareRefusal => "reason" in given;
 
@@ -169,7 +176,9 @@ function assign(
     const place = podPlace ?? placeFor(policy, hints);
     if (!place.isAdmitted) {
       const [subject, refused] = podPlace === undefined ? [container.name, hints()] : ["all containers", podHints()];
-      return provisional({ ...AFFINITY_REFUSED, remarks: hintRemarks(subject, refused, policy) });
+      const isWhole = managers.some((manager) => wholePodsOf(manager, pod, policy) !== undefined);
+      const refusal = isWhole ? WHOLE_POD_REFUSED : AFFINITY_REFUSED;
+      return provisional({ ...refusal, remarks: hintRemarks(subject, refused, policy) });
     }
     let hardware: ContainerHardware = {
       ...unmanagedDevices(before.kept?.get(container.name), managers),

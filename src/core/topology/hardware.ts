@@ -74,9 +74,10 @@ export const unexpectedRefusal = (why: string): HardwareRefusal => ({
 });
 
 /** Returns upstream's refusal of a pod whose containers leave nothing to those that share its resources. */
-export const emptyPool = (why: string): HardwareRefusal => ({
+export const emptyPool = (by: HardwareKind, why: string): HardwareRefusal => ({
   reason: "EmptyPodSharedPoolError",
   message: `pod rejected, ${why}`,
+  by,
 });
 
 /** The hardware of a pod. With a question it is provisional: its answer, passed as one of `answers`, may change it. */

@@ -6,6 +6,7 @@ import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { perObject } from "../../core/perObject.ts";
 import { hardwareOf } from "../../core/topology/assignHardware.ts";
 import type { AssignHardware, ContainerHardware, HardwareKind, PodHardware } from "../../core/topology/hardware.ts";
+import { type CountedPolicies, hardwareCounts, startingCounts } from "../../core/topology/hardwareCounts.ts";
 import type { NodeTopology } from "../../core/topology/nodeHardware.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Telemetry } from "../../ports/telemetry.ts";
@@ -24,6 +25,19 @@ const NOWHERE_NEAR: NodeTopology = {
   policy: { name: "none", scope: "container", topology: { nodes: 1, distances: undefined } },
 };
 
+type HardwareConfig = Pick<KubeletConfig, "hardware" | "topology">;
+
+const policiesOf = ({ hardware, topology = NOWHERE_NEAR }: HardwareConfig): CountedPolicies => ({
+  topology: topology.policy,
+  cpus: hardware?.cpus,
+  memory: hardware?.memory,
+});
+
+/** Sets the counters of the policies in force to 0. */
+export function startHardwareCounts(config: HardwareConfig, metrics: Telemetry["metrics"]): void {
+  for (const { metric, labels } of startingCounts(policiesOf(config))) metrics.count(metric, labels, 0);
+}
+
 const PINNING = {
   cpus: {
     requests: "kubelet_cpu_manager_pinning_requests_total",
@@ -40,6 +54,7 @@ export const countedAssignment = (
   assign: AssignHardware | undefined,
   { log, metrics }: Telemetry,
   clock: Clock,
+  config: HardwareConfig,
 ): AssignHardware | undefined =>
   assign &&
   ((pod, others, kept, answers) => {
@@ -49,6 +64,8 @@ export const countedAssignment = (
     if ("refusal" in assigned ? assigned.refusal.awaits !== undefined : assigned.asks !== undefined) return assigned;
     metrics.count("kubelet_topology_manager_admission_requests_total");
     metrics.observe("kubelet_topology_manager_admission_duration_ms", clock.monotonicMs() - startedAt);
+    for (const { metric, labels, by } of hardwareCounts(pod, assigned, kept, policiesOf(config)))
+      metrics.count(metric, labels, by);
     if ("refusal" in assigned) {
       metrics.count("kubelet_topology_manager_admission_errors_total");
       const { by } = assigned.refusal;

@@ -167,7 +167,9 @@ describe("pods with pod-level resources", () => {
     ],
   ])("are refused if nothing is left for %s", (_, refused, why) => {
     expect(given(refused, { policy: { name: "best-effort" } })).toBe(`EmptyPodSharedPoolError: pod rejected, ${why}`);
-    expect(given(refused)).toMatch(/^TopologyAffinityError: /);
+    expect(given(refused)).toBe(
+      "TopologyAffinityError: Pod Scope pod with pod-level resources failed admission under pod-scope topology manager",
+    );
   });
 
   it("keep everything over a restart, also from their checkpoint", () => {

@@ -5,6 +5,7 @@ import { podOf } from "../../../support/pods.ts";
 import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
 
 const clock = { monotonicMs: () => 0 } as never;
+const NO_POLICIES = { hardware: undefined };
 const memory = [{ nodes: [0, 1], resource: "memory", bytes: 1, heldBytes: 1 }];
 
 it("says which containers get other hardware than before a restart", () => {
@@ -17,7 +18,7 @@ it("says which containers get other hardware than before a restart", () => {
     ["main", { cpus: [1, 2] }],
     ["same", { cpus: [4], mask: 1 }],
   ]);
-  countedAssignment(() => ({ hardware: now }), telemetry, clock)?.(podOf(), [], kept);
+  countedAssignment(() => ({ hardware: now }), telemetry, clock, NO_POLICIES)?.(podOf(), [], kept);
   expect(telemetry.lines.map(({ fields }) => fields)).toEqual([
     {
       pod: "demo/plain",
@@ -33,7 +34,7 @@ it("says which containers get other hardware than before a restart", () => {
 it.each(["cpus", "memory"] as const)("counts a refusal of %s as a request and an error", (by) => {
   const telemetry = recordingTelemetry();
   const refusal = { reason: "UnexpectedAdmissionError", message: "no", by };
-  countedAssignment(() => ({ refusal }), telemetry, clock)?.(podOf(), [], undefined);
+  countedAssignment(() => ({ refusal }), telemetry, clock, NO_POLICIES)?.(podOf(), [], undefined);
   const manager = by === "cpus" ? "cpu" : "memory";
   const of = (what: string) => telemetry.samples.get(`kubelet_${manager}_manager_pinning_${what}_total`);
   expect([of("requests"), of("errors")]).toEqual([1, 1]);
@@ -47,6 +48,7 @@ it("passes the answers of plugins on, and counts a pod once its plugins have cho
       answers === undefined ? { hardware: new Map(), asks } : { hardware: new Map() },
     telemetry,
     clock,
+    NO_POLICIES,
   );
   const counted = () => telemetry.samples.get("kubelet_topology_manager_admission_requests_total");
   expect([assign?.(podOf(), [], undefined), counted()]).toEqual([{ hardware: new Map(), asks }, undefined]);

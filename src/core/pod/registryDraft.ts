@@ -236,7 +236,7 @@ export class RegistryDraft implements AdmissionSteps {
   adoptOrphan(orphan: ListedPod): void {
     const identity = { uid: orphan.podUid, name: orphan.name, namespace: orphan.namespace };
     const graceSeconds = MINIMUM_POD_GRACE_SECONDS;
-    const found = { ...freshRecord(identity), wanted: false, hardware: this.#restored.hardwareOf(orphan.podUid) };
+    const found = { ...freshRecord(identity), wanted: false, hardware: this.#restored.hardwareOfOrphan(orphan) };
     this.records.set(identity.uid, terminatingRecord(found, graceSeconds, this.#context.now));
     this.#names.giveIfFree(fullNameOf(found.identity), identity.uid);
     this.#outputs.orphans.push(identity.uid);

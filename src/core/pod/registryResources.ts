@@ -64,6 +64,11 @@ export class RestoredPods {
     return this.#allocations.get(uid)?.hardware ?? this.#inherited.get(uid);
   }
 
+  /** Returns the hardware of a pod without a source: none once it has stopped, since it may have been given out again. */
+  hardwareOfOrphan({ podUid, running }: ListedPod): PodHardware | undefined {
+    return running ? this.hardwareOf(podUid) : undefined;
+  }
+
   /**
    * Returns the hardware of unclaimed pods that run or may still be claimed, without that of one pod. Beside a running pod
    * only that of other running ones counts: the checkpoint of a pod that has stopped is older, and its hardware was given

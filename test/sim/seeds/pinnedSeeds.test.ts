@@ -30,6 +30,7 @@ describe("a node that gives pods CPUs, memory and devices of their own, under al
     [16, "a pod that kept its devices over a boot was decided again and again while its plugin was away"],
     [85, "memory of a pod that nobody wanted any more counted twice after a restart"],
     ["p18-15", "a container was moved to an empty set of CPUs while others had all but the reserved ones"],
+    ["hwa-37", "an orphan that had stopped took the CPUs of a running pod after a restart"],
     ...further.map((seed) => [seed, "no regression"] as const),
   ])(
     "keeps every rule of a node with device plugins and drivers: seed %s, %s",

@@ -77,6 +77,18 @@ describe("hardware after a restart", () => {
     expect(cpusOf(node, "runs")).toEqual([1, 3]);
   });
 
+  it("stays with a pod that runs beside an orphan that has stopped", () => {
+    const node = nodeWithCpus();
+    const old = { ...running(pinned("old")), running: false };
+    Object.assign(node.context, { runtimePods: [running(pinned("runs")), old] });
+    node.send(restoredBoth);
+    // A static pod with the name of the orphan makes the registry end it before the other source has reported.
+    node.send(reported("ADD", podOf({ uid: "new", name: "old" })));
+    expect([recordOf(node, "old")?.state, cpusOf(node, "old")]).toEqual(["terminating", undefined]);
+    node.send(reported("ADD", pinned("runs")));
+    expect(cpusOf(node, "runs")).toEqual([1, 3]);
+  });
+
   it("is not given to a pod that is over", () => {
     const node = nodeWithCpus();
     node.send(restoredBoth);

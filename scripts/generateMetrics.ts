@@ -23,7 +23,6 @@ const REASONS: readonly (readonly [page: string, start: string, reason: string])
   ["/metrics", "rest_client_transport_", "belongs to the transport cache of Go's client"],
   ["/metrics", "kubelet_pleg_discard_events", "`rxlet_dropped_total` counts dropped hints; a relist makes up for them"],
   ["/metrics", "kubelet_imagemanager_inmemory_", "pull records have no cache of limited size"],
-  ["/metrics", "kubelet_pod_watch_events_dropped_total", "belongs to the gRPC API for pods, which is not there yet"],
   ["/metrics", "cardinality_", "belongs to upstream's metrics library"],
   ["/metrics", "disabled_metrics", "belongs to upstream's metrics library"],
   ["/metrics", "hidden_metrics", "belongs to upstream's metrics library"],

@@ -22,6 +22,7 @@ const OUTPUT = new URL("../src/gen/podSchema.ts", import.meta.url);
 const QUANTITIES: ReadonlySet<string> = new Set([
   "V1ContainerStatus.allocatedResources",
   "V1EmptyDirVolumeSource.sizeLimit",
+  "V1NodeAllocatableResourceClaimStatus.resources",
   "V1Overhead.podFixed",
   "V1PodSpec.overhead",
   "V1PodStatus.allocatedResources",

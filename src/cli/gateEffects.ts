@@ -24,7 +24,7 @@ const HEEDED = words(`
   KubeletEnsureSecretPulledImages KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders
   LocalStorageCapacityIsolationFSQuotaMonitoring LoggingAlphaOptions LoggingBetaOptions MemoryQoS NodeDeclaredFeatures
   PodAndContainerStatsFromCRI PodCertificateRequest PodLevelResourceManagers PodLevelResources PodLogsQuerySplitStreams
-  PodReadyToStartContainersCondition PreventStaticPodAPIReferences QOSReserved ReduceDefaultCrashLoopBackOffDecay
+  PodReadyToStartContainersCondition PodsAPI PreventStaticPodAPIReferences QOSReserved ReduceDefaultCrashLoopBackOffDecay
   ReloadKubeletClientCAFile ReloadKubeletServerCertificateFile RestartAllContainersOnContainerExits
   ResourceHealthStatus ResourceHealthStatusMessage RotateKubeletServerCertificate WatchListClient
 `);
@@ -55,7 +55,6 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
   ],
   ["claims are not shared by groups of pods yet", "DRAWorkloadResourceClaims"],
   ["claims are for devices, not for CPU and memory", "DRANodeAllocatableResources"],
-  ["there is no Pods API yet", "PodsAPI"],
   ["there is no graceful node shutdown yet", "GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority"],
   ["nothing is traced yet", "KubeletTracing"],
   ["health is not reported to the systemd watchdog yet", "SystemdWatchdog"],

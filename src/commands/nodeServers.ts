@@ -1,18 +1,19 @@
 /** The HTTP and gRPC servers of a node. */
 import os from "node:os";
 import { defer, EMPTY, from, map, merge, type Observable, of, switchMap, tap } from "rxjs";
-import { podResourcesSocket } from "../core/paths.ts";
+import { podResourcesSocket, podsSocket } from "../core/paths.ts";
 import type { Kubelet } from "../kubelet.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { healthzServer } from "../server/healthzServer.ts";
 import type { LocalApiOptions } from "../server/localApi/localApi.ts";
 import { readOnlyServer } from "../server/readOnlyServer.ts";
 import { podResourcesServer } from "../server/podResources/podResourcesServer.ts";
+import type { PodsServerOptions } from "../server/pods/podsServer.ts";
 import type { ListeningAddress } from "../server/serve.ts";
 import type { ListeningServer, NodeOutput } from "./nodeOutput.ts";
 import type { KubeletStart, NodeSetup } from "./nodeSetup.ts";
 
-/** Serves while subscribed: the pod resources API, healthz, the read-only server and the authenticated server, as configured. */
+/** Serves while subscribed: the pod resources API, the Pods API, healthz, the read-only server and the authenticated server, as configured. */
 export function nodeServers(
   setup: NodeSetup,
   ports: KubeletPorts,
@@ -73,8 +74,15 @@ export function nodeServers(
     podResourcesServer({ socket: podResourcesSocket(directories), queries, telemetry, clock });
   return merge(
     defer(podResources$),
+    setup.options.featureGates.get("PodsAPI") === true
+      ? podsApi({ socket: podsSocket(directories), queries, podsChanged$, telemetry, clock })
+      : EMPTY,
     healthzPort > 0 ? listening("healthz", defer(healthz$)) : EMPTY,
     readOnlyPort > 0 ? listening("readOnly", defer(readOnly$)) : EMPTY,
     config.enableServer ? listening("https", defer(https$)) : EMPTY,
   );
 }
+
+/** Serves the Pods API. A node without it does not load its messages. */
+const podsApi = (options: PodsServerOptions): Observable<never> =>
+  defer(() => from(import("../server/pods/podsServer.ts"))).pipe(switchMap(({ podsServer }) => podsServer(options)));

@@ -81,6 +81,9 @@ export const pluginRegistryDir = ({ rootDir }: RootDir): string => `${rootDir}/p
 /** The socket of the pod resources API. */
 export const podResourcesSocket = ({ rootDir }: RootDir): string => `${rootDir}/pod-resources/kubelet.sock`;
 
+/** The socket of the Pods API. */
+export const podsSocket = ({ rootDir }: RootDir): string => `${rootDir}/pods-api/pods-api.sock`;
+
 /** Directory of kubelet.sock, of the sockets of device plugins, and of the checkpoint of devices. */
 export const devicePluginsDir = ({ rootDir }: RootDir): string => `${rootDir}/device-plugins`;
 

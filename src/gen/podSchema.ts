@@ -67,7 +67,7 @@ export const podSchema: Readonly<Record<string, Readonly<Record<string, string>>
   ManagedFieldsEntry: { apiVersion: "string", fieldsType: "string", fieldsV1: "any", manager: "string", operation: "string", subresource: "string", time: "date" },
   NFSVolumeSource: { path: "string", readOnly: "boolean", server: "string" },
   NodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: "PreferredSchedulingTerm[]", requiredDuringSchedulingIgnoredDuringExecution: "NodeSelector" },
-  NodeAllocatableResourceClaimStatus: { containers: "string[]", resourceClaimName: "string", resources: "string{}" },
+  NodeAllocatableResourceClaimStatus: { containers: "string[]", resourceClaimName: "string", resources: "quantity{}" },
   NodeSelector: { nodeSelectorTerms: "NodeSelectorTerm[]" },
   NodeSelectorRequirement: { key: "string", operator: "string", values: "string[]" },
   NodeSelectorTerm: { matchExpressions: "NodeSelectorRequirement[]", matchFields: "NodeSelectorRequirement[]" },

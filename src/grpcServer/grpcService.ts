@@ -34,7 +34,10 @@ type MessageOf<T> = T extends Decoder<infer Message> ? Message : never;
 
 /** The output of a server stream. A subscriber that falls behind is disconnected with RESOURCE_EXHAUSTED. */
 export interface StreamSink<T> {
-  send(message: T): void;
+  /** Returns false when it disconnects the subscriber instead. */
+  send(message: T): boolean;
+  /** Sends a snapshot as a whole: its messages do not count against the bound. */
+  sendAll(messages: readonly T[]): void;
 }
 
 /** Handles a unary call; `signal` aborts when the client cancels. */
@@ -121,7 +124,21 @@ function streaming(
     call.on("cancelled", finish);
     call.on("close", finish);
     call.on("error", finish);
-    const end = handler(call.request, { send: (message) => (over ? undefined : sendBounded(call, name, message)) });
+    let bound = STREAM_BACKLOG;
+    const sink: StreamSink<unknown> = {
+      send: (message) => over || sendBounded(call, name, message, bound),
+      sendAll: (messages) => {
+        bound += messages.length;
+        for (const message of messages) if (!over) call.write(message);
+      },
+    };
+    let end: () => void;
+    try {
+      end = handler(call.request, sink);
+    } catch (thrown) {
+      call.emit("error", statusOf(thrown));
+      return;
+    }
     if (over) end();
     else release = end;
     // Signals the subscription to a client that waits for it before the first event.
@@ -129,11 +146,18 @@ function streaming(
   };
 }
 
-function sendBounded(call: ServerWritableStream<unknown, unknown>, name: string, message: unknown): void {
-  if (call.writableLength < STREAM_BACKLOG) {
+/** Returns whether the message is sent. */
+function sendBounded(
+  call: ServerWritableStream<unknown, unknown>,
+  name: string,
+  message: unknown,
+  bound: number,
+): boolean {
+  if (call.writableLength < bound) {
     call.write(message);
-    return;
+    return true;
   }
-  const details = `${name}: the subscriber is ${STREAM_BACKLOG} messages behind and was disconnected; subscribe again and list`;
+  const details = `${name}: the subscriber is ${bound} messages behind and was disconnected; subscribe again and list`;
   call.emit("error", { code: status.RESOURCE_EXHAUSTED, details });
+  return false;
 }

@@ -13,6 +13,7 @@ import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { HealthCheck, KubeletQueries } from "../ports/kubeletQueries.ts";
+import { areSourcesSeen } from "../state/milestones.ts";
 import type { NodeView } from "../state/nodeState.ts";
 import { pressureQuery, type PressureTools } from "./eviction/pressureQuery.ts";
 import type { ImagePulls } from "./images/imagePull.ts";
@@ -85,9 +86,9 @@ function hardwareQueries(
 
 function basicQueries(
   clock: Clock,
-  config: Pick<KubeletConfig, "resyncPeriodMs">,
+  config: Pick<KubeletConfig, "resyncPeriodMs" | "sources">,
   state: NodeView,
-): Pick<KubeletQueries, "pods" | "health" | "manifestProblems" | "runtimePods"> {
+): Pick<KubeletQueries, "pods" | "arePodsKnown" | "health" | "manifestProblems" | "runtimePods"> {
   const startedAt = clock.monotonicMs();
   const pods = (): readonly Pod[] => {
     const found: Pod[] = [];
@@ -112,5 +113,6 @@ function basicQueries(
     { name: "device-plugin", problem: state.devicePluginProblem.value },
   ];
   const manifestProblems = (): readonly ManifestProblem[] => [...state.problems.value.values()].flat();
-  return { pods, health, manifestProblems, runtimePods: () => state.runtimeStatuses.values() };
+  const arePodsKnown = (): boolean => areSourcesSeen(config, state);
+  return { pods, arePodsKnown, health, manifestProblems, runtimePods: () => state.runtimeStatuses.values() };
 }

@@ -20,6 +20,8 @@ export interface HealthCheck {
 export interface KubeletQueries {
   /** Pods bound to this node with their latest status, in admission order. */
   pods(): readonly Pod[];
+  /** Whether all sources of pods have reported since the start. */
+  arePodsKnown(): boolean;
   /** Current problems of the manifests: per source, ordered by file and line. */
   manifestProblems(): readonly ManifestProblem[];
   /** The same pods in the form an API server shows: static pods carry their creation and deletion timestamps. */

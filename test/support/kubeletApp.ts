@@ -14,6 +14,7 @@ import { recordingTelemetry } from "./recordingTelemetry.ts";
 /** A node without pods. */
 export const NO_PODS: KubeletQueries = {
   pods: () => [],
+  arePodsKnown: () => true,
   shownPods: () => [],
   node: () => ({ metadata: { name: "node" } }),
   manifestProblems: () => [],

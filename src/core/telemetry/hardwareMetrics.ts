@@ -68,6 +68,11 @@ export const hardwareMetrics = {
     help: "Failed requests for the resources of one pod.",
     labels: ["server_api_version"],
   },
+  kubelet_pod_watch_events_dropped_total: {
+    type: "counter",
+    help: "Changes that watchers of the Pods API did not receive, because they fell behind and were disconnected.",
+    labels: [],
+  },
   kubelet_memory_manager_pinning_requests_total: {
     type: "counter",
     help: "Containers that asked for memory on NUMA nodes of their own.",

@@ -5,6 +5,7 @@ import { Client, credentials, Server, ServerCredentials, type ServiceError, stat
 import { expect, it, onTestFinished } from "vitest";
 import { ContainerEventResponse, GetEventsRequest, RuntimeServiceDefinition } from "../../../src/gen/cri.ts";
 import { grpcService, type ServiceHandlers } from "../../../src/grpcServer/grpcService.ts";
+import { RpcFault } from "../../../src/grpcServer/rpcFault.ts";
 
 type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
 
@@ -61,6 +62,31 @@ it("disconnects a subscriber that is too far behind once and releases it", async
     true,
     1,
   ]);
+});
+
+it("sends a snapshot of any size as a whole, and counts only the messages after it", async () => {
+  const sent: boolean[] = [];
+  const client = await serve({
+    getContainerEvents: (_request, sink) => {
+      sink.sendAll(Array.from({ length: 3000 }, () => ContainerEventResponse.create()));
+      for (let count = 0; count < 1025; count++) sent.push(sink.send(ContainerEventResponse.create()));
+      return () => {};
+    },
+  });
+  const stream = openEvents(client);
+  const error = await new Promise<ServiceError>((resolve) => stream.once("error", resolve));
+  expect(error.code).toBe(status.RESOURCE_EXHAUSTED);
+  expect([sent.indexOf(false) >= 1024, sent.at(-1)]).toEqual([true, false]);
+});
+
+it("returns the status that a handler of a stream throws", async () => {
+  const client = await serve({
+    getContainerEvents: () => {
+      throw new RpcFault(status.FAILED_PRECONDITION, "too early");
+    },
+  });
+  const error = await new Promise<ServiceError>((resolve) => openEvents(client).once("error", resolve));
+  expect(error).toMatchObject({ code: status.FAILED_PRECONDITION, details: "too early" });
 });
 
 it("releases a subscriber that disconnects", async () => {

@@ -63,6 +63,16 @@ export const hardwareMetrics = {
     help: "Requests for the resources of one pod.",
     labels: ["server_api_version"],
   },
+  kubelet_pod_resources_endpoint_errors_list: {
+    type: "counter",
+    help: "Failed requests for the resources of all pods.",
+    labels: ["server_api_version"],
+  },
+  kubelet_pod_resources_endpoint_errors_get_allocatable: {
+    type: "counter",
+    help: "Failed requests for the resources that pods can have.",
+    labels: ["server_api_version"],
+  },
   kubelet_pod_resources_endpoint_errors_get: {
     type: "counter",
     help: "Failed requests for the resources of one pod.",

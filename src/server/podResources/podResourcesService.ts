@@ -11,29 +11,47 @@ import type { Metrics } from "../../ports/telemetry.ts";
 /** The state that the handlers read. */
 export type PodResourcesQueries = Pick<KubeletQueries, "podResources" | "podResourcesOf" | "allocatableResources">;
 
+const LIST = {
+  requests: "kubelet_pod_resources_endpoint_requests_list",
+  errors: "kubelet_pod_resources_endpoint_errors_list",
+} as const;
+const GET_ALLOCATABLE = {
+  requests: "kubelet_pod_resources_endpoint_requests_get_allocatable",
+  errors: "kubelet_pod_resources_endpoint_errors_get_allocatable",
+} as const;
+const GET = {
+  requests: "kubelet_pod_resources_endpoint_requests_get",
+  errors: "kubelet_pod_resources_endpoint_errors_get",
+} as const;
+
 /** Returns both services. `mayServe` refuses requests beyond the limit. */
 export function podResourcesServices(queries: PodResourcesQueries, metrics: Metrics, mayServe: () => boolean) {
   const counted =
-    <Request, Response>(version: string, counter: MetricName | undefined, serve: (request: Request) => Response) =>
+    <Request, Response>(
+      version: string,
+      counters: { readonly requests: MetricName; readonly errors: MetricName } | undefined,
+      serve: (request: Request) => Response,
+    ) =>
     (request: Request): Response => {
       if (!mayServe()) throw new RpcFault(status.RESOURCE_EXHAUSTED, "rejected by rate limit");
       const labels = { server_api_version: version };
       metrics.count("kubelet_pod_resources_endpoint_requests_total", labels);
-      if (counter !== undefined) metrics.count(counter, labels);
-      return serve(request);
+      if (counters === undefined) return serve(request);
+      metrics.count(counters.requests, labels);
+      try {
+        return serve(request);
+      } catch (thrown) {
+        metrics.count(counters.errors, labels);
+        throw thrown;
+      }
     };
   return [
     grpcService(PodResourcesListerDefinition, {
-      list: counted("v1", "kubelet_pod_resources_endpoint_requests_list", queries.podResources),
-      getAllocatableResources: counted(
-        "v1",
-        "kubelet_pod_resources_endpoint_requests_get_allocatable",
-        queries.allocatableResources,
-      ),
-      get: counted("v1", "kubelet_pod_resources_endpoint_requests_get", ({ podName, podNamespace }) => {
+      list: counted("v1", LIST, queries.podResources),
+      getAllocatableResources: counted("v1", GET_ALLOCATABLE, queries.allocatableResources),
+      get: counted("v1", GET, ({ podName, podNamespace }) => {
         const podResources = queries.podResourcesOf(podNamespace, podName);
         if (podResources !== undefined) return { podResources };
-        metrics.count("kubelet_pod_resources_endpoint_errors_get", { server_api_version: "v1" });
         throw new RpcFault(status.UNKNOWN, `pod ${podName} in namespace ${podNamespace} not found`);
       }),
     }),

@@ -29,10 +29,10 @@ function folder(): string {
   return made;
 }
 
-async function start() {
+async function start(queries = QUERIES) {
   const socket = join(folder(), "pod-resources", "kubelet.sock");
   const telemetry = recordingTelemetry();
-  const serving = podResourcesServer({ socket, queries: QUERIES, telemetry, clock: systemClock }).subscribe();
+  const serving = podResourcesServer({ socket, queries, telemetry, clock: systemClock }).subscribe();
   onTestFinished(() => serving.unsubscribe());
   await waitFor("the socket", () => existsSync(socket));
   const client = podResourcesClient(socket);
@@ -76,6 +76,18 @@ it("counts requests and errors by version", async () => {
     counted("requests_get", "v1"),
     counted("errors_get", "v1"),
   ]).toEqual([2, 1, 1, 1, 1]);
+});
+
+it("counts requests that fail", async () => {
+  const fail = () => {
+    throw new Error("no devices");
+  };
+  const { client, telemetry } = await start({ ...QUERIES, podResources: fail, allocatableResources: fail });
+  await expect(client.list()).rejects.toMatchObject({ code: status.INTERNAL, details: "no devices" });
+  await expect(client.allocatable()).rejects.toMatchObject({ code: status.INTERNAL });
+  const failed = (name: string) =>
+    telemetry.samples.get(`kubelet_pod_resources_endpoint_errors_${name}{server_api_version="v1"}`);
+  expect([failed("list"), failed("get_allocatable"), failed("get")]).toEqual([1, 1, undefined]);
 });
 
 it("refuses a flood", async () => {

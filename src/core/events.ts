@@ -10,7 +10,7 @@ export interface KubeletEvent {
 
 /** The involved object of an event. */
 export interface EventObject {
-  readonly kind: "Pod" | "Node";
+  readonly kind: "Pod" | "Node" | "PersistentVolumeClaim";
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;

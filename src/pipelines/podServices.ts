@@ -83,6 +83,7 @@ export function createPodServices(
     sources: { objects, tokens, ...createProjected(ports, state), allocatable: config.allocatable },
     volumes: cells.volumes,
     api: api?.objects,
+    claims: api?.objects,
     csiDrivers$: ports.cluster?.csiDrivers$,
     kinds: volumeKinds(ports, config, state, { tokens, stages: createCsiStages(cells.volumesInUse) }),
   });

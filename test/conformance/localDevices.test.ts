@@ -6,7 +6,13 @@ import { join } from "node:path";
 import { lastValueFrom, of } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { mountAt } from "../../src/core/mount/mountInfo.ts";
-import { type LoopDevice, loopDevice, missingForLoopDevices } from "../support/loopDevice.ts";
+import {
+  type LoopDevice,
+  loopDevice,
+  loopedPaths,
+  missingForGrowth,
+  missingForLoopDevices,
+} from "../support/loopDevice.ts";
 import { mustSkip } from "../support/mustSkip.ts";
 import { containerOf, podOf } from "../support/pods.ts";
 import { missingForMounts, privateMounts, type PrivateMounts } from "../support/privateMounts.ts";
@@ -81,6 +87,43 @@ describe.skipIf(mustSkip("disks of local volumes", missing))("a local volume tha
       expect(await fs.readFile(at(POD, "precious"), "utf8")).toBe("data");
     });
     expect(await fs.readdir(at(DEVICE, ".."))).toEqual([]);
+  });
+
+  describe.skipIf(mustSkip("growth of ext4", missingForGrowth()))("with a file system", () => {
+    it("is as large as its device after both have grown", async () => {
+      const mountPoint = at("kubelet");
+      const request = { source: disk.device, target: mountPoint, fsType: "ext4", options: [] };
+      await lastValueFrom(on.mounts.formatAndMount(request), { defaultValue: undefined });
+      const { blocks: before } = await fs.statfs(mountPoint);
+      disk.grow(32);
+      await lastValueFrom(on.mounts.growFileSystem({ device: disk.device, mountPoint }), { defaultValue: undefined });
+      expect((await fs.statfs(mountPoint)).blocks).toBeGreaterThan(before * 1.5);
+    });
+  });
+
+  it("of a format that cannot grow says so", async () => {
+    execFileSync("mkswap", [disk.device], { stdio: "ignore" });
+    const grown = lastValueFrom(on.mounts.growFileSystem({ device: disk.device, mountPoint: at("kubelet") }));
+    await expect(grown).rejects.toMatchObject({
+      message: `ResizeFS.Resize - resize of format swap is not supported for device ${disk.device} mounted at ${at("kubelet")}`,
+    });
+  });
+
+  it("without a format needs no growth", async () => {
+    const grown$ = on.mounts.growFileSystem({ device: disk.device, mountPoint: at("kubelet") });
+    expect(await lastValueFrom(grown$, { defaultValue: "done" })).not.toBe("");
+  });
+
+  it("has one loop device until it is detached", async () => {
+    const path = at("kubelet/disk");
+    await fs.writeFile(path, Buffer.alloc(2 ** 20));
+    const attach = () => lastValueFrom(on.mounts.attachLoop(path), { defaultValue: undefined });
+    await attach();
+    await attach();
+    expect(loopedPaths().filter((each) => each === path)).toEqual([path]);
+    for (const _again of [1, 2]) await lastValueFrom(on.mounts.detachLoops(path), { defaultValue: undefined });
+    expect(loopedPaths()).not.toContain(path);
+    await expect(lastValueFrom(on.mounts.attachLoop(at("none")))).rejects.toMatchObject({ code: "NotFound" });
   });
 
   it("stays mounted for another pod that has it", async () => {

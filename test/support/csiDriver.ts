@@ -47,6 +47,7 @@ interface VolumeRequest {
   readonly stagingTargetPath: string;
   readonly targetPath: string;
   readonly readonly: boolean;
+  readonly capacityRange?: { readonly requiredBytes: bigint };
   readonly volumeCapability?: { readonly block?: object };
 }
 
@@ -103,6 +104,7 @@ export async function startCsiDriver(socket: string, options: CsiDriverOptions =
       await rm(targetPath, { recursive: false, force: true }).catch(() => run("rmdir", [targetPath]));
       return {};
     },
+    nodeExpandVolume: ({ capacityRange }) => Promise.resolve({ capacityBytes: capacityRange?.requiredBytes ?? 0n }),
     getInfo: () => Promise.resolve({ type: "CSIPlugin", name, endpoint: socket, supportedVersions: [...versions] }),
     notifyRegistrationStatus: (request) => {
       told.push(request as unknown as (typeof told)[number]);

@@ -32,6 +32,10 @@ export interface CsiNodeOptions {
   /** The objects of the API server, as they are at each request. */
   readonly objects: Readonly<Record<Resource, object>>;
   readonly capabilities?: readonly CsiCapability[];
+  /** Patches of the claim's status. */
+  readonly patches?: unknown[];
+  /** Default: 60 s. */
+  readonly syncPeriodMs?: number;
 }
 
 /** Fields of containers that use the volume `data`. */
@@ -52,16 +56,22 @@ export interface CsiNodePod {
 }
 
 /** Starts a life on what the earlier one left. */
-export async function startCsiNode({ place, objects, capabilities }: CsiNodeOptions): Promise<CsiNode> {
+export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
+  const { place, objects, capabilities, patches = [], syncPeriodMs = 60_000 } = options;
   const rootDir = place.place;
   const [cell, telemetry] = [createKeyedCell<PodUid, PodVolumes>(), recordingTelemetry()];
   const facts: CsiDriverFacts = {
     ...{ name: CSI_NAME, endpoint: join(rootDir, "csi.sock"), version: [1, 0], vendorVersion: "", nodeId: "n" },
     ...{ maxVolumes: undefined, topology: {}, capabilities: new Set(capabilities ?? ["STAGE_UNSTAGE_VOLUME"]) },
   };
-  const api = { get: (resource: Resource) => defer(() => of(objects[resource])) } as unknown as NonNullable<
-    VolumesDeps["api"]
-  >;
+  const api = {
+    get: (resource: Resource) => defer(() => of(objects[resource])),
+    patch: (resource: Resource, _ref: object, { body }: { readonly body: unknown }) =>
+      defer(() => {
+        patches.push(body);
+        return of(objects[resource]);
+      }),
+  } as unknown as NonNullable<VolumesDeps["claims"]>;
   const directories = { rootDir, podLogsDir: "/unused", containerLogsDir: "/unused" };
   const node = volumeNodeOf({ directories: { rootDir }, csi: { nodeName: "n1", isAttachedByController: true } });
   const volumes = createVolumes({
@@ -69,14 +79,14 @@ export async function startCsiNode({ place, objects, capabilities }: CsiNodeOpti
       ...{ telemetry, clock: realClock, mounts: place.mounts, files: realFiles() },
       ...{ volumeFiles: realVolumeFiles(), quotas: undefined },
     },
-    config: { directories, syncPeriodMs: 60_000 },
+    config: { directories, syncPeriodMs },
     node,
     sources: {
       ...{ objects: createPodObjects(createCell(configObjectsOf([])), undefined), tokens: undefined },
       ...{ trustBundles: undefined, podCertificates: undefined, allocatable: node.allocatable },
     },
     volumes: cell,
-    api,
+    ...{ api, claims: api },
     csiDrivers$: of(new Map([[CSI_NAME, { metadata: { name: CSI_NAME }, spec: { attachRequired: false } }]])),
     kinds: {
       flex: undefined,

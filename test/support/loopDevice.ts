@@ -1,6 +1,6 @@
 /** A blank block device for a test: a sparse file behind a loop device. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findProgram } from "./findProgram.ts";
@@ -11,9 +11,20 @@ export const missingForLoopDevices = (): readonly string[] => [
   ...["losetup", "blkid", "mkfs.ext4"].filter((name) => findProgram(name) === undefined),
 ];
 
+const CAP_SYS_RESOURCE = 1n << 24n;
+
+/** Lists the requirements of a growing ext4 that this machine lacks. */
+export function missingForGrowth(): readonly string[] {
+  const [, effective = "0"] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
+  const may = (BigInt(`0x${effective}`) & CAP_SYS_RESOURCE) !== 0n;
+  return [...(may ? [] : ["CAP_SYS_RESOURCE"]), ...(findProgram("resize2fs") === undefined ? ["resize2fs"] : [])];
+}
+
 export interface LoopDevice {
   /** `/dev/loopN`. */
   readonly device: string;
+  /** Makes it larger. */
+  grow(megabytes: number): void;
   /** Gives it back, once nothing of it is mounted. */
   detach(): void;
 }
@@ -27,6 +38,10 @@ export function loopDevice(megabytes = 16): LoopDevice {
   const device = execFileSync("losetup", ["--find", "--show", file], { encoding: "utf8" }).trim();
   return {
     device,
+    grow(size) {
+      truncateSync(file, size * 2 ** 20);
+      execFileSync("losetup", ["--set-capacity", device]);
+    },
     detach() {
       execFileSync("losetup", ["--detach", device]);
       rmSync(folder, { recursive: true });

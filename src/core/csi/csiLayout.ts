@@ -81,6 +81,7 @@ export function csiLayout(pod: Pod, origin: Origin, node: Node): Result<VolumeLa
       attributes: source.volumeAttributes ?? {},
       stageSecret: isEphemeral ? undefined : source.nodeStageSecretRef,
       publishSecret: publishSecretOf(pod, csi),
+      expandSecret: isEphemeral ? undefined : source.nodeExpandSecretRef,
       wantsPodInfo: spec?.podInfoOnMount === true,
       tokens: spec?.tokenRequests ?? [],
       hasSecretTokens: spec?.serviceAccountTokenInSecrets === true,

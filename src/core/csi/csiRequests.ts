@@ -3,6 +3,7 @@ import type { Pod } from "../api.ts";
 import { goJson } from "../container/goJson.ts";
 import { toKubeletError } from "../errors.ts";
 import {
+  type NodeExpandVolumeRequest,
   type NodePublishVolumeRequest,
   type NodeStageVolumeRequest,
   type VolumeCapability,
@@ -92,6 +93,21 @@ export function publishRequest(
   };
 }
 
+/** Returns the request that expands a published volume. */
+export const expandRequest = (
+  layout: CsiLayout,
+  facts: CsiDriverFacts,
+  { size, secrets }: { readonly size: bigint; readonly secrets: Texts },
+): NodeExpandVolumeRequest => ({
+  volumeId: layout.handle,
+  volumePath: layout.target,
+  capacityRange: { requiredBytes: size, limitBytes: 0n },
+  stagingTargetPath: layout.stageDir === undefined ? "" : stagingPath({ ...layout, stageDir: layout.stageDir }),
+  // Drivers get no group here, as upstream.
+  volumeCapability: capabilityOf({ ...layout, fsGroup: undefined }, facts),
+  secrets,
+});
+
 const podInfo = ({ metadata, spec }: Pod, { mode }: CsiLayout): Texts => ({
   "csi.storage.k8s.io/pod.name": metadata.name,
   "csi.storage.k8s.io/pod.namespace": metadata.namespace,
@@ -130,7 +146,12 @@ const UNFINISHED: ReadonlySet<unknown> = new Set([1, 4, 8, 10, 14]);
 
 /** Returns whether a failed call has changed nothing, so that its traces can be removed. Upstream: isFinalError. */
 export function isFinal(thrown: unknown): boolean {
-  const { cause } = toKubeletError(thrown);
-  const status = typeof cause === "object" && cause !== null && "status" in cause ? cause.status : undefined;
+  const status = grpcStatusOf(thrown);
   return status !== undefined && !UNFINISHED.has(status);
+}
+
+/** Returns the gRPC status of a driver's answer. */
+export function grpcStatusOf(thrown: unknown): unknown {
+  const { cause } = toKubeletError(thrown);
+  return typeof cause === "object" && cause !== null && "status" in cause ? cause.status : undefined;
 }

@@ -30,6 +30,7 @@ export interface CsiLayout {
   readonly attributes: Readonly<Record<string, string>>;
   readonly stageSecret: SecretName | undefined;
   readonly publishSecret: SecretName | undefined;
+  readonly expandSecret?: SecretName | undefined;
   readonly wantsPodInfo: boolean;
   readonly tokens: readonly CsiTokenWish[];
   /** Tokens are given as secrets, not as attributes. */

@@ -32,6 +32,7 @@ export interface CsiSource {
   readonly volumeAttributes?: Readonly<Record<string, string>>;
   readonly nodeStageSecretRef?: SecretName;
   readonly nodePublishSecretRef?: SecretName;
+  readonly nodeExpandSecretRef?: SecretName;
   readonly accessModes?: readonly string[];
 }
 

@@ -22,8 +22,9 @@ export function layoutOfFound(pod: Pod, name: string, origin: VolumeOrigin, node
   if (!checked.ok) return checked;
   const found =
     origin.csi === undefined ? inTree(pod, origin, node) : layoutOfCsi(pod, { ...origin, csi: origin.csi }, node);
-  const { nodeTerms } = origin;
-  return found.ok && nodeTerms !== undefined ? ok({ ...found.value, nodeTerms }) : found;
+  if (!found.ok) return found;
+  const { nodeTerms, capacity } = origin;
+  return ok({ ...found.value, ...(nodeTerms && { nodeTerms }), ...(capacity && { capacity }) });
 }
 
 function inTree(pod: Pod, origin: VolumeOrigin, node: VolumeNode): Result<VolumeLayout> {

@@ -84,9 +84,9 @@ export function waitMessage(names: readonly string[], volumes: PodVolumes): stri
 /** Returns reason and message of the event for a failed set up, with the failed step. */
 export function setUpFailure(
   { name, block }: Pick<VolumeLayout, "name" | "block">,
-  { step = "SetUp", message }: SetUpError,
+  { step = "SetUp", isExpanding, message }: SetUpError,
 ): { readonly reason: "FailedMount" | "FailedMapVolume"; readonly message: string } {
-  const what = `${step} failed for volume "${name}" : ${message}`;
+  const what = `${step} failed${isExpanding === true ? " while expanding volume" : ""} for volume "${name}" : ${message}`;
   if (block === undefined) return { reason: "FailedMount", message: `MountVolume.${what}` };
   return { reason: step === NODE_AFFINITY ? "FailedMount" : "FailedMapVolume", message: `MapVolume.${what}` };
 }

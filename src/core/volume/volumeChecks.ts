@@ -12,6 +12,8 @@ import type { VolumeLayout } from "./volumeLayout.ts";
 export interface SetUpError extends KubeletError {
   /** The failed step in the event's terms; absent: SetUp. */
   readonly step?: string;
+  /** It was set up, but not expanded. */
+  readonly isExpanding?: boolean;
 }
 
 /** Step of a volume that other nodes have. */

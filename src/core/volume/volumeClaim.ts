@@ -8,6 +8,7 @@ import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
 import { isMigrated, migratedPersistent } from "../csi/migratedVolumes.ts";
 import type { CsiSource } from "./csiVolume.ts";
+import type { VolumeCapacity } from "./volumeExpansion.ts";
 import type { Volume, VolumeOrigin } from "./volumeLayout.ts";
 
 type Claim = ApiObjects["persistentvolumeclaims"];
@@ -68,6 +69,7 @@ export function originOf(found: PersistentVolume, claim: Claim, readOnly: boolea
   const { name = "" } = metadata;
   const { hostPath, nfs, local, csi, flexVolume, fc, accessModes, nodeAffinity, volumeMode = "Filesystem" } = spec;
   const nodeTerms = nodeAffinity?.required?.nodeSelectorTerms;
+  const capacity = capacityOf(volume, claim);
   return ok({
     name,
     ...(hostPath && { hostPath }),
@@ -78,9 +80,18 @@ export function originOf(found: PersistentVolume, claim: Claim, readOnly: boolea
     ...(fc && { fc }),
     ...(nodeTerms && { nodeTerms }),
     ...(volumeMode === "Block" && { isBlock: true }),
+    ...(capacity && { capacity }),
     mountOptions: mountOptionsOf(volume),
     readOnly,
   });
+}
+
+/** Returns the sizes of a volume that can be expanded on the node. */
+function capacityOf({ spec = {} }: PersistentVolume, { metadata, status }: Claim): VolumeCapacity | undefined {
+  const { csi, local, capacity } = spec;
+  const [size, claimed] = [capacity?.["storage"], status?.capacity?.["storage"]];
+  if ((csi === undefined && local === undefined) || size === undefined || claimed === undefined) return undefined;
+  return { claim: { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" }, size, claimed };
 }
 
 function bindingFault({ metadata = {}, spec = {} }: PersistentVolume, claim: Claim): string | undefined {

@@ -21,6 +21,7 @@ import { type FlexLayout, flexLayout, type FlexSource } from "../flex/flexLayout
 import type { CsiOrigin } from "./csiVolume.ts";
 import { hugePageSize } from "./hugePages.ts";
 import { lastingOwnership } from "./lastingOwnership.ts";
+import type { VolumeCapacity } from "./volumeExpansion.ts";
 import { nestedMountPoints } from "./nestedMountPoints.ts";
 
 export type Volume = NonNullable<Pod["spec"]["volumes"]>[number];
@@ -76,6 +77,8 @@ export interface VolumeLayout {
   readonly csi?: CsiLayout;
   readonly flex?: FlexLayout;
   readonly disk?: DiskLayout;
+  /** Present for a volume that the node expands together with its PersistentVolume. */
+  readonly capacity?: VolumeCapacity;
   /** The file system measures its usage by quota, if supported. */
   readonly hasQuota?: boolean;
   /** The required hostPath type of `path`; absent or empty: no check. */
@@ -243,6 +246,7 @@ export interface VolumeOrigin {
   readonly readOnly?: boolean;
   /** Containers get it as a block device. */
   readonly isBlock?: boolean;
+  readonly capacity?: VolumeCapacity;
 }
 
 /** Returns the layout of a volume that outlives the pod; undefined for an unsupported type. */

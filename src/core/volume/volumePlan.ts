@@ -3,7 +3,7 @@
  * pkg/kubelet/volumemanager, whose two caches are the two inputs.
  *
  *                     absent     uncertain   mounted, same inputs   mounted, other inputs
- *     desired         set up     set up      nothing                set up
+ *     desired         set up     set up      nothing, or expand     set up
  *     not desired     forget     tear down   tear down              tear down
  *
  * A failed operation is retried with backoff, or at once when the inputs have changed.
@@ -17,7 +17,7 @@ import type { VolumeLayout } from "./volumeLayout.ts";
 export type VolumeInputs = readonly unknown[];
 
 /** An operation on a volume. */
-export type VolumeOperation = "setUp" | "tearDown";
+export type VolumeOperation = "setUp" | "tearDown" | "expand";
 
 /** The last operation on a volume failed. */
 export interface VolumeFailure {
@@ -54,6 +54,8 @@ export interface ActualVolume {
 export interface WantedVolume {
   readonly layout: VolumeLayout;
   readonly inputs: VolumeInputs;
+  /** Its PersistentVolume is larger than the node has it. */
+  readonly isLarger?: boolean;
 }
 
 /** The next step for a volume. */
@@ -73,6 +75,10 @@ export function volumeStep(
   const { condition, inputs, failure } = actual;
   if (wanted === undefined && condition === "absent") return { kind: "forget" };
   const isSame = wanted !== undefined && condition === "mounted" && sameItems(inputs, wanted.inputs);
+  if (isSame && wanted.isLarger === true) {
+    const isDue = failure?.operation !== "expand" || failure.againAt <= now;
+    return isDue ? { kind: "expand" } : { kind: "wait", until: failure.againAt };
+  }
   if (isSame) return { kind: failure === undefined ? "nothing" : "recovered" };
   const kind = wanted === undefined ? "tearDown" : "setUp";
   if (failure === undefined || failure.operation !== kind || failure.againAt <= now) return { kind };

@@ -185,7 +185,8 @@ function attachmentMetadata({ api }: CsiContext, { attachment }: CsiLayout): Obs
     .pipe(map(({ status }): Texts => status?.attachmentMetadata ?? {}));
 }
 
-function secretOf({ api }: CsiContext, secret: SecretName | undefined, field: string): Observable<Texts> {
+/** Reads the secret that a field names. */
+export function secretOf({ api }: CsiContext, secret: SecretName | undefined, field: string): Observable<Texts> {
   const { name = "", namespace = "" } = secret ?? {};
   if (secret === undefined) return of({});
   const decoder = new TextDecoder();

@@ -2,7 +2,7 @@
  * Looks up the claims of a pod at the API server, one request per object, until each is bound. Stateless. Bound: one
  * request per claim; failures wait 500 ms doubling to 2 min 2 s.
  */
-import { catchError, defer, map, type Observable, of, switchMap, takeWhile } from "rxjs";
+import { catchError, defer, filter, map, type Observable, of, switchMap, takeWhile } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
 import { err, ok, type Result } from "../../core/result.ts";
@@ -17,15 +17,21 @@ export interface VolumeClaimsDeps {
   /** Undefined on a standalone node. */
   readonly api: Pick<ApiServer, "get"> | undefined;
   readonly clock: Clock;
+  /** Time between two looks at the size of a volume. */
+  readonly syncPeriodMs: number;
 }
 
-/** Emits the result of each attempt; the last result is the volume. Never errors. */
+/**
+ * Emits the result of each attempt until the volume is found, then each new size of it. Nodes may not watch claims, so the
+ * size is looked up again, like upstream. Never errors.
+ */
 export function followClaim(
   pod: Pod,
   reference: ClaimReference,
-  { api, clock }: VolumeClaimsDeps,
+  { api, clock, syncPeriodMs }: VolumeClaimsDeps,
 ): Observable<Result<VolumeOrigin>> {
   let failures = 0;
+  let known: VolumeOrigin | undefined;
   const look = (): Observable<Result<VolumeOrigin>> =>
     lookUp(pod, reference, api).pipe(
       map((found) => {
@@ -37,7 +43,18 @@ export function followClaim(
       }),
     );
   return defer(() =>
-    pollAfter(clock, () => retryDelayMs(failures), look).pipe(takeWhile(({ ok: isFound }) => !isFound, true)),
+    pollAfter(clock, () => (known === undefined ? retryDelayMs(failures) : syncPeriodMs), look).pipe(
+      // A volume that was found stays as it is, but for its size.
+      map((found) => {
+        const isNews = known === undefined || (found.ok && found.value.capacity?.size !== known.capacity?.size);
+        if (!isNews) return undefined;
+        if (!found.ok) return found;
+        known = { ...(known ?? found.value), ...(found.value.capacity && { capacity: found.value.capacity }) };
+        return ok(known);
+      }),
+      filter((found) => found !== undefined),
+      takeWhile((found) => !found.ok || found.value.capacity !== undefined, true),
+    ),
   );
 }
 

@@ -35,6 +35,7 @@ import {
   EMPTY_DIR_PLUGIN,
   LOCAL_PLUGIN,
   type Volume,
+  volumeKey,
   type VolumeLayout,
   type VolumeNode,
 } from "../../core/volume/volumeLayout.ts";
@@ -50,6 +51,8 @@ import type { Clock } from "../../ports/clock.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { tearDownBlock } from "./blockTearDown.ts";
 import { type DeviceTurns, releaseDevice } from "./deviceMounts.ts";
+import { isLarger } from "./expandVolume.ts";
+import { expandMounted, expandSetUp, type GrowthDeps } from "./volumeGrowth.ts";
 import { type ContentSources, gatherContent, NO_CONTENT, type VolumeContent } from "./volumeContent.ts";
 import { setUpVolume, tearDownVolume, type VolumePorts } from "./volumeEffects.ts";
 import { observeWait, timed, type Wait } from "./reportVolumeMetrics.ts";
@@ -79,6 +82,8 @@ export interface VolumeWorkerDeps extends WriteContentDeps {
   readonly record: VolumeRecord;
   readonly turns: DeviceTurns;
   readonly kinds: VolumeKinds;
+  readonly claims: GrowthDeps["claims"];
+  readonly sizes: GrowthDeps["sizes"];
   /** Maximum time between two checks of the content. */
   readonly syncPeriodMs: number;
 }
@@ -155,7 +160,10 @@ function carryOut(
 ): Observable<PodOutput> {
   const { record, ports } = deps;
   const actual = record.get();
-  const wish = wanted && { layout: wanted.layout, inputs: content.inputs };
+  const wish = wanted && {
+    ...{ layout: wanted.layout, inputs: content.inputs },
+    isLarger: isLarger(wanted.layout, deps),
+  };
   const step = volumeStep(wish, actual, ports.clock.monotonicMs());
   switch (step.kind) {
     case "nothing":
@@ -169,6 +177,8 @@ function carryOut(
       return EMPTY;
     case "setUp":
       return wanted === undefined ? EMPTY : setUp(wanted, content, wait, deps);
+    case "expand":
+      return wanted === undefined ? EMPTY : expandMounted(wanted, content.inputs, deps);
     case "tearDown":
       return actual === undefined ? EMPTY : tearDown(actual, deps);
   }
@@ -209,7 +219,12 @@ function setUp(
   const made = layout.hasContent ? writeContent(layout.name, content, deps, make) : ok(make(undefined));
   if (!made.ok) return fail(made.error);
   return concat(
-    timed(made.value, layout.block === undefined ? "volume_mount" : "map_volume", layout.plugin, ports),
+    timed(
+      concat(made.value, expandSetUp({ pod, layout }, deps)),
+      layout.block === undefined ? "volume_mount" : "map_volume",
+      layout.plugin,
+      ports,
+    ),
     defer(() => {
       record.set({ ...withoutFailure(before), condition: "mounted", inputs });
       observeWait(wait, layout.plugin, ports);
@@ -243,6 +258,7 @@ function tearDown(actual: ActualVolume, deps: VolumeWorkerDeps): Observable<PodO
     timed(gone$, isBlock === true ? "unmap_volume" : "volume_unmount", plugin, ports),
     defer(() => {
       record.set(undefined);
+      deps.sizes.drop(volumeKey(actual), uid);
       deps.budget.release(name);
       return EMPTY;
     }),

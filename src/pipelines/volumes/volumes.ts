@@ -58,10 +58,12 @@ import { createKeyedCell, type KeyedCell } from "../../state/keyedCell.ts";
 import { type DeviceTurns, releaseDevices } from "./deviceMounts.ts";
 import type { PodMemories } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
+import type { ExpansionDeps } from "./expandVolume.ts";
 import { restoreVolumes } from "./restoreVolumes.ts";
 import type { ContentSources } from "./volumeContent.ts";
 import { followOrigin } from "./volumeOrigin.ts";
 import { changedVolumes } from "./changedVolumes.ts";
+import { createVolumeSizes, type VolumeSizes } from "./volumeSizes.ts";
 import { createVolumeTable, type VolumeTable, type WantedWish } from "./volumeTable.ts";
 import { givePodBack, kindNews, restoreKinds, type VolumeKinds } from "./volumeKinds.ts";
 import { volumeWaitEvents } from "./volumeWaitEvents.ts";
@@ -79,6 +81,8 @@ export interface VolumesDeps {
   readonly volumes: KeyedCell<PodUid, PodVolumes>;
   /** Undefined on a standalone node. */
   readonly api: Pick<ApiServer, "get"> | undefined;
+  /** For the claims of volumes that are expanded; default: none is. */
+  readonly claims?: ExpansionDeps["claims"];
   /** Followed while a pod has CSI volumes; undefined on a standalone node. */
   readonly csiDrivers$: ClusterObjects["csiDrivers$"] | undefined;
   readonly kinds?: VolumeKinds;
@@ -113,12 +117,16 @@ export const createVolumes = (given: VolumesDeps): Volumes =>
   volumesOf({
     kinds: NO_KINDS,
     ...given,
-    turns: createSemaphore(1),
+    ...{ turns: createSemaphore(1), sizes: createVolumeSizes() },
     contentTurns: createContentTurns(given.ports.clock),
   });
 
 type Deps = VolumesDeps &
-  Pick<WriteContentDeps, "contentTurns"> & { readonly turns: DeviceTurns; readonly kinds: VolumeKinds };
+  Pick<WriteContentDeps, "contentTurns"> & {
+    readonly turns: DeviceTurns;
+    readonly kinds: VolumeKinds;
+    readonly sizes: VolumeSizes;
+  };
 
 const volumesOf = (deps: Deps): Volumes => ({
   load: () => {
@@ -185,6 +193,8 @@ function runPod(
             uid,
             ports: deps.ports,
             turns: deps.turns,
+            claims: deps.claims,
+            sizes: deps.sizes,
             contentTurns: deps.contentTurns,
             budget,
             rootDir: deps.config.directories.rootDir,
@@ -220,7 +230,7 @@ type Origins = KeyedCell<string, Result<VolumeOrigin>>;
 function followOrigins(
   pods$: Observable<Pod | "keep" | undefined>,
   origins: Origins,
-  { api, csiDrivers$, ports: { clock } }: VolumesDeps,
+  { api, csiDrivers$, ports: { clock }, config: { syncPeriodMs } }: VolumesDeps,
 ): Observable<never> {
   const lookedUp = (pod: Pod) =>
     usedVolumes(pod).flatMap((volume) => (isLookedUp(pod, volume) ? [{ pod, volume }] : []));
@@ -235,7 +245,9 @@ function followOrigins(
     ),
     switchMap((list) =>
       inParallel(list, ({ pod, volume }) =>
-        followOrigin(pod, volume, { api, csiDrivers$, clock }).pipe(tap((found) => origins.set(volume.name, found))),
+        followOrigin(pod, volume, { api, csiDrivers$, clock, syncPeriodMs }).pipe(
+          tap((found) => origins.set(volume.name, found)),
+        ),
       ),
     ),
     ignoreElements(),

@@ -19,7 +19,7 @@ function server(m: Marbles, objects: { claim?: object; volume?: object }) {
       return found === undefined ? throwError(() => kubeletError("NotFound", "not found")) : of(found);
     });
   const follow = (api: object | undefined = { get }) =>
-    followClaim(podOf(), REFERENCE, { api, clock: m.clock } as unknown as VolumeClaimsDeps).pipe(
+    followClaim(podOf(), REFERENCE, { api, clock: m.clock, syncPeriodMs: 60_000 } as unknown as VolumeClaimsDeps).pipe(
       map((found) => (found.ok ? found.value : found.error.message)),
     );
   return { objects, asked, follow };
@@ -77,6 +77,30 @@ describe("the claim of a volume", () => {
   );
 
   it(
+    "is read again each minute for the size of a volume that nodes expand, whatever else happens to it",
+    marbles((m) => {
+      const unsub = "   300s !";
+      const expected = "a 119999ms b";
+
+      const sized = (storage: string) => ({
+        ...VOLUME,
+        spec: { claimRef: { uid: "c" }, local: { path: "/d" }, capacity: { storage } },
+      });
+      const claim = { ...CLAIM, status: { phase: "Bound", capacity: { storage: "1Gi" } } };
+      const { follow, asked, objects } = server(m, { claim, volume: sized("1Gi") });
+      const capacity = { claim: { namespace: "", name: "data" }, size: "1Gi", claimed: "1Gi" };
+      const a = { name: "pv", local: { path: "/d" }, capacity, mountOptions: [], readOnly: true };
+      m.expectObservable(follow(), unsub).toBe(expected, { a, b: { ...a, capacity: { ...capacity, size: "2Gi" } } });
+      m.at(61_000, () => (objects.volume = sized("2Gi")));
+      m.at(130_000, () => delete objects.claim);
+      m.flush();
+      expect(asked.filter((line) => line.includes("claims")).map((line) => line.split(" ")[0])).toEqual([
+        ...["0", "60000", "120000", "180000", "240000"],
+      ]);
+    }),
+  );
+
+  it(
     "cannot be resolved without an API server",
     marbles((m) => {
       const unsub = "   100ms !";
@@ -84,7 +108,7 @@ describe("the claim of a volume", () => {
 
       const message = "error processing PVC demo/data: failed to fetch PVC from API server: there is no API server";
       m.expectObservable(
-        followClaim(podOf(), REFERENCE, { api: undefined, clock: m.clock }).pipe(
+        followClaim(podOf(), REFERENCE, { api: undefined, clock: m.clock, syncPeriodMs: 60_000 }).pipe(
           map((found) => (found.ok ? "" : found.error.message)),
         ),
         unsub,

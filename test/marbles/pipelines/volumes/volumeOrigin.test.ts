@@ -21,7 +21,7 @@ const ORIGINS = {
 };
 
 const follow = ({ clock }: Marbles, volume: Volume, csiDrivers$?: VolumeOriginDeps["csiDrivers$"]) =>
-  followOrigin(podOf(), volume, { api: undefined, clock, csiDrivers$ }).pipe(
+  followOrigin(podOf(), volume, { api: undefined, clock, csiDrivers$, syncPeriodMs: 60_000 }).pipe(
     map((origin) => (origin.ok ? origin.value : origin.error.message)),
   );
 

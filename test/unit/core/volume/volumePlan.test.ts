@@ -31,6 +31,8 @@ const error = kubeletError("Io", "no");
 const failing = (actual: ActualVolume, inputs = wanted.inputs) =>
   withFailure(actual, { operation: "setUp", error, inputs }, NOW);
 const staying = (actual: ActualVolume) => withFailure(actual, { operation: "tearDown", error, inputs: [] }, NOW);
+const larger: WantedVolume = { ...wanted, isLarger: true };
+const small = withFailure(mounted, { operation: "expand", error, inputs: [] }, NOW);
 const wait: VolumeStep = { kind: "wait", until: monotonicMs(10_500) };
 
 describe("volumeStep", () => {
@@ -47,6 +49,10 @@ describe("volumeStep", () => {
     ["an attempt left nothing behind", wanted, absent, { kind: "setUp" }],
     ["an earlier kubelet left it", wanted, uncertain, { kind: "setUp" }],
     ["it is as it should be", wanted, mounted, { kind: "nothing" }],
+    ["its PersistentVolume has grown", larger, mounted, { kind: "expand" }],
+    ["expanding it has just failed", larger, small, wait],
+    ["expanding it has failed, and another pod has expanded it", wanted, small, { kind: "recovered" }],
+    ["it has grown, but is not set up", larger, uncertain, { kind: "setUp" }],
     ["an object has changed", wanted, outdated, { kind: "setUp" }],
     ["it has just failed", wanted, failing(uncertain), wait],
     ["refilling it has just failed", wanted, failing(outdated), wait],

@@ -8,7 +8,7 @@ export interface SimulateFlags {
   readonly seed: string;
   readonly pods: number;
   readonly durationMs: number;
-  readonly workload: "drawn" | "steady" | "cores" | "pinned";
+  readonly workload: "drawn" | "steady" | "cores" | "pinned" | "csi";
   /** `default`, `none`, or the path of a file of rates. */
   readonly faults: string;
   readonly nodes: number;
@@ -47,7 +47,7 @@ export const SIMULATE_FLAGS: readonly FlagSpec[] = [
     "workload",
     "string",
     "drawn",
-    "`drawn` from the seed, `steady`: healthy pods, `cores`: pods with CPUs of their own, or `pinned`: and with devices",
+    "`drawn` from the seed, `steady`: healthy pods, `cores`: pods with CPUs of their own, `pinned`: and with devices, or `csi`: pods with CSI volumes",
   ),
   flag("faults", "string", "default", "`default` draws rates from the seed, `none`, or a JSON file of rates by fault"),
   flag("nodes", "int32", "1", "Nodes that run at the same time"),
@@ -60,7 +60,7 @@ export const SIMULATE_FLAGS: readonly FlagSpec[] = [
 ];
 
 const isWorkload = (text: string): text is SimulateFlags["workload"] =>
-  ["drawn", "steady", "cores", "pinned"].includes(text);
+  ["drawn", "steady", "cores", "pinned", "csi"].includes(text);
 
 /** Returns the options of a simulation, or the errors of its flags. */
 export function readSimulateFlags(
@@ -76,7 +76,7 @@ export function readSimulateFlags(
   };
   const workload = text("workload");
   if (!isWorkload(workload)) {
-    errors.push(`--workload: must be drawn, steady, cores or pinned, got ${JSON.stringify(workload)}`);
+    errors.push(`--workload: must be drawn, steady, cores, pinned or csi, got ${JSON.stringify(workload)}`);
   }
   const durationMs = Number(values["duration"]);
   if (!(durationMs > 0)) errors.push("--duration: must be more than 0");

@@ -63,9 +63,12 @@ export const localDeviceMounts = ({ rootDir }: RootDir): string =>
 /** Mount point of the block device of a local volume. */
 export const localDeviceMount = (roots: RootDir, volume: string): string => `${localDeviceMounts(roots)}/${volume}`;
 
+/** Directory of the CSI volumes of all drivers. */
+export const csiPluginDir = ({ rootDir }: RootDir): string => `${rootDir}/plugins/kubernetes.io/csi`;
+
 /** Directory of a CSI volume that pods of the node share; `hash` stands for the volume in the driver's system. */
-export const csiStageDir = ({ rootDir }: RootDir, driver: string, hash: string): string =>
-  `${rootDir}/plugins/kubernetes.io/csi/${driver}/${hash}`;
+export const csiStageDir = (roots: RootDir, driver: string, hash: string): string =>
+  `${csiPluginDir(roots)}/${driver}/${hash}`;
 
 /** Mount point of a volume of a flexVolume driver for all pods of the node. */
 export const flexDeviceMount = ({ rootDir }: RootDir, driver: string, volume: string): string =>

@@ -1,7 +1,8 @@
 /** Observations of a simulated node's readiness, the status of its runtime and its API server. Owns the last values. */
-import { filter, map, merge, type Observable, tap } from "rxjs";
+import { distinctUntilChanged, filter, map, merge, type Observable, tap } from "rxjs";
 import { typed } from "../core/apiObjects/storedObject.ts";
 import type { Node } from "../core/api.ts";
+import { sameItems } from "../core/sameValue.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import type { UntimedObservation } from "./simObservation.ts";
@@ -32,6 +33,15 @@ export function clusterObservations(server: SimApiServer, nodeName: string): Obs
     ),
   );
 }
+
+/** Observes each change of the volumes that the Node has in use. */
+export const inUseObservations = (server: SimApiServer, nodeName: string): Observable<UntimedObservation> =>
+  server.changes$.pipe(
+    filter(({ resource, object }) => resource === "nodes" && object.metadata.name === nodeName),
+    map(({ object }): readonly string[] => typed<"nodes">(object).status?.volumesInUse ?? []),
+    distinctUntilChanged<readonly string[]>(sameItems),
+    map((volumes) => ({ kind: "inUse", volumes })),
+  );
 
 /** Observes the drivers and users of each ResourceClaim. */
 export const claimObservations = (server: SimApiServer): Observable<UntimedObservation> =>

@@ -5,6 +5,7 @@ import type { CriRpc } from "../core/criOperations.ts";
 import type { KubeletEvent } from "../core/events.ts";
 import type { PodSource } from "../core/pod/sourceSnapshot.ts";
 import type { ProbeOutcome } from "../core/probe/probeTypes.ts";
+import type { SimCsiRpc } from "./hardware/pluginCall.ts";
 import type { SimAction } from "./runtime/simCall.ts";
 import type { SimChange, SimImage } from "./runtime/simRecords.ts";
 
@@ -123,6 +124,21 @@ export type UntimedObservation =
       readonly what: "asked" | "done";
       readonly claims: readonly string[];
     }
+  /**
+   * A call for a volume: the kubelet asks a CSI driver, the driver has done it, the kubelet has the answer or has left. `lost`:
+   * the content of the mounted volume is gone. `detach` is of the controller. Volumes by their handles, calls by number.
+   */
+  | {
+      readonly kind: "csi";
+      readonly driver: string;
+      readonly rpc: SimCsiRpc | "detach";
+      readonly what: "asked" | "done" | "lost" | "ended";
+      readonly volume: string;
+      readonly path: string;
+      readonly call: number;
+    }
+  /** The list `volumesInUse` of the Node was written. */
+  | { readonly kind: "inUse"; readonly volumes: readonly string[] }
   /** The users and drivers of a ResourceClaim were written. */
   | {
       readonly kind: "claim";

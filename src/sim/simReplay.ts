@@ -4,6 +4,7 @@ import { err, ok, type Result } from "../core/result.ts";
 import { type FaultKind, type FaultRates, readFaultRates } from "./faults/faultKinds.ts";
 import {
   coresWorkload,
+  csiWorkload,
   drawWorkload,
   pinnedWorkload,
   type SimPodPlan,
@@ -44,13 +45,14 @@ const RUNS_SHORT = [
 ] as const satisfies readonly FaultKind[];
 
 const drawnKind = (workload: Workload | undefined) =>
-  workload === "cores" || workload === "pinned" ? workload : ("drawn" as const);
+  workload === undefined || workload === "steady" ? ("drawn" as const) : workload;
 
 /** Returns the pods of a run. */
 export function replayedPods(replay: SimReplay): readonly SimPodPlan[] {
   const { seed, pods, durationMs, workload, isCalm, keptPods, rates } = replay;
   const hasPriorities = RUNS_SHORT.some((kind) => rates[kind] > 0);
-  const draw = { drawn: drawWorkload, cores: coresWorkload, pinned: pinnedWorkload }[drawnKind(workload)];
+  const draws = { drawn: drawWorkload, cores: coresWorkload, pinned: pinnedWorkload, csi: csiWorkload };
+  const draw = draws[drawnKind(workload)];
   const all = workload === "steady" ? steadyWorkload(pods) : draw(seed, { pods, durationMs, isCalm, hasPriorities });
   if (keptPods === undefined) return all;
   const kept = new Set(keptPods);

@@ -11,6 +11,7 @@ import { noBusyLoop } from "./checkers/noBusyLoop.ts";
 import { openDuties } from "./checkers/nodeInCluster.ts";
 import { leakedHardware, openMoves } from "./checkers/hardwareSettles.ts";
 import { leakedDevices, openDevices } from "./checkers/devicesSettle.ts";
+import { leakedStorage, openStorage } from "./checkers/storageSettles.ts";
 import { openSizes } from "./checkers/sizesSettle.ts";
 import { leftovers, leftTimers } from "./checkers/leftovers.ts";
 import type { SimViolation } from "./simChecker.ts";
@@ -119,6 +120,7 @@ function* life({
   server,
   owners,
   hardware,
+  storage,
   durationMs,
   dice,
   heal,
@@ -149,12 +151,14 @@ function* life({
   if (!(yield* wait("hardwareSettles", () => openMoves(node)))) return;
   if (!(yield* wait("statusesArrive", () => openStatuses(node)))) return;
   if (!(yield* wait("devicesSettle", () => openDevices(node, server, hardware)))) return;
+  if (!(yield* wait("storageSettles", () => openStorage(node, server, storage)))) return;
   if (!(yield* wait("nodeInCluster", () => openDuties(node, server)))) return;
   node.note("nobody wants anything any more");
   owners.leave();
   if (!(yield* wait("leftovers", () => leftovers(node)))) return;
   if (!(yield* wait("hardwareSettles", () => leakedHardware(node)))) return;
   if (!(yield* wait("devicesSettle", () => leakedDevices(node, hardware)))) return;
+  if (!(yield* wait("storageSettles", () => leakedStorage(node, server, storage)))) return;
   if (!stepsUntil(node.clock.monotonicMs() + CALM_MS)) return;
   node.crashKubelet();
   // Intermediate hops of long timers end within one step.

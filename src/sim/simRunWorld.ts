@@ -4,6 +4,7 @@ import { createApiFaults } from "./faults/apiFaults.ts";
 import type { ImageGcPolicy } from "../core/image/imageGc.ts";
 import { evictionThresholds } from "../core/eviction/thresholds.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import type { Clock } from "../ports/clock.ts";
 import { createAccidents } from "./faults/accidents.ts";
 import { createCallFaults } from "./faults/callFaults.ts";
 import { withEventFaults } from "./faults/eventFaults.ts";
@@ -12,17 +13,20 @@ import type { FaultRates } from "./faults/faultKinds.ts";
 import { pluginFaults } from "./faults/hardwareFaults.ts";
 import { createMountFaults } from "./faults/mountFaults.ts";
 import { createPageFaults } from "./faults/pageFaults.ts";
+import { attachFaults, crashDriver, withDriverCrashes } from "./faults/storageFaults.ts";
 import { slowReclaims } from "./faults/resourceFaults.ts";
 import { withProgramFaults, withPullFaults } from "./faults/programFaults.ts";
 import { createSimHardware, type SimHardware } from "./hardware/simHardware.ts";
-import { claimObservations } from "./simClusterObservations.ts";
+import { claimObservations, inUseObservations } from "./simClusterObservations.ts";
+import { startStorageControllers } from "./storage/simAttachments.ts";
+import { createSimStorage, type SimStorage } from "./storage/simStorage.ts";
 import { createHeapScheduler } from "./time/heapScheduler.ts";
 import { pinnedNode } from "./pinnedNode.ts";
 import { createPrng, type Prng } from "./prng.ts";
 import { createSimClock } from "./time/simClock.ts";
 import type { CreateKubelet } from "./simKubelet.ts";
 import { createSimNode, type SimNode } from "./simNode.ts";
-import type { SimObservation } from "./simObservation.ts";
+import type { SimObservation, UntimedObservation } from "./simObservation.ts";
 import { usualRegistry } from "./runtime/simRuntime.ts";
 import { startClaimOwners } from "./workload/claimOwners.ts";
 import { workloadPrograms } from "./workload/podKinds.ts";
@@ -54,6 +58,7 @@ export interface SimRunWorld {
   readonly server: SimApiServer;
   readonly owners: WorkloadOwners;
   readonly hardware: SimHardware | undefined;
+  readonly storage: SimStorage | undefined;
   heal(): void;
 }
 
@@ -118,6 +123,33 @@ function drawNode({ seed, workload, rates }: SimRunOptions) {
   return { kind, config, registry: draws.fork("registry"), ...(pinned && { machine: pinned.machine }) };
 }
 
+/** Creates the plugins of a node of this workload. */
+function createPlugins(
+  { seed, workload }: SimRunOptions,
+  dice: FaultDice,
+  {
+    clock,
+    crashKubelet,
+    node,
+  }: { readonly clock: Clock; readonly node: () => SimNode; crashKubelet(afterMs: number, prng: Prng): void },
+): Pick<SimRunWorld, "hardware" | "storage"> {
+  const around = {
+    clock,
+    prng: createPrng(`${seed}/hardware`),
+    faults: pluginFaults(dice, crashKubelet),
+    bootId: () => node().host.machine.bootId,
+    see: (observation: UntimedObservation) => node().see(observation),
+  };
+  if (workload === "pinned") return { hardware: createSimHardware(around), storage: undefined };
+  if (workload !== "csi") return { hardware: undefined, storage: undefined };
+  const faults = withDriverCrashes(around.faults, dice, (driver, prng) => {
+    const process = storage.processes.find(({ name }) => name === driver);
+    if (process !== undefined) crashDriver(process, prng, (ms, action) => clock.scheduler.schedule(action, ms));
+  });
+  const storage: SimStorage = createSimStorage({ ...around, faults, machine: () => node().host });
+  return { hardware: undefined, storage };
+}
+
 /** Creates the world; no time has passed. */
 export function createRunWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
   const { seed, durationMs, createKubelet, watch } = options;
@@ -134,17 +166,8 @@ export function createRunWorld(options: SimRunOptions, dice: FaultDice): SimRunW
     windowSize: kind.windowSize,
     ...api.hooks,
   });
-  const hardware =
-    options.workload === "pinned"
-      ? createSimHardware({
-          clock,
-          prng: createPrng(`${seed}/hardware`),
-          faults: pluginFaults(dice, crashKubelet),
-          bootId: () => node.host.machine.bootId,
-          see: (observation) => node.see(observation),
-        })
-      : undefined;
-  const node = createSimNode({
+  const { hardware, storage } = createPlugins(options, dice, { clock, crashKubelet, node: () => node });
+  const node: SimNode = createSimNode({
     seed,
     config,
     ...drawn,
@@ -164,23 +187,29 @@ export function createRunWorld(options: SimRunOptions, dice: FaultDice): SimRunW
     adaptRuntime: (runtime, clock) => withEventFaults(runtime, dice, clock),
     maxLogLines: 1_000,
     ...(hardware && portsOf(hardware)),
+    ...(storage && { plugins: storage.ports.plugins, csiDrivers: () => storage.ports.csiDrivers }),
     ...(watch === undefined ? {} : { watch }),
     ...(options.maxTraceLines === undefined ? {} : { maxTraceLines: options.maxTraceLines }),
     ...(createKubelet === undefined ? {} : { createKubelet }),
   });
   server.put("nodes", { metadata: { name: node.config.nodeName } });
+  if (storage !== undefined) {
+    inUseObservations(server, node.config.nodeName).subscribe({ next: (observation) => node.see(observation) });
+    startStorageControllers(node, server, attachFaults(dice));
+  }
   const owners = createWorkloadOwners(node, server, options.pods);
   if (hardware !== undefined) {
     startClaimOwners(node, server);
     claimObservations(server).subscribe({ next: (observation) => node.see(observation) });
   }
-  const around = { owners, page, api: { server, faults: api }, hardware };
-  const accidents = createAccidents(node, around, dice, durationMs);
+  const surroundings = { owners, page, api: { server, faults: api }, hardware, storage };
+  const accidents = createAccidents(node, surroundings, dice, durationMs);
   return {
     node,
     server,
     owners,
     hardware,
+    storage,
     heal() {
       owners.heal();
       accidents.heal();

@@ -122,6 +122,10 @@ function textOf(observation: SimObservation): string {
       return `${observation.resource} ${observation.what} ${observation.ids.join(",")}`;
     case "driver":
       return `${observation.driver} ${observation.rpc} ${observation.what} ${observation.claims.join(",")}`;
+    case "csi":
+      return `${observation.driver} ${observation.rpc} ${observation.what} #${observation.call} ${observation.volume} ${observation.path}`;
+    case "inUse":
+      return observation.volumes.join(",");
     case "claim":
       return `${observation.name} ${observation.uid} of ${observation.drivers.join(",")} for ${observation.podUids.join(",")}`;
     case "measured":

@@ -188,6 +188,27 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
     expect([await left(), third.inUse.value]).toEqual([0, []]);
   });
 
+  it.each<[string, "hang" | { readonly code: number; readonly details: string }]>([
+    ["nodeStageVolume", "hang"],
+    ["nodePublishVolume", { code: 13, details: "no" }],
+  ])("that may be staged are found after kill -9 although %s did not succeed", async (failing, answer) => {
+    driver.stop();
+    driver = await startCsiDriver(join(place.place, "csi.sock"), {
+      fault: ({ rpc }) => (rpc === failing ? answer : undefined),
+    });
+    const first = await live({});
+    const volumesAttached = [{ name: IN_USE, devicePath: "" }];
+    first.node.set({ metadata: { name: "n1" }, status: { volumesInUse: [IN_USE], volumesAttached } });
+    const pod = first.start("a");
+    await waitFor("the call", () => rpcs().includes(failing));
+    if (answer !== "hang") await waitFor("the failure", () => first.events.length > 0);
+    pod.kill();
+    const second = await live({});
+    expect(second.inUse.value).toEqual([IN_USE]);
+    await lastValueFrom(second.volumes.unpublish(podUid("a")), { defaultValue: undefined });
+    expect([await left(), second.inUse.value]).toEqual([0, []]);
+  });
+
   it("of the pod itself are published alone, where their driver has them", async () => {
     const { start } = await live({ volumeLifecycleModes: ["Ephemeral"], podInfoOnMount: true });
     const pod = start("a", { csi: { driver: NAME, volumeAttributes: { size: "1" } } });

@@ -150,7 +150,7 @@ describe("rxlet simulate", () => {
     [["--pods", "many"], '--pods: must be a whole number, got "many"'],
     [["--nodes", "0"], "--nodes: must be between 1 and 10000, got 0"],
     [["--threads", "-1"], "--threads: must be between 0 and 1024, got -1"],
-    [["--workload", "calm"], '--workload: must be drawn, steady, cores or pinned, got "calm"'],
+    [["--workload", "calm"], '--workload: must be drawn, steady, cores, pinned or csi, got "calm"'],
     [["--duration", "0"], "--duration: must be more than 0"],
     [["--trace", "t.json", "--runs", "2"], "--trace: records one run, not several"],
     [["--replay", "r.json", "--runs", "0"], "--replay: repeats one run, not several"],

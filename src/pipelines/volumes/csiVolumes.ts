@@ -78,7 +78,7 @@ export function setUpCsi(ports: VolumePorts, context: CsiContext, volume: CsiVol
   const setUp$ = concat(
     defer(() => recordBlock(ports, csi, name, context.nodeName)),
     // Another pod may stage it while this one waits for its turn.
-    defer(() => stage(ports, context, csi, held?.stage)),
+    defer(() => stage(ports, context, volume, held?.stage)),
     publish(ports, context, volume),
     block === undefined ? EMPTY : mapDevice(ports, name, block),
   );
@@ -88,7 +88,12 @@ export function setUpCsi(ports: VolumePorts, context: CsiContext, volume: CsiVol
 type Stage = NonNullable<ReturnType<CsiStages["of"]>>["stage"];
 
 /** Stages a persistent volume unless an earlier pod did; a driver without stages keeps only the directory, as upstream. */
-function stage(ports: VolumePorts, context: CsiContext, csi: CsiLayout, shared: Stage | undefined): Observable<never> {
+function stage(
+  ports: VolumePorts,
+  context: CsiContext,
+  { layout: { csi, name } }: CsiVolume,
+  shared: Stage | undefined,
+): Observable<never> {
   const { stageDir } = csi;
   if (stageDir === undefined || shared === undefined || shared.isStaged) return EMPTY;
   const isBlock = csi.block !== undefined;
@@ -100,7 +105,7 @@ function stage(ports: VolumePorts, context: CsiContext, csi: CsiLayout, shared: 
       publishContext: attachmentMetadata(context, csi),
       secrets: secretOf(context, csi.stageSecret, "NodeStageSecretRef"),
     });
-    const { prepared$, cleared$ } = stagePlace(ports, { ...csi, stageDir });
+    const { prepared$, cleared$ } = stagePlace(ports, { ...csi, stageDir }, name, context.nodeName);
     return inputs$.pipe(
       switchMap((inputs) =>
         concat(

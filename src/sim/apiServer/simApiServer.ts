@@ -50,6 +50,14 @@ export interface SimApiServerOptions {
   readonly mayAccess?: SimAccess;
 }
 
+/** Objects whose status clients other than their own kubelet write. */
+export type ControlledResource =
+  | "nodes"
+  | "persistentvolumeclaims"
+  | "persistentvolumes"
+  | "resourceclaims"
+  | "volumeattachments";
+
 /**
  * A simulated API server: its ports, its state for checkers, and operations of other clients of a cluster, which take
  * effect at once.
@@ -70,8 +78,8 @@ export interface SimApiServer {
   delete(resource: ApiResourceName, ref: ObjectRef, options?: ApiDeleteOptions): void;
   /** Replaces the status of a pod, as its kubelet does. */
   setStatus(pod: ObjectRef, status: PodStatus): void;
-  /** Replaces the status of a claim, as the scheduler does. */
-  setClaimStatus(claim: ObjectRef, status: ApiObjects["resourceclaims"]["status"]): void;
+  /** Replaces the status of another object, as the scheduler and controllers do. */
+  setStatusOf<R extends ControlledResource>(resource: R, ref: ObjectRef, status: ApiObjects[R]["status"]): void;
   /** Resizes a pod to the container sizes of this spec, by the resize subresource. */
   resize(pod: ObjectRef, spec: PodSpec): void;
   /** Adds an ephemeral container to a pod, as `kubectl debug` does. */
@@ -140,7 +148,7 @@ export function createSimApiServer(options: SimApiServerOptions): SimApiServer {
     },
     delete: (resource, ref, how = {}) => void deleteObject(world, resource, ref, how),
     setStatus: (pod, status) => updateObjectOf(world, ["pods", "status"], pod, { status }),
-    setClaimStatus: (claim, status) => updateObjectOf(world, ["resourceclaims", "status"], claim, { status }),
+    setStatusOf: (resource, ref, status) => updateObjectOf(world, [resource, "status"], ref, { status }),
     resize: (pod, spec) => updateObjectOf(world, ["pods", "resize"], pod, { spec }),
     debug: (pod, container) =>
       updateObjectOf(world, ["pods", "ephemeralcontainers"], pod, {
@@ -195,7 +203,7 @@ function clientSettings(
 
 function updateObjectOf(
   world: ReturnType<typeof createApiWorld>,
-  [resource, subresource]: readonly ["pods" | "resourceclaims", "status" | "resize" | "ephemeralcontainers"],
+  [resource, subresource]: readonly ["pods" | ControlledResource, "status" | "resize" | "ephemeralcontainers"],
   ref: ObjectRef,
   change: { readonly status: unknown } | { readonly spec: PodSpec },
 ): void {

@@ -12,6 +12,7 @@ import { evictionOrder } from "./evictionOrder.ts";
 import { finalPhaseStays } from "./finalPhaseStays.ts";
 import { graceNeverGrows } from "./graceNeverGrows.ts";
 import { imageGcStops } from "./imageGcStops.ts";
+import { inUseWhileMounted } from "./inUseWhileMounted.ts";
 import { liveContainers } from "./liveContainers.ts";
 import { leaseGap } from "./leaseGap.ts";
 import { neededImagesStay } from "./neededImagesStay.ts";
@@ -22,6 +23,7 @@ import { oneIncarnation } from "./oneIncarnation.ts";
 import { oneLiveInstance } from "./oneLiveInstance.ts";
 import { oneMirror } from "./oneMirror.ts";
 import { oneSandbox } from "./oneSandbox.ts";
+import { oneVolumeCall } from "./oneVolumeCall.ts";
 import { ownDevices } from "./ownDevices.ts";
 import { ownCpus } from "./ownCpus.ts";
 import { ownMemory } from "./ownMemory.ts";
@@ -36,6 +38,10 @@ import { restartsKeepTheCurve } from "./restartsKeepTheCurve.ts";
 import { serverStatusGrows } from "./serverStatusGrows.ts";
 import { sidecarsOutliveMains } from "./sidecarsOutliveMains.ts";
 import { startupGatesReady } from "./startupGatesReady.ts";
+import { volumesOutliveContainers } from "./volumesOutliveContainers.ts";
+import { volumeDataStays } from "./volumeDataStays.ts";
+import { unstagedLast } from "./unstagedLast.ts";
+import { stagedBeforePublished } from "./stagedBeforePublished.ts";
 import { writesInBounds } from "./writesInBounds.ts";
 
 /** The part of a configuration that the checkers need. */
@@ -87,6 +93,12 @@ export function usualCheckers(config: CheckedConfig): readonly SimChecker[] {
     evictedAreTold(),
     pressureLasts(config),
     oomKillsAreTold(),
+    stagedBeforePublished(),
+    unstagedLast(),
+    oneVolumeCall(),
+    inUseWhileMounted(),
+    volumesOutliveContainers(),
+    volumeDataStays(),
     ...(hardware === undefined ? [] : [ownDevices(), claimsPrepared()]),
     ...(hardware?.cpus === undefined ? [] : [ownCpus()]),
     ...(hardware?.memory === undefined ? [] : [ownMemory(hardware.memory)]),

@@ -12,9 +12,11 @@ import type { ApiFaults } from "./apiFaults.ts";
 import type { FaultDice } from "./faultDice.ts";
 import type { FaultKind } from "./faultKinds.ts";
 import type { SimHardware } from "../hardware/simHardware.ts";
+import type { SimStorage } from "../storage/simStorage.ts";
 import { hardwareAccidents } from "./hardwareFaults.ts";
 import { createOutages, type Later, type Outages } from "./outages.ts";
 import type { PageFaults } from "./pageFaults.ts";
+import { storageAccidents } from "./storageFaults.ts";
 import { createResourceFaults } from "./resourceFaults.ts";
 
 const MINUTE_MS = 60_000;
@@ -41,6 +43,7 @@ export interface Surroundings {
   readonly page?: PageFaults;
   readonly api?: { readonly server: SimApiServer; readonly faults: ApiFaults };
   readonly hardware?: SimHardware | undefined;
+  readonly storage?: SimStorage | undefined;
 }
 
 /** Causes accidents on a node until `durationMs`. */
@@ -55,7 +58,7 @@ export function createAccidents(
       if (!dice.isHealed) action();
     }, ms);
   };
-  const { owners, page, api, hardware } = surroundings;
+  const { owners, page, api, hardware, storage } = surroundings;
   const outages = createOutages(node, later);
   const resources = createResourceFaults(node);
   const accidents: AccidentTable = {
@@ -75,6 +78,7 @@ export function createAccidents(
     ...resources.accidents,
     ...(owners && ownerAccidents(owners)),
     ...(hardware && hardwareAccidents(node, hardware, later)),
+    ...(storage && storageAccidents(node, storage, later)),
   };
   for (const [kind, happen] of Object.entries(accidents) as [FaultKind, Accident][]) {
     for (let minute = 0; minute * MINUTE_MS < durationMs; minute += 1) {
@@ -91,6 +95,7 @@ export function createAccidents(
       resources.heal();
       page?.comeBack();
       hardware?.heal();
+      storage?.heal();
       api?.faults.heal(api.server);
       if (api !== undefined) node.see({ kind: "apiServer", isUp: true });
       node.clock.setDriftPpm(0);

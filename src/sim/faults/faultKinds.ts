@@ -18,6 +18,8 @@ interface FaultKindInfo {
     | "unmount"
     | "write"
     | "plugin call"
+    | "volume call"
+    | "attach"
     | "hour";
   /** Highest rate the default draws. */
   readonly highest: number;
@@ -94,6 +96,10 @@ export const FAULT_KINDS = {
   pluginEnds: { per: "hour", highest: 20, about: "a device plugin or driver ends, and starts up to 6 min later" },
   pluginRestarts: { per: "hour", highest: 12, about: "a device plugin or driver registers again, in another way" },
   devicesChange: { per: "hour", highest: 40, about: "devices become ill, vanish from their list, or come back" },
+  pluginEndsInCall: { per: "volume call", highest: 0.1, about: "a CSI driver ends while it works for the kubelet" },
+  socketVanishes: { per: "hour", highest: 12, about: "the socket of a CSI driver is away for up to 1 min" },
+  attachFails: { per: "attach", highest: 0.5, about: "a volume cannot be attached" },
+  attachSlow: { per: "attach", highest: 0.5, about: "a volume is attached up to 4 min later" },
 } as const satisfies Readonly<Record<string, FaultKindInfo>>;
 
 /** Name of a kind. */

@@ -19,7 +19,13 @@ const EFFECTS: ReadonlySet<SimPluginRpc> = new Set<SimPluginRpc>([
   "PreStartContainer",
   "NodePrepareResources",
   "NodeUnprepareResources",
+  "NodeStageVolume",
+  "NodeUnstageVolume",
+  "NodePublishVolume",
+  "NodeUnpublishVolume",
 ]);
+/** Codes of gRPC for failed calls: Unknown, InvalidArgument, NotFound, ResourceExhausted, Aborted, Internal, Unavailable. */
+const STATUSES = [2, 3, 5, 8, 10, 13, 14];
 const SLOWEST_MS = 25_000;
 const LATEST_CRASH_MS = 300;
 /** Longer than a kubelet waits for a device plugin. */
@@ -28,7 +34,9 @@ const SHORT_ABSENCE_MS = 3_000;
 const MOST_LIES = 6;
 
 /** Versions that no kubelet has. */
-const WRONG_VERSIONS = { DevicePlugin: ["v1alpha1"], DRAPlugin: ["v2.DRAPlugin"] } as const;
+const WRONG_VERSIONS = { DevicePlugin: ["v1alpha1"], DRAPlugin: ["v2.DRAPlugin"], CSIPlugin: ["2.0.0"] } as const;
+/** Older versions that a kubelet has. */
+const OLD_VERSIONS = { DevicePlugin: ["v1beta1"], DRAPlugin: ["v1beta1.DRAPlugin"], CSIPlugin: ["1.0.0"] } as const;
 
 /** Decides about each call. `crashKubelet` crashes the kubelet after a delay. */
 export function pluginFaults(dice: FaultDice, crashKubelet: (afterMs: number, prng: Prng) => void): SimPluginFaults {
@@ -43,9 +51,9 @@ export function pluginFaults(dice: FaultDice, crashKubelet: (afterMs: number, pr
     const fault = dice.roll(ANSWERS, what);
     switch (fault?.kind) {
       case "pluginFails":
-        return { kind: "fail" };
+        return { kind: "fail", status: fault.prng.pick(STATUSES) };
       case "pluginReplyLost":
-        return { kind: "loseReply" };
+        return { kind: "loseReply", status: fault.prng.pick(STATUSES) };
       case "pluginSlow":
         return { kind: "delay", ms: fault.prng.int(1, SLOWEST_MS) };
       case "pluginLies":
@@ -59,10 +67,25 @@ export function pluginFaults(dice: FaultDice, crashKubelet: (afterMs: number, pr
 }
 
 /** Creates the accidents of plugins over time. */
-export function hardwareAccidents(node: Pick<SimNode, "note">, hardware: SimHardware, later: Later) {
+export const hardwareAccidents = (node: Pick<SimNode, "note">, hardware: SimHardware, later: Later) => ({
+  ...processAccidents(node, hardware.processes, later),
+  devicesChange(prng: Prng): void {
+    const { resource } = prng.pick(SIM_PLUGIN_RESOURCES);
+    node.note(`devices of ${resource} change`);
+    hardware.changeDevices(resource, prng);
+  },
+});
+
+/** Creates the accidents of processes; `rename` makes a plugin tell something else after its start. */
+export function processAccidents(
+  node: Pick<SimNode, "note">,
+  processes: readonly SimPluginProcess[],
+  later: Later,
+  rename: (name: string) => void = () => {},
+) {
   return {
     pluginEnds(prng: Prng): void {
-      const process = prng.pick(hardware.processes);
+      const process = prng.pick(processes);
       if (!process.isUp) return;
       node.note(`plugin ${process.name} ends`);
       process.end(prng.chance(0.5));
@@ -74,26 +97,19 @@ export function hardwareAccidents(node: Pick<SimNode, "note">, hardware: SimHard
       });
     },
     pluginRestarts(prng: Prng): void {
-      const process = prng.pick(hardware.processes);
+      const process = prng.pick(processes);
       const settings = drawStart(process, prng);
+      rename(process.name);
       node.note(`plugin ${process.name} starts again: ${settings.way}, ${settings.versions.join(",")}`);
       process.start(settings);
-    },
-    devicesChange(prng: Prng): void {
-      const { resource } = prng.pick(SIM_PLUGIN_RESOURCES);
-      node.note(`devices of ${resource} change`);
-      hardware.changeDevices(resource, prng);
     },
   };
 }
 
 /** Draws another way to register, and sometimes versions that the kubelet refuses or an older one. */
 function drawStart({ type, way }: SimPluginProcess, prng: Prng) {
-  const isDriver = type === "DRAPlugin";
-  const kind = isDriver ? "DRAPlugin" : "DevicePlugin";
   const draw = prng.next();
-  const old = isDriver ? ["v1beta1.DRAPlugin"] : GOOD_VERSIONS[kind];
-  const versions = draw < 0.2 ? WRONG_VERSIONS[kind] : draw < 0.5 ? old : GOOD_VERSIONS[kind];
-  const ways = isDriver ? ([way] as const) : (["kubelet.sock", "directory"] as const);
+  const versions = draw < 0.2 ? WRONG_VERSIONS[type] : draw < 0.5 ? OLD_VERSIONS[type] : GOOD_VERSIONS[type];
+  const ways = type === "DevicePlugin" ? (["kubelet.sock", "directory"] as const) : ([way] as const);
   return { way: prng.pick(ways), versions };
 }

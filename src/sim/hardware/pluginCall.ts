@@ -17,10 +17,10 @@ import type { Clock } from "../../ports/clock.ts";
 /** The outcome of a call. */
 export type SimPluginFate =
   | { readonly kind: "answer" }
-  /** An error, and nothing happened. */
-  | { readonly kind: "fail" }
+  /** An error, and nothing happened; `status` is a code of gRPC, default Unavailable. */
+  | { readonly kind: "fail"; readonly status?: number }
   /** An error, although it happened. */
-  | { readonly kind: "loseReply" }
+  | { readonly kind: "loseReply"; readonly status?: number }
   /** The plugin answers late. */
   | { readonly kind: "delay"; readonly ms: number }
   /** The plugin answers what a kubelet cannot use; `which` chooses the lie. */
@@ -32,7 +32,12 @@ export type SimPluginFate =
 export type SimPluginRpc =
   | ("GetInfo" | "NotifyRegistrationStatus")
   | ("GetDevicePluginOptions" | "ListAndWatch" | "GetPreferredAllocation" | "Allocate" | "PreStartContainer")
-  | ("NodePrepareResources" | "NodeUnprepareResources");
+  | ("NodePrepareResources" | "NodeUnprepareResources")
+  | ("GetPluginInfo" | "NodeGetInfo" | "NodeGetCapabilities")
+  | SimCsiRpc;
+
+/** Calls of the kubelet to CSI drivers about volumes. */
+export type SimCsiRpc = "NodeStageVolume" | "NodeUnstageVolume" | "NodePublishVolume" | "NodeUnpublishVolume";
 
 /** Decides about a call to the plugin of this name. */
 export type SimPluginFaults = (rpc: SimPluginRpc, plugin: string) => SimPluginFate;

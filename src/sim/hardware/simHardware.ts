@@ -64,7 +64,7 @@ export function createSimHardware(options: SimHardwareOptions): SimHardware {
     heal() {
       devices.heal();
       for (const process of processes) {
-        const versions = GOOD_VERSIONS[process.type === "DRAPlugin" ? "DRAPlugin" : "DevicePlugin"];
+        const versions = GOOD_VERSIONS[process.type];
         if (!process.isUp || process.versions[0] !== versions[0]) process.start({ versions });
       }
     },

@@ -3,10 +3,12 @@
  * another way to register. Owns whether it runs. Outlives the kubelet.
  */
 import { Subject, type Observable } from "rxjs";
-import type { PluginType } from "../../core/plugins/registeredPlugins.ts";
 
 /** How a plugin registers: at the kubelet's socket, or by a socket of its own in the directory of plugins. */
 export type SimRegistrationWay = "kubelet.sock" | "directory";
+
+/** The types of plugins that are simulated. */
+export type SimPluginType = keyof typeof GOOD_VERSIONS;
 
 /** Settings with which a process starts. */
 export interface SimPluginStart {
@@ -15,7 +17,7 @@ export interface SimPluginStart {
 }
 
 export interface SimPluginProcess extends SimPluginStart {
-  readonly type: PluginType;
+  readonly type: SimPluginType;
   /** The resource of a device plugin, the name of a driver. */
   readonly name: string;
   readonly isUp: boolean;
@@ -32,16 +34,22 @@ export interface SimPluginProcess extends SimPluginStart {
   start(settings?: Partial<SimPluginStart>): void;
   /** `isCrash`: its socket in the directory of plugins stays. */
   end(isCrash: boolean): void;
+  /** Removes its socket in the directory of plugins, as a stranger does; the process runs on. */
+  loseSocket(): void;
 }
 
 /** Versions of the APIs that a kubelet has. */
-export const GOOD_VERSIONS = { DevicePlugin: ["v1beta1"], DRAPlugin: ["v1.DRAPlugin", "v1beta1.DRAPlugin"] } as const;
+export const GOOD_VERSIONS = {
+  DevicePlugin: ["v1beta1"],
+  DRAPlugin: ["v1.DRAPlugin", "v1beta1.DRAPlugin"],
+  CSIPlugin: ["1.0.0"],
+} as const;
 
 const fileOf = (name: string): string => name.replaceAll("/", "_");
 
 /** Creates a process that runs; `changed` is called after each change. */
 export function createPluginProcess(
-  type: "DevicePlugin" | "DRAPlugin",
+  type: SimPluginType,
   name: string,
   way: SimRegistrationWay,
   changed: (process: SimPluginProcess) => void,
@@ -88,6 +96,10 @@ export function createPluginProcess(
       isUp = false;
       hasSocket &&= isCrash;
       died$.next();
+      changed(process);
+    },
+    loseSocket() {
+      hasSocket = false;
       changed(process);
     },
   };

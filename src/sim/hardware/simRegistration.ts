@@ -91,7 +91,7 @@ type Later = (ms: number, action: () => void) => Subscription;
 function refused(process: SimPluginProcess, later: Later): void {
   const { starts } = process;
   later(AGAIN_MS, () => {
-    if (process.isUp && process.starts === starts) process.start({ versions: GOOD_VERSIONS[typeOf(process)] });
+    if (process.isUp && process.starts === starts) process.start({ versions: GOOD_VERSIONS[process.type] });
   });
 }
 
@@ -130,7 +130,7 @@ function ofSockets({ clock, faults, processes }: SimRegistrationOptions, later: 
     notify: (path, { pluginRegistered }) =>
       called(path, (process) => {
         const { name, versions, died$ } = process;
-        const isWrong = !versions.some((each) => GOOD_VERSIONS[typeOf(process)].some((it) => it === each));
+        const isWrong = !versions.some((each) => GOOD_VERSIONS[process.type].some((it) => it === each));
         if (!pluginRegistered && isWrong) refused(process, later);
         const answer = () => ({});
         const fate = faults("NotifyRegistrationStatus", name);
@@ -138,9 +138,6 @@ function ofSockets({ clock, faults, processes }: SimRegistrationOptions, later: 
       }),
   };
 }
-
-const typeOf = ({ type }: SimPluginProcess): keyof typeof GOOD_VERSIONS =>
-  type === "DRAPlugin" ? "DRAPlugin" : "DevicePlugin";
 
 const requestOf = ({ name, endpoint, versions }: SimPluginProcess): RegisterRequest => ({
   version: versions[0] ?? "",

@@ -20,6 +20,8 @@ export type SimMountRequest = keyof Mounts | "lazy unmount";
 export interface SimMounts extends Mounts {
   /** Returns the mounts other than the file systems of the machine, oldest first. */
   all(): readonly MountEntry[];
+  /** Mounts and unmounts at once, as a program on the host does. */
+  readonly byHost: Pick<ReturnType<typeof createMountEffects>, "mount" | "bindTree" | "unmount">;
   /** Removes all mounts, as a boot does. */
   clear(): void;
 }
@@ -76,6 +78,7 @@ export function createSimMounts({ clock, tree, latencyMs = 0, fate, goesOn }: Si
       call("bindInside", request.target, bound(more, DEFAULT_MS), () => effects.bindInside(request)),
     makeInside: (place) => call("makeInside", place.volumeRoot, DEFAULT_MS, () => effects.makeInside(place)),
     all: effects.all,
+    byHost: effects,
     clear: effects.clear,
   };
 }

@@ -72,7 +72,7 @@ function reserveClaim(
   const results = drivers.map((driver) => ({ driver, pool: "pool", device: name, request: "r" }));
   const allocation = claim.status?.allocation ?? { devices: { results } };
   const reservedFor = [...(claim.status?.reservedFor ?? []), { resource: "pods", ...pod }];
-  server.setClaimStatus(refOf(name), { allocation, reservedFor });
+  server.setStatusOf("resourceclaims", refOf(name), { allocation, reservedFor });
 }
 
 /** A claim without users is deleted, but for the one that several pods share. */
@@ -82,5 +82,5 @@ function releaseClaim(server: SimApiServer, { metadata, status }: Claim, uid: st
   const left = users.filter((user) => user.uid !== uid);
   if (left.length === users.length) return;
   if (left.length === 0 && name !== SHARED_CLAIM) server.delete("resourceclaims", refOf(name));
-  else server.setClaimStatus(refOf(name), { ...status, reservedFor: left });
+  else server.setStatusOf("resourceclaims", refOf(name), { ...status, reservedFor: left });
 }

@@ -15,6 +15,7 @@ import {
 import { type Fields, POD_KINDS } from "./podKinds.ts";
 import { drawPinning, pinnedSpec, type SimPinning } from "./workloadPinning.ts";
 import { deviceSpec, drawDeviceUse, type SimDeviceUse } from "./workloadDevices.ts";
+import { claimedSpec, drawClaimUse, type SimClaimUse } from "./workloadClaims.ts";
 import { type SimTenancy, tenantSpec } from "./workloadTenants.ts";
 import { drawMounting, mountedSpec, type SimMounting } from "./workloadVolumes.ts";
 import { drawResizes, drawSizing, type SimResizeStep, type SimSizing, sizedSpec } from "./workloadSizes.ts";
@@ -52,6 +53,8 @@ export interface SimPodPlan {
   readonly pinning?: SimPinning;
   /** Set only for API pods on nodes with device plugins and drivers. */
   readonly deviceUse?: SimDeviceUse;
+  /** Set only for API pods on nodes with CSI drivers. */
+  readonly claimUse?: SimClaimUse;
   readonly steps: readonly SimPodStep[];
 }
 
@@ -76,9 +79,9 @@ const pickKind = (prng: Prng): string => {
 /**
  * Kinds of workloads: `drawn` from the seed, with pods that fail among them; `steady`: healthy pods on a modern runtime;
  * `cores`: drawn, on a node of two NUMA nodes that gives pods CPUs and memory of their own; `pinned`: such a node with device
- * plugins and drivers, and pods that ask for devices.
+ * plugins and drivers, and pods that ask for devices; `csi`: drawn, on a node with CSI drivers, and pods with their volumes.
  */
-export const WORKLOADS = ["drawn", "steady", "cores", "pinned"] as const;
+export const WORKLOADS = ["drawn", "steady", "cores", "pinned", "csi"] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
 /** Returns API pods that start at once, run forever and never change, like most pods of a real fleet. */
@@ -136,6 +139,13 @@ export const pinnedWorkload: typeof coresWorkload = (seed, options) =>
   coresWorkload(seed, options).map((plan, index) => {
     const deviceUse = plan.source === "api" ? drawDeviceUse(createPrng(`${seed}/devices/${index}`)) : undefined;
     return deviceUse === undefined ? plan : { ...plan, deviceUse };
+  });
+
+/** Returns the pods of a node with CSI drivers. */
+export const csiWorkload: typeof coresWorkload = (seed, options) =>
+  drawWorkload(seed, options).map((plan, index) => {
+    const claimUse = plan.source === "api" ? drawClaimUse(createPrng(`${seed}/claims/${index}`)) : undefined;
+    return claimUse === undefined ? plan : { ...plan, claimUse };
   });
 
 /** Returns the pods of a node that gives them CPUs and memory of their own; none of them is resized. */
@@ -222,6 +232,7 @@ export function podManifest(plan: SimPodPlan, revision: number): Fields {
     pinning,
     priority,
     deviceUse,
+    claimUse,
   } = plan;
   const tagged = source === "api" ? `${image}.${revision}` : image;
   const { containers, ...spec } = (POD_KINDS[kind] ?? POD_KINDS["steady"])?.spec(tagged) ?? {};
@@ -231,14 +242,15 @@ export function podManifest(plan: SimPodPlan, revision: number): Fields {
   );
   const ranked = priority === undefined ? {} : { priority };
   const made = { terminationGracePeriodSeconds: graceSeconds, ...ranked, ...spec, containers: revised };
+  const mounted = mountedSpec(
+    tenantSpec(deviceSpec(pinnedSpec(sizedSpec(made, sizing), pinning), deviceUse, name), tenancy),
+    mounting,
+    configuring && { name: configNameOf(configuring, name), hasSecret: configuring.hasSecret },
+  );
   return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, namespace: SIM_NAMESPACE },
-    spec: mountedSpec(
-      tenantSpec(deviceSpec(pinnedSpec(sizedSpec(made, sizing), pinning), deviceUse, name), tenancy),
-      mounting,
-      configuring && { name: configNameOf(configuring, name), hasSecret: configuring.hasSecret },
-    ),
+    spec: claimedSpec(mounted, claimUse, name),
   };
 }

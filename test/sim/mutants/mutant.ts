@@ -14,6 +14,7 @@ import { createKubelet } from "../../../src/kubelet.ts";
 import type { ApiServer } from "../../../src/ports/apiServer.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
 import type { ImageService, RuntimeService } from "../../../src/ports/cri.ts";
+import type { CsiAddress, CsiClient } from "../../../src/ports/csiDrivers.ts";
 import type { DraDriver, DraDriverMap } from "../../../src/ports/draDrivers.ts";
 import type { KubeletPorts } from "../../../src/ports/kubeletPorts.ts";
 import { type FaultRates, noFaults } from "../../../src/sim/faults/faultKinds.ts";
@@ -72,6 +73,18 @@ export const withDrivers = (alter: (driver: DraDriver, ports: KubeletPorts) => P
     const altered = (drivers: DraDriverMap): DraDriverMap =>
       new Map([...drivers].map(([name, driver]) => [name, { ...driver, ...alter(driver, ports) }]));
     return { draDrivers: { follow: (plugins$) => draDrivers.follow(plugins$).pipe(map(altered)) } };
+  });
+
+/** Creates a kubelet with some requests to CSI drivers replaced. */
+export const withCsi = (alter: (client: CsiClient, ports: KubeletPorts) => Partial<CsiClient>): CreateKubelet =>
+  withPorts((ports) => {
+    const { csiDrivers } = ports;
+    if (csiDrivers === undefined) return {};
+    const at = (driver: CsiAddress): CsiClient => {
+      const client = csiDrivers.at(driver);
+      return { ...client, ...alter(client, ports) };
+    };
+    return { csiDrivers: { at } };
   });
 
 /** Creates a kubelet with some image requests replaced. */

@@ -43,6 +43,12 @@ import { hastyStarts } from "./hastyStarts.ts";
 import { hastyUnprepares } from "./hastyUnprepares.ts";
 import { leakedClaims } from "./leakedClaims.ts";
 import { keptDevices } from "./keptDevices.ts";
+import { hastyPublishes } from "./hastyPublishes.ts";
+import { hastyUnstages } from "./hastyUnstages.ts";
+import { doubleStages } from "./doubleStages.ts";
+import { secretUses } from "./secretUses.ts";
+import { leakedStages } from "./leakedStages.ts";
+import { hastyUnpublishes } from "./hastyUnpublishes.ts";
 import { sharedUserIds } from "./sharedUserIds.ts";
 import { sidecarsFirst } from "./sidecarsFirst.ts";
 import { silentDisruptions } from "./silentDisruptions.ts";
@@ -117,6 +123,12 @@ const MUTANTS: readonly Mutant[] = [
   hastyUnprepares,
   leakedClaims,
   keptDevices,
+  hastyPublishes,
+  hastyUnstages,
+  doubleStages,
+  secretUses,
+  leakedStages,
+  hastyUnpublishes,
 ];
 
 /** Returns the first seed whose run the checker reports; undefined beyond the limit. */

@@ -1,0 +1,54 @@
+/**
+ * A container starts only when all CSI volumes of its pod are published, and none of them is unpublished while one runs. A
+ * boot unmounts all. Bound: pods of the run.
+ */
+import type { SimChecker } from "../simChecker.ts";
+
+const podOf = (path: string): string => /\/pods\/([^/]+)\//.exec(path)?.[1] ?? "";
+
+export function volumesOutliveContainers(): SimChecker {
+  /** Number of CSI volumes that the containers of a pod use. */
+  const wanted = new Map<string, number>();
+  const published = new Set<string>();
+  const running = new Map<string, { readonly name: string; readonly podUid: string }>();
+  return {
+    name: "volumesOutliveContainers",
+    sees: ["wanted", "change", "csi", "boot"],
+    check(observation) {
+      switch (observation.kind) {
+        case "boot":
+          published.clear();
+          return undefined;
+        case "wanted":
+          for (const { metadata, spec } of observation.news) {
+            const volumes = (spec.volumes ?? []).filter(
+              ({ csi, persistentVolumeClaim }) => csi ?? persistentVolumeClaim,
+            );
+            wanted.set(metadata.uid, volumes.length);
+          }
+          return undefined;
+        case "csi": {
+          const { rpc, what, path } = observation;
+          if (what === "done" && rpc === "NodePublishVolume") published.add(path);
+          if (what === "done" && rpc === "NodeUnpublishVolume") published.delete(path);
+          if (what !== "asked" || rpc !== "NodeUnpublishVolume") return undefined;
+          const user = [...running.values()].find(({ podUid }) => podUid === podOf(path));
+          return user && `${path} is unpublished while ${user.name} runs`;
+        }
+        case "change": {
+          const { kind, id, podUid, name } = observation.change;
+          if (kind === "container exited") running.delete(id);
+          if (kind !== "container started") return undefined;
+          running.set(id, { name, podUid });
+          const [has, needs] = [
+            [...published].filter((path) => podOf(path) === podUid).length,
+            wanted.get(podUid) ?? 0,
+          ];
+          return has < needs ? `${name} starts with ${has} of ${needs} CSI volumes` : undefined;
+        }
+        default:
+          return undefined;
+      }
+    },
+  };
+}

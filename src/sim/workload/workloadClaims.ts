@@ -1,0 +1,78 @@
+/**
+ * CSI volumes of API pods, by claims and without. Drawn separately, so that the rest of a pod does not depend on them. Plain
+ * data.
+ */
+import type { PodSpec } from "../../core/api.ts";
+import type { Prng } from "../prng.ts";
+
+/**
+ * A CSI volume: of the pod's name alone, of several pods on a driver that attaches, of several on one that does not, of a
+ * driver that does not stage, or of the pod itself.
+ */
+export type SimClaimKind = "own" | "pool" | "common" | "plain" | "inline";
+
+/** CSI volumes of a pod. */
+export interface SimClaimUse {
+  readonly volumes: readonly SimClaimKind[];
+  readonly fsGroup: number | undefined;
+}
+
+const DISK = "disk.csi.example.com";
+const SHARE = "share.csi.example.com";
+const PLAIN = "plain.csi.example.com";
+/** Claims that several pods share. */
+const POOLS = 2;
+
+/** Returns the CSI volumes of a pod; undefined for a fifth of the pods. */
+export function drawClaimUse(prng: Prng): SimClaimUse | undefined {
+  if (prng.chance(0.2)) return undefined;
+  const volumes = prng.pick<readonly SimClaimKind[]>([
+    ["own"],
+    ["own"],
+    ["pool"],
+    ["pool"],
+    ["common"],
+    ["common"],
+    ["plain"],
+    ["inline"],
+    ["own", "common"],
+    ["pool", "inline"],
+    ["own", "pool", "common", "plain"],
+  ]);
+  return { volumes, fsGroup: prng.chance(0.3) ? 2_000 : undefined };
+}
+
+/** Returns the driver of a claim by its name. */
+export function claimDriver(claim: string): { readonly driver: string; readonly accessModes: readonly string[] } {
+  if (claim.endsWith("-common")) return { driver: SHARE, accessModes: ["ReadWriteMany"] };
+  return { driver: claim.endsWith("-plain") ? PLAIN : DISK, accessModes: ["ReadWriteOnce"] };
+}
+
+/** Pods with the same first letter share a pool. */
+const claimName = (kind: SimClaimKind, pod: string): string =>
+  kind === "pool" || kind === "common" ? `${(pod.codePointAt(0) ?? 0) % POOLS}-${kind}` : `${pod}-${kind}`;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Returns the spec with its CSI volumes, which every container mounts. */
+export function claimedSpec(spec: Fields, use: SimClaimUse | undefined, pod: string): Fields {
+  if (use === undefined) return spec;
+  const { containers, volumes: own = [], securityContext } = spec as unknown as PodSpec;
+  const volumes = use.volumes.map((kind) =>
+    kind === "inline"
+      ? { name: kind, csi: { driver: PLAIN, volumeAttributes: { size: "1" } } }
+      : { name: kind, persistentVolumeClaim: { claimName: claimName(kind, pod) } },
+  );
+  return {
+    ...spec,
+    ...(use.fsGroup === undefined ? {} : { securityContext: { ...securityContext, fsGroup: use.fsGroup } }),
+    containers: containers.map((container) => ({
+      ...container,
+      volumeMounts: [
+        ...(container.volumeMounts ?? []),
+        ...volumes.map(({ name }) => ({ name, mountPath: `/csi/${name}` })),
+      ],
+    })),
+    volumes: [...own, ...volumes],
+  };
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { simSummary } from "../../../src/commands/simSummary.ts";
+import { type FaultRates, noFaults } from "../../../src/sim/faults/faultKinds.ts";
+import { simulateSeed } from "../../../src/sim/simulateSeed.ts";
+import { furtherSeeds, SEED_PATIENCE_MS } from "../../support/seedRun.ts";
+
+const SEEDS = 10;
+
+/** Drivers, kubelet and controller fail again and again, and pods are deleted by force meanwhile. */
+const STORAGE_FAULTS: FaultRates = {
+  ...noFaults(),
+  ...{ kubeletCrashesInCall: 0.05, kubeletCrashes: 20, reboot: 2, apiOutage: 2, apiWatchGap: 6 },
+  ...{ pluginFails: 0.15, pluginReplyLost: 0.15, pluginSlow: 0.2, pluginLies: 0.1, pluginHangs: 0.03 },
+  ...{
+    pluginEnds: 15,
+    pluginRestarts: 10,
+    pluginEndsInCall: 0.1,
+    socketVanishes: 10,
+    attachFails: 0.3,
+    attachSlow: 0.3,
+  },
+  ...{ podReplaced: 40, mountFails: 0.02, containerExits: 10 },
+};
+
+describe("a node with CSI drivers, under faults", () => {
+  const further = furtherSeeds("csi", SEEDS);
+  process.stdout.write(`      further seeds of --workload=csi, 12 pods, 30 min: ${further.join(" ")}\n`);
+
+  const failureOf = (seed: string | number, faults: "default" | FaultRates): string => {
+    const result = simulateSeed({ seed, pods: 12, durationMs: 30 * 60_000, workload: "csi", faults });
+    return result.outcome === "ok" ? "" : simSummary(result);
+  };
+
+  it.each<readonly [seed: string | number, why: string]>([
+    [1007, "a volume that was staged and not published yet was not in use after a restart"],
+    [1015, "a volume that was staged and not published yet stayed staged when its pod went during a restart"],
+  ])(
+    "keeps every rule while its storage fails: seed %s, %s",
+    (seed) => {
+      expect(failureOf(seed, STORAGE_FAULTS)).toBe("");
+    },
+    SEED_PATIENCE_MS,
+  );
+
+  it.each(further)(
+    "keeps every rule under all faults: seed %s",
+    (seed) => {
+      expect(failureOf(seed, "default")).toBe("");
+    },
+    SEED_PATIENCE_MS,
+  );
+});

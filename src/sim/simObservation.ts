@@ -126,12 +126,13 @@ export type UntimedObservation =
     }
   /**
    * A call for a volume: the kubelet asks a CSI driver, the driver has done it, the kubelet has the answer or has left. `lost`:
-   * the content of the mounted volume is gone. `detach` is of the controller. Volumes by their handles, calls by number.
+   * the content of the mounted volume is gone. `provision` binds a claim, its path, and `detach` is of the controller. Volumes by
+   * their handles, calls by number.
    */
   | {
       readonly kind: "csi";
       readonly driver: string;
-      readonly rpc: SimCsiRpc | "detach";
+      readonly rpc: SimCsiRpc | "provision" | "detach";
       readonly what: "asked" | "done" | "lost" | "ended";
       readonly volume: string;
       readonly path: string;

@@ -58,7 +58,7 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
   });
 
   /** A life of the kubelet. */
-  const live = async (spec: CsiDriver["spec"] = { attachRequired: false }) => {
+  const live = async (spec: CsiDriver["spec"] = { attachRequired: false }, syncPeriodMs = 60_000) => {
     const rootDir = place.place;
     const [cell, telemetry] = [createKeyedCell<PodUid, PodVolumes>(), recordingTelemetry()];
     const node = createCell<Node | undefined>({ metadata: { name: "n1" } });
@@ -87,7 +87,7 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
         ...{ telemetry, clock: realClock, mounts: place.mounts, files: realFiles() },
         ...{ volumeFiles: realVolumeFiles(), quotas: undefined },
       },
-      config: { directories, syncPeriodMs: 60_000 },
+      config: { directories, syncPeriodMs },
       node: volumeNode,
       sources: {
         ...{ objects: createPodObjects(createCell(configObjectsOf([])), undefined), tokens: undefined },
@@ -207,6 +207,26 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
     expect(second.inUse.value).toEqual([IN_USE]);
     await lastValueFrom(second.volumes.unpublish(podUid("a")), { defaultValue: undefined });
     expect([await left(), second.inUse.value]).toEqual([0, []]);
+  });
+
+  it("are published again and again for a driver that wants it, and stay mounted when that fails", async () => {
+    driver.stop();
+    let publications = 0;
+    driver = await startCsiDriver(join(place.place, "csi.sock"), {
+      fault: ({ rpc }) => {
+        if (rpc === "nodePublishVolume") publications += 1;
+        return publications === 2 ? { code: 13, details: "not now" } : undefined;
+      },
+    });
+    const { start, events } = await live({ attachRequired: false, requiresRepublish: true }, 100);
+    const pod = start("a");
+    await waitFor("the third publication", () => rpcs().filter((rpc) => rpc === "nodePublishVolume").length >= 3);
+    expect(rpcs().filter((rpc) => rpc !== "nodePublishVolume")).toEqual(["nodeStageVolume"]);
+    expect(events).toEqual([expect.stringContaining('MountVolume.SetUp failed for volume "pv1" : ')]);
+    await pod.until("mounted");
+    pod.end();
+    await pod.until("unmounted");
+    expect(await left()).toBe(0);
   });
 
   it("of the pod itself are published alone, where their driver has them", async () => {

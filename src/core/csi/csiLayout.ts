@@ -85,6 +85,7 @@ export function csiLayout(pod: Pod, origin: Origin, node: Node): Result<VolumeLa
       wantsPodInfo: spec?.podInfoOnMount === true,
       tokens: spec?.tokenRequests ?? [],
       hasSecretTokens: spec?.serviceAccountTokenInSecrets === true,
+      isRepublished: spec?.requiresRepublish === true,
     },
   };
   if (isBlock !== true) return ok(layout);
@@ -109,12 +110,9 @@ function faultOf({ name, driver, handle, mode, spec }: Checked): string | undefi
       : `volume mode ${goQuote(mode)} not supported by driver ${driver} (no CSIDriver object)`;
   }
   const modes = spec.volumeLifecycleModes ?? ["Persistent"];
-  if (!modes.includes(mode)) {
-    return `volume mode ${goQuote(mode)} not supported by driver ${driver} (only supports [${modes.map(goQuote).join(" ")}])`;
-  }
-  return spec.requiresRepublish === true
-    ? `CSI driver ${driver} is not served; its CSIDriver requires requiresRepublish, which does not exist here yet`
-    : undefined;
+  return modes.includes(mode)
+    ? undefined
+    : `volume mode ${goQuote(mode)} not supported by driver ${driver} (only supports [${modes.map(goQuote).join(" ")}])`;
 }
 
 const attachFault = (attachment: CsiAttachment | undefined, { csi }: Node): string | undefined =>

@@ -35,6 +35,8 @@ export interface CsiLayout {
   readonly tokens: readonly CsiTokenWish[];
   /** Tokens are given as secrets, not as attributes. */
   readonly hasSecretTokens: boolean;
+  /** The driver wants the volume to be published again from time to time. */
+  readonly isRepublished: boolean;
   /** Group of the pod, for drivers that set it themselves. */
   readonly fsGroup: number | undefined;
 }

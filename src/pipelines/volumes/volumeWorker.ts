@@ -24,6 +24,7 @@ import {
 } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { toKubeletError } from "../../core/errors.ts";
+import { republishInputs, untilRepublish } from "../../core/csi/republish.ts";
 import type { PodUid } from "../../core/ids.ts";
 import { podVolumeSubpathsDir } from "../../core/paths.ts";
 import { podEventObject } from "../../core/pod/podEvents.ts";
@@ -131,20 +132,31 @@ export function volumeWorker(wishes$: Observable<Wanted | undefined>, deps: Volu
   });
 }
 
-/** A failed operation on a volume of a driver is repeated at once when its driver registers. */
-function noContent(wanted: Wanted | undefined, { kinds, record }: VolumeWorkerDeps): VolumeContent {
+/**
+ * A failed operation on a volume of a driver is repeated at once when its driver registers; a volume that is published again
+ * has different inputs once that is due.
+ */
+function noContent(wanted: Wanted | undefined, deps: VolumeWorkerDeps): VolumeContent {
+  const { kinds, record, ports, syncPeriodMs } = deps;
   const { csi, flex } = wanted?.layout ?? {};
   const driver =
     csi === undefined ? flex && kinds.flex?.drivers.value.get(flex.driver) : kinds.csi?.drivers.value.get(csi.driver);
   const actual = record.get();
   if (csi === undefined && flex === undefined) return NO_CONTENT;
+  if (csi?.isRepublished === true) {
+    return { ...NO_CONTENT, inputs: republishInputs(driver, actual, ports.clock.monotonicMs(), syncPeriodMs) };
+  }
   return { ...NO_CONTENT, inputs: actual?.condition === "mounted" ? actual.inputs : [driver] };
 }
 
 function wakeAfterMs(wanted: Wanted | undefined, { dueAt }: VolumeContent, deps: VolumeWorkerDeps): number | undefined {
   const { clock } = deps.ports;
-  const againAt = deps.record.get()?.failure?.againAt;
+  const actual = deps.record.get();
+  const againAt = actual?.failure?.againAt;
+  const isRepublished = wanted?.layout.csi?.isRepublished === true && againAt === undefined;
+  const dueMs = isRepublished ? untilRepublish(actual, clock.monotonicMs(), deps.syncPeriodMs) : undefined;
   const waits = [
+    ...(dueMs === undefined ? [] : [dueMs]),
     ...(againAt === undefined ? [] : [Math.max(0, againAt - clock.monotonicMs())]),
     ...(wanted?.layout.hasContent === true ? [deps.syncPeriodMs] : []),
     ...(wanted === undefined || dueAt === undefined ? [] : [Math.max(SOONEST_RENEWAL_MS, dueAt - clock.wallTime())]),

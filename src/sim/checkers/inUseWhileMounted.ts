@@ -24,6 +24,7 @@ export function inUseWhileMounted(): SimChecker {
       if (observation.kind !== "csi" || !isAttachedFirst(observation.driver)) return undefined;
       const { driver, rpc, what, volume, path } = observation;
       const name = nodeVolumeName(csiVolumeName(driver, volume));
+      if (rpc === "provision") return undefined;
       if (rpc === "detach") return isMounted(name) ? `${name} is detached while it is mounted` : undefined;
       const isUnmount = rpc === "NodeUnpublishVolume" || rpc === "NodeUnstageVolume";
       if (what === "done" && isUnmount) mounted.delete(path);

@@ -6,9 +6,13 @@ import type { SimChecker } from "../simChecker.ts";
 
 const podOf = (path: string): string => /\/pods\/([^/]+)\//.exec(path)?.[1] ?? "";
 
+const INLINE = "";
+
 export function volumesOutliveContainers(): SimChecker {
-  /** Number of CSI volumes that the containers of a pod use. */
-  const wanted = new Map<string, number>();
+  /** Claims of a pod, and its volumes without one. */
+  const wanted = new Map<string, readonly string[]>();
+  /** Claims with a CSI volume. */
+  const provisioned = new Set([INLINE]);
   const published = new Set<string>();
   const running = new Map<string, { readonly name: string; readonly podUid: string }>();
   return {
@@ -21,14 +25,15 @@ export function volumesOutliveContainers(): SimChecker {
           return undefined;
         case "wanted":
           for (const { metadata, spec } of observation.news) {
-            const volumes = (spec.volumes ?? []).filter(
-              ({ csi, persistentVolumeClaim }) => csi ?? persistentVolumeClaim,
+            const names = (spec.volumes ?? []).flatMap(({ csi, persistentVolumeClaim: claim }) =>
+              csi === undefined ? (claim?.claimName ?? []) : INLINE,
             );
-            wanted.set(metadata.uid, volumes.length);
+            wanted.set(metadata.uid, names);
           }
           return undefined;
         case "csi": {
           const { rpc, what, path } = observation;
+          if (rpc === "provision") provisioned.add(path);
           if (what === "done" && rpc === "NodePublishVolume") published.add(path);
           if (what === "done" && rpc === "NodeUnpublishVolume") published.delete(path);
           if (what !== "asked" || rpc !== "NodeUnpublishVolume") return undefined;
@@ -40,10 +45,8 @@ export function volumesOutliveContainers(): SimChecker {
           if (kind === "container exited") running.delete(id);
           if (kind !== "container started") return undefined;
           running.set(id, { name, podUid });
-          const [has, needs] = [
-            [...published].filter((path) => podOf(path) === podUid).length,
-            wanted.get(podUid) ?? 0,
-          ];
+          const has = [...published].filter((path) => podOf(path) === podUid).length;
+          const needs = (wanted.get(podUid) ?? []).filter((claim) => provisioned.has(claim)).length;
           return has < needs ? `${name} starts with ${has} of ${needs} CSI volumes` : undefined;
         }
         default:

@@ -24,11 +24,12 @@ export type SimAttachFaults = (volume: string) => { readonly afterMs: number; re
 
 /** Starts the controllers; they see all pods from now on. */
 export function startStorageControllers(node: SimNode, server: SimApiServer, faults: SimAttachFaults): void {
-  for (const { name, isAttached } of SIM_CSI_DRIVERS) {
+  for (const { name, isAttached, isStaged } of SIM_CSI_DRIVERS) {
     const volumeLifecycleModes = ["Persistent", "Ephemeral"];
+    const wishes = { podInfoOnMount: !isAttached, requiresRepublish: !isStaged };
     server.put("csidrivers", {
       metadata: { name },
-      spec: { attachRequired: isAttached, podInfoOnMount: !isAttached, volumeLifecycleModes },
+      spec: { attachRequired: isAttached, volumeLifecycleModes, ...wishes },
     });
   }
   const attachments = createAttachments(node, server, faults);
@@ -39,7 +40,7 @@ export function startStorageControllers(node: SimNode, server: SimApiServer, fau
       if (resource === "pods" && type === "ADDED" && metadata?.namespace === SIM_NAMESPACE) {
         for (const claim of claimsOf(spec)) {
           const prng = createPrng(`claim ${claim} of ${metadata.uid}`);
-          later(prng.chance(0.5) ? 0 : prng.int(1, LATEST_MS), () => provision(server, claim));
+          later(prng.chance(0.5) ? 0 : prng.int(1, LATEST_MS), () => provision(node, server, claim));
         }
       }
       if (["pods", "nodes", "persistentvolumeclaims"].includes(resource)) later(0, attachments.look);
@@ -51,7 +52,7 @@ const claimsOf = (spec: ApiPod["spec"]): readonly string[] =>
   (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) => (claim === undefined ? [] : [claim.claimName]));
 
 /** Binds a claim to a volume, both new. */
-function provision(server: SimApiServer, claim: string): void {
+function provision(node: Pick<SimNode, "see">, server: SimApiServer, claim: string): void {
   if (server.object("persistentvolumeclaims", refOf(claim)) !== undefined) return;
   const name = `pv-${claim}`;
   const { driver, accessModes } = claimDriver(claim);
@@ -66,6 +67,7 @@ function provision(server: SimApiServer, claim: string): void {
     metadata: { name },
     spec: { accessModes: [...accessModes], capacity, claimRef, csi, persistentVolumeReclaimPolicy: "Delete" },
   });
+  node.see({ kind: "csi", driver, rpc: "provision", volume: csi.volumeHandle, path: claim, call: 0, what: "done" });
   server.setStatusOf("persistentvolumeclaims", refOf(claim), { phase: "Bound" });
 }
 

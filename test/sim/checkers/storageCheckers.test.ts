@@ -96,22 +96,24 @@ describe("volumesOutliveContainers", () => {
     uid: "uid-1",
     spec: { containers: [], volumes: [{ name: "a", persistentVolumeClaim: { claimName: "a" } }] },
   });
+  const bound = csi("Stage", "done", { rpc: "provision", path: "a" });
   const [starts, exits] = [change("container started"), change("container exited")];
   it.each<Case>([
-    ["accepts a published volume", [pod, csi("Publish", "done"), starts, exits, csi("Unpublish", "asked")], []],
+    ["accepts a claim of another kind", [pod, starts], []],
+    ["accepts a published volume", [pod, bound, csi("Publish", "done"), starts, exits, csi("Unpublish", "asked")], []],
     [
       "reports a start without it",
-      [pod, csi("Publish", "asked"), starts],
+      [pod, bound, csi("Publish", "asked"), starts],
       ["demo/plain/main#0 starts with 0 of 1 CSI volumes"],
     ],
     [
       "reports one that is unpublished meanwhile",
-      [pod, csi("Publish", "done"), starts, csi("Unpublish", "asked")],
+      [pod, bound, csi("Publish", "done"), starts, csi("Unpublish", "asked")],
       [`${POD} is unpublished while demo/plain/main#0 runs`],
     ],
     [
       "reports a start after a boot",
-      [pod, csi("Publish", "done"), boot, starts],
+      [pod, bound, csi("Publish", "done"), boot, starts],
       ["demo/plain/main#0 starts with 0 of 1 CSI volumes"],
     ],
   ])("%s", (_, steps, found) => expect(verdicts(volumesOutliveContainers(), steps)).toEqual(found));

@@ -132,7 +132,6 @@ describe("a CSI volume is refused", () => {
       [{ mode: "Ephemeral" }, {}],
       'volume mode "Ephemeral" not supported by driver d (only supports ["Persistent"])',
     ],
-    ["with a driver that needs republishing", [{}, { requiresRepublish: true }], "requiresRepublish"],
   ])("%s", (_title, args, expected) => {
     expect(faultOf(...args)).toContain(expected);
   });

@@ -22,7 +22,7 @@ const layoutOf = (more: Partial<CsiLayout> = {}): CsiLayout & { readonly stageDi
   ...{ driver: "d", handle: "h", mode: "Persistent", directory: "/p", target: "/p/mount", stageDir: "/g" },
   ...{ attachment: undefined, fsType: "ext4", accessMode: "ReadWriteOnce", mountOptions: ["noatime"] },
   ...{ attributes: { tier: "1" }, stageSecret: undefined, publishSecret: undefined, wantsPodInfo: false },
-  ...{ tokens: [], hasSecretTokens: false, fsGroup: undefined },
+  ...{ tokens: [], hasSecretTokens: false, isRepublished: false, fsGroup: undefined },
   ...(more as object),
 });
 const INPUTS = { publishContext: { path: "/dev/x" }, secrets: { key: "s" } };

@@ -10,7 +10,7 @@ import {
   type LoopDevice,
   loopDevice,
   loopedPaths,
-  missingForGrowth,
+  mayGrowMounted,
   missingForLoopDevices,
 } from "../support/loopDevice.ts";
 import { mustSkip } from "../support/mustSkip.ts";
@@ -29,6 +29,7 @@ interface Claimed {
 }
 
 const missing = [...missingForMounts(), ...missingForLoopDevices()];
+const mayGrow = mayGrowMounted();
 
 /** A master boot record with one Linux partition. */
 function partitionTable(): Buffer {
@@ -89,15 +90,29 @@ describe.skipIf(mustSkip("disks of local volumes", missing))("a local volume tha
     expect(await fs.readdir(at(DEVICE, ".."))).toEqual([]);
   });
 
-  describe.skipIf(mustSkip("growth of ext4", missingForGrowth()))("with a file system", () => {
-    it("is as large as its device after both have grown", async () => {
-      const mountPoint = at("kubelet");
-      const request = { source: disk.device, target: mountPoint, fsType: "ext4", options: [] };
+  describe("with an ext4 file system", () => {
+    /** Makes the device larger than its file system, and returns the size before. */
+    const outgrown = async (): Promise<number> => {
+      const request = { source: disk.device, target: at("kubelet"), fsType: "ext4", options: [] };
       await lastValueFrom(on.mounts.formatAndMount(request), { defaultValue: undefined });
-      const { blocks: before } = await fs.statfs(mountPoint);
+      const { blocks } = await fs.statfs(at("kubelet"));
       disk.grow(32);
-      await lastValueFrom(on.mounts.growFileSystem({ device: disk.device, mountPoint }), { defaultValue: undefined });
-      expect((await fs.statfs(mountPoint)).blocks).toBeGreaterThan(before * 1.5);
+      return blocks;
+    };
+    const grow = () =>
+      lastValueFrom(on.mounts.growFileSystem({ device: disk.device, mountPoint: at("kubelet") }), {
+        defaultValue: undefined,
+      });
+
+    it.runIf(mayGrow)("is as large as its device after both have grown", async () => {
+      const before = await outgrown();
+      await grow();
+      expect((await fs.statfs(at("kubelet"))).blocks).toBeGreaterThan(before * 1.5);
+    });
+
+    it.skipIf(mayGrow)("without CAP_SYS_RESOURCE reports that the kernel refuses to grow it", async () => {
+      await outgrown();
+      await expect(grow()).rejects.toMatchObject({ message: expect.stringContaining("Permission denied") as unknown });
     });
   });
 

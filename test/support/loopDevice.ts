@@ -8,16 +8,15 @@ import { findProgram } from "./findProgram.ts";
 /** Lists the requirements of ext4 loop devices that this machine lacks. */
 export const missingForLoopDevices = (): readonly string[] => [
   ...(existsSync("/dev/loop-control") ? [] : ["loop devices"]),
-  ...["losetup", "blkid", "mkfs.ext4"].filter((name) => findProgram(name) === undefined),
+  ...["losetup", "blkid", "mkfs.ext4", "resize2fs"].filter((name) => findProgram(name) === undefined),
 ];
 
 const CAP_SYS_RESOURCE = 1n << 24n;
 
-/** Lists the requirements of a growing ext4 that this machine lacks. */
-export function missingForGrowth(): readonly string[] {
+/** Returns whether the kernel lets this process grow a mounted ext4. */
+export function mayGrowMounted(): boolean {
   const [, effective = "0"] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
-  const may = (BigInt(`0x${effective}`) & CAP_SYS_RESOURCE) !== 0n;
-  return [...(may ? [] : ["CAP_SYS_RESOURCE"]), ...(findProgram("resize2fs") === undefined ? ["resize2fs"] : [])];
+  return (BigInt(`0x${effective}`) & CAP_SYS_RESOURCE) !== 0n;
 }
 
 export interface LoopDevice {

@@ -30,6 +30,8 @@ export async function devKubeletOptions(
     `--container-runtime-endpoint=unix://${socket}`,
     `--root-dir=${path.join(root, "kubelet")}`,
     `--pod-manifest-path=${manifests}`,
+    // The daemon makes this directory: a trial makes nothing outside of its own.
+    `--volume-plugin-dir=${path.join(root, "volume-plugins")}`,
     `--read-only-port=${dev.readOnlyPort}`,
     `--read-only-bind-address=${LOOPBACK}`,
     "--healthz-port=0",

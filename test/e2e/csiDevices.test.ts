@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { podUid } from "../../src/core/ids.ts";
 import { sha256 } from "../../src/core/sha256.ts";
 import { type CsiDriverOptions, startCsiDriver, type TestCsiDriver } from "../support/csiDriver.ts";
-import { CSI_NAME, type CsiNode, startCsiNode } from "../support/csiNode.ts";
+import { CSI_NAME, type CsiNode, type CsiNodeOptions, startCsiNode } from "../support/csiNode.ts";
 import { type LoopDevice, loopDevice, loopedPaths, missingForLoopDevices } from "../support/loopDevice.ts";
 import { mustSkip } from "../support/mustSkip.ts";
 import { missingForMounts, type PrivateMounts, privateMounts } from "../support/privateMounts.ts";
@@ -47,8 +47,8 @@ describe.skipIf(mustSkip("CSI block volumes", [...missingForMounts(), ...missing
       disk.detach();
     });
 
-    const live = async (): Promise<CsiNode> => {
-      const life = await startCsiNode({ place, objects: OBJECTS });
+    const live = async (options: Partial<CsiNodeOptions> = {}): Promise<CsiNode> => {
+      const life = await startCsiNode({ place, objects: OBJECTS, ...options });
       lives.push(life);
       return life;
     };
@@ -68,6 +68,19 @@ describe.skipIf(mustSkip("CSI block volumes", [...missingForMounts(), ...missing
       );
       return [...below, ...dirs.flat().filter((name) => name !== "staging" && name !== "publish")];
     };
+
+    it("of a driver that never registers leave nothing to give back to it", async () => {
+      const { start, events } = await live({ capabilities: undefined });
+      const pod = start("a", AS_DEVICE);
+      await waitFor("the event", () => events.length > 0);
+      expect(events[0]).toMatchObject({
+        reason: "FailedMapVolume",
+        message: expect.stringContaining(`MapVolume.SetUpDevice failed for volume "pv1"`) as unknown,
+      });
+      pod.end();
+      await pod.until("unmounted");
+      expect(await left()).toEqual([]);
+    });
 
     it("are staged once, published for each pod, kept in use, and unstaged after the last", async () => {
       const { start, events } = await live();

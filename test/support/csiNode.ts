@@ -31,7 +31,8 @@ export interface CsiNodeOptions {
   readonly place: PrivateMounts;
   /** The objects of the API server, as they are at each request. */
   readonly objects: Readonly<Record<Resource, object>>;
-  readonly capabilities?: readonly CsiCapability[];
+  /** undefined: the driver never registers; default: it can stage. */
+  readonly capabilities?: readonly CsiCapability[] | undefined;
   /** Patches of the claim's status. */
   readonly patches?: unknown[];
   /** Default: 60 s. */
@@ -57,12 +58,13 @@ export interface CsiNodePod {
 
 /** Starts a life on what the earlier one left. */
 export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
-  const { place, objects, capabilities, patches = [], syncPeriodMs = 60_000 } = options;
+  const { place, objects, patches = [], syncPeriodMs = 60_000 } = options;
+  const capabilities = "capabilities" in options ? options.capabilities : (["STAGE_UNSTAGE_VOLUME"] as const);
   const rootDir = place.place;
   const [cell, telemetry] = [createKeyedCell<PodUid, PodVolumes>(), recordingTelemetry()];
   const facts: CsiDriverFacts = {
     ...{ name: CSI_NAME, endpoint: join(rootDir, "csi.sock"), version: [1, 0], vendorVersion: "", nodeId: "n" },
-    ...{ maxVolumes: undefined, topology: {}, capabilities: new Set(capabilities ?? ["STAGE_UNSTAGE_VOLUME"]) },
+    ...{ maxVolumes: undefined, topology: {}, capabilities: new Set(capabilities) },
   };
   const api = {
     get: (resource: Resource) => defer(() => of(objects[resource])),
@@ -92,7 +94,7 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
       flex: undefined,
       csi: {
         ...{ port: createCsiDrivers({ clock: realClock, telemetry }), api, tokens: undefined, nodeName: "n1" },
-        drivers: createCell<CsiDrivers>(new Map([[CSI_NAME, facts]])),
+        drivers: createCell<CsiDrivers>(new Map(capabilities === undefined ? [] : [[CSI_NAME, facts]])),
         node: createCell<Node | undefined>({ metadata: { name: "n1" } }),
         stages: createCsiStages(createCell<readonly string[] | undefined>(undefined)),
       },

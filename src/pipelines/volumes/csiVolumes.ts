@@ -76,7 +76,7 @@ export function setUpCsi(ports: VolumePorts, context: CsiContext, volume: CsiVol
   const held = context.stages.of(holderOf(volume.pod.metadata.uid, volume.layout.name));
   const { block, name } = volume.layout;
   const setUp$ = concat(
-    defer(() => recordBlock(ports, csi, name, context.nodeName)),
+    block === undefined ? EMPTY : recordDevice(ports, context, volume),
     // Another pod may stage it while this one waits for its turn.
     defer(() => stage(ports, context, volume, held?.stage)),
     publish(ports, context, volume),
@@ -84,6 +84,23 @@ export function setUpCsi(ports: VolumePorts, context: CsiContext, volume: CsiVol
   );
   return csi.stageDir === undefined || held === undefined ? setUp$ : held.stage.turns.run(setUp$);
 }
+
+const DEVICE_CLIENT = "blockMapper.SetUpDevice failed to get CSI client";
+
+/** Records a device once its driver is known: a record has the driver called in the tear down. Errors: SetUpError. */
+const recordDevice = (
+  ports: VolumePorts,
+  context: CsiContext,
+  { layout: { csi, name } }: CsiVolume,
+): Observable<never> =>
+  defer(() => {
+    registeredDriver(context, csi.driver, DEVICE_CLIENT);
+    return recordBlock(ports, csi, name, context.nodeName);
+  }).pipe(
+    catchError((thrown: unknown) => {
+      throw failedAt("SetUpDevice", toKubeletError(thrown));
+    }),
+  );
 
 type Stage = NonNullable<ReturnType<CsiStages["of"]>>["stage"];
 
@@ -97,7 +114,7 @@ function stage(
   const { stageDir } = csi;
   if (stageDir === undefined || shared === undefined || shared.isStaged) return EMPTY;
   const isBlock = csi.block !== undefined;
-  const doing = isBlock ? "blockMapper.SetUpDevice failed to get CSI client" : MOUNT_CLIENT;
+  const doing = isBlock ? DEVICE_CLIENT : MOUNT_CLIENT;
   return defer(() => {
     const facts = registeredDriver(context, csi.driver, doing);
     if (!facts.capabilities.has("STAGE_UNSTAGE_VOLUME")) return EMPTY;

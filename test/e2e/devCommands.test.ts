@@ -24,13 +24,16 @@ describe("commands beside rxlet dev", () => {
     dev = await user.start("pods", {
       "web.json": manifest("web", {
         containers: [
-          script("main", `echo first; echo second >&2; ${UNTIL_TERM}`, { ...HOST, env }),
+          // The two pipes have no order but that of their readers: the second line comes when the first one is surely read.
+          script("main", `echo first; sleep 1; echo second >&2; ${UNTIL_TERM}`, { ...HOST, env }),
           script("side", UNTIL_TERM, HOST),
         ],
       }),
       "ticker.json": manifest("ticker", { containers: [script("main", TICKS, HOST)] }),
     });
     for (const name of ["web", "ticker"]) await dev.until(name, "Running", ({ status }) => status?.phase === "Running");
+    const isWritten = async () => (await user.run(["logs", "web-laptop"])).out.includes("second");
+    await waitFor("both lines of the log", isWritten, 30_000);
   });
   afterAll(() => user.close());
 

@@ -1,4 +1,4 @@
-/** CSI volumes of pods across lives of the kubelet: those on disk at start, those of pods that went meanwhile. Stateless. */
+/** Restores the CSI volumes on disk into csiStages.ts at start, and tears down those of pods that went meanwhile. */
 import {
   catchError,
   concat,

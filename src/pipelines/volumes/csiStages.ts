@@ -8,7 +8,7 @@ import { sameItems } from "../../core/sameValue.ts";
 import { createSemaphore, type Semaphore } from "../../operators/semaphore.ts";
 import type { Cell } from "../../state/cell.ts";
 
-/** A volume that its driver has staged, or may have. */
+/** A volume that pods use, from their first wait to the end of their tear down. */
 export interface CsiStage {
   /** Serializes its operations: stage and publish, unpublish and unstage. */
   readonly turns: Pick<Semaphore, "run">;

@@ -1,6 +1,6 @@
 /**
- * Sets up a CSI volume: stages it once for the node, publishes it for the pod, gives it to the pod's group. Stateless; what
- * pods share is in csiStages.ts. Every step can be repeated. Bounds: the deadlines of the driver's calls. Upstream:
+ * Sets up a CSI volume: stages it once for the node, publishes it for the pod, gives it to the pod's group. Keeps no
+ * state of its own: csiStages.ts has what pods share, and `csiWait` adds the volume there. Every step can be repeated. Bounds: the deadlines of the driver's calls. Upstream:
  * MountDevice of csi_attacher.go and SetUpAt of csi_mounter.go.
  */
 import { catchError, concat, defer, EMPTY, forkJoin, ignoreElements, map, type Observable, of, switchMap } from "rxjs";

@@ -1,5 +1,9 @@
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+
+/** Workers, and the programs that tests start, load the compiled sources from here: that halves the CPU of a start. */
+process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/node", import.meta.url));
 
 /** Whole nodes from seeds, in virtual time: by themselves, so that it shows how long they take. */
 const SEEDS = ["test/sim/seeds/**/*.test.ts"];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { failureOf, furtherSeeds, SEED_PATIENCE_MS, SMALL } from "../../support/seedRun.ts";
 
-const SEEDS = 50;
+const SEEDS = 25;
 
 describe("a node under all faults, with further seeds", () => {
   const seeds = furtherSeeds("small", SEEDS);

@@ -19,7 +19,7 @@ import { createPodStarts, type PodStarts } from "./podStarts.ts";
 import { createPodCertificates } from "./projections/podCertificates.ts";
 import { createTokens, type Tokens } from "./projections/tokens.ts";
 import { createTrustBundles } from "./projections/trustBundles.ts";
-import { createCsiStages } from "./volumes/csiStages.ts";
+import { createHeldVolumes } from "./volumes/heldVolumes.ts";
 import type { CsiContext } from "./volumes/csiVolumes.ts";
 import type { VolumeKinds } from "./volumes/volumeKinds.ts";
 import { createVolumes, type Volumes } from "./volumes/volumes.ts";
@@ -85,7 +85,7 @@ export function createPodServices(
     api: api?.objects,
     claims: api?.objects,
     csiDrivers$: ports.cluster?.csiDrivers$,
-    kinds: volumeKinds(ports, config, state, { tokens, stages: createCsiStages(cells.volumesInUse) }),
+    kinds: volumeKinds(ports, config, state, { tokens, heldVolumes: createHeldVolumes(cells.volumesInUse) }),
   });
   const dynamicResources = createDynamicResources(ports, config, state.draDrivers, cells.claims);
   const devices = createPodDevices(ports, config, state.devices, cells.deviceAllocations, state.registry);
@@ -116,10 +116,10 @@ function volumeKinds(
   { csiDrivers, flexDrivers, hostDisks, api }: KubeletPorts,
   { nodeName, node: { attachDetachByController } }: KubeletConfig,
   state: Pick<NodeView, "csiDrivers" | "flexDrivers" | "node">,
-  { tokens, stages }: Pick<CsiContext, "tokens" | "stages">,
+  { tokens, heldVolumes }: Pick<CsiContext, "tokens" | "heldVolumes">,
 ): VolumeKinds {
   const objects = api?.objects;
-  const shared = { node: state.node, nodeName, stages };
+  const shared = { node: state.node, nodeName, heldVolumes };
   const isAttachedByController = objects !== undefined && attachDetachByController;
   return {
     csi:
@@ -130,7 +130,7 @@ function volumeKinds(
       ...{ ...shared, port: flexDrivers, drivers: state.flexDrivers, api: objects },
       isAttachedByController,
     },
-    disks: hostDisks && { port: hostDisks, node: state.node, stages, isAttachedByController },
+    disks: hostDisks && { port: hostDisks, node: state.node, heldVolumes, isAttachedByController },
   };
 }
 

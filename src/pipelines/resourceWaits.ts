@@ -4,7 +4,7 @@
  * none.
  */
 import { distinctUntilChanged, EMPTY, from, map, merge, type Observable, switchMap } from "rxjs";
-import type { AwaitedPod } from "../core/admission/leavingPods.ts";
+import type { Blocker } from "../core/admission/leavingPods.ts";
 import { overdueEvent } from "../core/admission/preempted.ts";
 import { resourceWaitEvent, resourceWaitMessage, resourceWaitStatus } from "../core/admission/resourceWait.ts";
 import type { Pod } from "../core/api.ts";
@@ -65,7 +65,7 @@ function reported(
 /** Logs that a pod waits to start, and returns the event and the status. */
 export function resourceWaitReport(
   pod: Pod,
-  behind: readonly AwaitedPod[],
+  behind: readonly Blocker[],
   { clock, telemetry }: Ports,
   node: () => PodStatusInput["node"],
 ): PodOutput[] {

@@ -13,7 +13,7 @@ import type { CsiDriver } from "../../src/core/volume/csiVolume.ts";
 import { NO_VOLUMES, type PodVolumes, volumeStage } from "../../src/core/volume/podVolumes.ts";
 import { createPodMemories } from "../../src/pipelines/podMemories.ts";
 import { createPodObjects } from "../../src/pipelines/podObjects.ts";
-import { createCsiStages } from "../../src/pipelines/volumes/csiStages.ts";
+import { createHeldVolumes } from "../../src/pipelines/volumes/heldVolumes.ts";
 import { createVolumes, type VolumesDeps } from "../../src/pipelines/volumes/volumes.ts";
 import { createCsiDrivers } from "../../src/sinks/csiDrivers.ts";
 import { createCell } from "../../src/state/cell.ts";
@@ -100,7 +100,7 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
         flex: undefined,
         csi: {
           ...{ port: createCsiDrivers({ clock: realClock, telemetry }), drivers, node, api, tokens: undefined },
-          ...{ nodeName: "n1", stages: createCsiStages(inUse) },
+          ...{ nodeName: "n1", heldVolumes: createHeldVolumes(inUse) },
         },
       },
     });

@@ -9,7 +9,7 @@ import type { PodCommand } from "../../src/core/pod/podRegistry.ts";
 import { NO_VOLUMES, type PodVolumes, volumeStage } from "../../src/core/volume/podVolumes.ts";
 import { createPodMemories } from "../../src/pipelines/podMemories.ts";
 import { createPodObjects } from "../../src/pipelines/podObjects.ts";
-import { createCsiStages } from "../../src/pipelines/volumes/csiStages.ts";
+import { createHeldVolumes } from "../../src/pipelines/volumes/heldVolumes.ts";
 import { createVolumes } from "../../src/pipelines/volumes/volumes.ts";
 import type { HostDisks } from "../../src/ports/hostDisks.ts";
 import { createCell } from "../../src/state/cell.ts";
@@ -49,7 +49,7 @@ describe.skipIf(mustSkip("volumes on disks", missingForMounts()))("volumes on di
     const [cell, telemetry] = [createKeyedCell<PodUid, PodVolumes>(), recordingTelemetry()];
     const node = createCell<Node | undefined>({ metadata: { name: "n1" } });
     const inUse = createCell<readonly string[] | undefined>(undefined);
-    const stages = createCsiStages(inUse);
+    const heldVolumes = createHeldVolumes(inUse);
     const port: HostDisks = {
       links: () => of(links),
       deviceOf: (path) => of(path.startsWith("/dev/disk") ? "/dev/sdz" : path),
@@ -83,10 +83,10 @@ describe.skipIf(mustSkip("volumes on disks", missingForMounts()))("volumes on di
       volumes: cell,
       api: undefined,
       csiDrivers$: undefined,
-      kinds: { csi: undefined, flex: undefined, disks: { port, node, stages, isAttachedByController } },
+      kinds: { csi: undefined, flex: undefined, disks: { port, node, heldVolumes, isAttachedByController } },
     });
     await lastValueFrom(volumes.load(), { defaultValue: undefined });
-    stages.loaded();
+    heldVolumes.loaded();
     const events: string[] = [];
     const start = (uid: string) => {
       const pod = podOf({

@@ -12,7 +12,7 @@ import { NO_VOLUMES, type PodVolumes, volumeStage } from "../../src/core/volume/
 import { createPodMemories } from "../../src/pipelines/podMemories.ts";
 import { createPodObjects } from "../../src/pipelines/podObjects.ts";
 import { probeFlexDrivers } from "../../src/pipelines/plugins/probeFlexDrivers.ts";
-import { createCsiStages } from "../../src/pipelines/volumes/csiStages.ts";
+import { createHeldVolumes } from "../../src/pipelines/volumes/heldVolumes.ts";
 import { createVolumes } from "../../src/pipelines/volumes/volumes.ts";
 import { createFlexCalls } from "../../src/sinks/flexDrivers.ts";
 import { flexDriverFiles } from "../../src/sources/flexDriverFiles.ts";
@@ -80,7 +80,7 @@ describe.skipIf(mustSkip("flexVolumes", missingForMounts()))("flexVolumes", () =
     const ports = { clock: realClock, rng: fixedRng(), telemetry, flexDrivers: port };
     running.push(probeFlexDrivers(ports, drivers).subscribe());
     const volumeNode = volumeNodeOf({ directories: { rootDir } });
-    const stages = createCsiStages(inUse);
+    const heldVolumes = createHeldVolumes(inUse);
     const volumes = createVolumes({
       ports: {
         ...{ telemetry, clock: realClock, mounts: place.mounts, files: realFiles() },
@@ -97,11 +97,11 @@ describe.skipIf(mustSkip("flexVolumes", missingForMounts()))("flexVolumes", () =
       csiDrivers$: undefined,
       kinds: {
         csi: undefined,
-        flex: { port, drivers, node, api: undefined, nodeName: "n1", isAttachedByController, stages },
+        flex: { port, drivers, node, api: undefined, nodeName: "n1", isAttachedByController, heldVolumes },
       },
     });
     await lastValueFrom(volumes.load(), { defaultValue: undefined });
-    stages.loaded();
+    heldVolumes.loaded();
     const events: string[] = [];
     const start = (uid: string) => {
       const pod = podOf({

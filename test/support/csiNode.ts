@@ -10,7 +10,7 @@ import type { PodCommand } from "../../src/core/pod/podRegistry.ts";
 import { NO_VOLUMES, type PodVolumes, volumeStage } from "../../src/core/volume/podVolumes.ts";
 import { createPodMemories } from "../../src/pipelines/podMemories.ts";
 import { createPodObjects } from "../../src/pipelines/podObjects.ts";
-import { createCsiStages } from "../../src/pipelines/volumes/csiStages.ts";
+import { createHeldVolumes } from "../../src/pipelines/volumes/heldVolumes.ts";
 import { createVolumes, type VolumesDeps } from "../../src/pipelines/volumes/volumes.ts";
 import { createCsiDrivers } from "../../src/sinks/csiDrivers.ts";
 import { createCell } from "../../src/state/cell.ts";
@@ -96,7 +96,7 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
         ...{ port: createCsiDrivers({ clock: realClock, telemetry }), api, tokens: undefined, nodeName: "n1" },
         drivers: createCell<CsiDrivers>(new Map(capabilities === undefined ? [] : [[CSI_NAME, facts]])),
         node: createCell<Node | undefined>({ metadata: { name: "n1" } }),
-        stages: createCsiStages(createCell<readonly string[] | undefined>(undefined)),
+        heldVolumes: createHeldVolumes(createCell<readonly string[] | undefined>(undefined)),
       },
     },
   });

@@ -22,8 +22,8 @@ export interface Leaving {
   readonly overdueFor: OverdueFor | undefined;
 }
 
-/** A terminating pod, or a device plugin that is away, that another pod waits for. */
-export interface AwaitedPod {
+/** A terminating pod, or a device plugin that is away: another pod waits for it. */
+export interface Blocker {
   readonly uid: PodUid;
   /** `namespace/name`, or the resource of the plugin. */
   readonly name: string;

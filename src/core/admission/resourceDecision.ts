@@ -8,7 +8,7 @@ import type { Pod } from "../api.ts";
 import type { MonotonicMs, PodUid } from "../ids.ts";
 import { isCriticalPod } from "../pod/criticalPod.ts";
 import type { AdmissionResult } from "./admit.ts";
-import type { AwaitedPod, Leaving } from "./leavingPods.ts";
+import type { Blocker, Leaving } from "./leavingPods.ts";
 
 /** Resources that one pod uses, now and later. */
 export interface TakenResources {
@@ -35,7 +35,7 @@ export type ResourceDecision =
   /** Pods to preempt first; decide again when they are terminating. */
   | { readonly kind: "preempt"; readonly pods: readonly PodUid[]; readonly shortOf: string }
   /** Wait until these pods have terminated; with an empty list, until a smaller allocation is checkpointed. */
-  | { readonly kind: "wait"; readonly behind: readonly AwaitedPod[] };
+  | { readonly kind: "wait"; readonly behind: readonly Blocker[] };
 
 /** The resources of one pod, as another pod counts them. */
 interface SeenResources {
@@ -43,7 +43,7 @@ interface SeenResources {
   readonly lasting: Pod | undefined;
   readonly held: Pod | undefined;
   /** Present for a terminating pod that can be waited for. */
-  readonly awaited: AwaitedPod | undefined;
+  readonly awaited: Blocker | undefined;
 }
 
 /**
@@ -106,7 +106,7 @@ function seenBy(pod: Pod, uid: PodUid, { granted, held, promised, leaving }: Tak
   };
 }
 
-const awaitedPod = (uid: PodUid, { metadata }: Pod, until: MonotonicMs): AwaitedPod => ({
+const awaitedPod = (uid: PodUid, { metadata }: Pod, until: MonotonicMs): Blocker => ({
   uid,
   name: `${metadata.namespace}/${metadata.name}`,
   until,
@@ -116,7 +116,7 @@ const awaitedPod = (uid: PodUid, { metadata }: Pod, until: MonotonicMs): Awaited
 function fewestLeavers(
   leavers: readonly SeenResources[],
   beside: (left: readonly SeenResources[]) => boolean,
-): readonly AwaitedPod[] {
+): readonly Blocker[] {
   const byDue = leavers.toSorted((a, b) => (a.awaited?.until ?? 0) - (b.awaited?.until ?? 0));
   let [low, high] = [0, byDue.length];
   while (low < high) {

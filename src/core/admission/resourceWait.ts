@@ -8,10 +8,10 @@ import { podEventObject } from "../pod/podEvents.ts";
 import { generatePodStatus, type PodStatusInput } from "../pod/status.ts";
 import { emptyRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { formatInstant } from "../time/civilTime.ts";
-import { type AwaitedPod, namesText, WAITING_FOR_RESOURCES } from "./leavingPods.ts";
+import { type Blocker, namesText, WAITING_FOR_RESOURCES } from "./leavingPods.ts";
 
 /** Returns the message with the pods, or the plugin, waited for; `until` is the last of their deadlines in wall-clock time. */
-export function resourceWaitMessage(pod: Pod, behind: readonly AwaitedPod[], until: EpochMs): string {
+export function resourceWaitMessage(pod: Pod, behind: readonly Blocker[], until: EpochMs): string {
   const [first] = behind;
   if (first?.isPlugin === true) {
     return `Waiting for the device plugin of ${first.name}; rejected at ${formatInstant(until)} at the latest`;

@@ -3,7 +3,7 @@
  * waiting time. Resources that one pod releases are free for others once its smaller size is checkpointed. Upstream:
  * allocation_manager.go.
  */
-import type { AwaitedPod } from "../admission/leavingPods.ts";
+import type { Blocker } from "../admission/leavingPods.ts";
 import { type Admit, decideResources, type ResourcesByPod, shortageMessage } from "../admission/resourceDecision.ts";
 import type { Pod } from "../api.ts";
 import type { PodUid } from "../ids.ts";
@@ -58,7 +58,7 @@ export interface ResizeOutcome {
   /** Resource that is insufficient while they run. */
   readonly shortOf: string | undefined;
   /** Terminating pods that it waits for; their resources are promised to it. */
-  readonly behind: readonly AwaitedPod[];
+  readonly behind: readonly Blocker[];
 }
 
 /** The node's rules for resizes. */

@@ -1,5 +1,5 @@
 /** Inputs and outputs of the pod registry: records, inputs, commands to pod workers. */
-import type { AwaitedPod, Leaving, OverdueFor } from "../admission/leavingPods.ts";
+import type { Blocker, Leaving, OverdueFor } from "../admission/leavingPods.ts";
 import type { AllocationRecord } from "../allocation/allocationFile.ts";
 import type { RefusedResize, ResizeOutcome, ResizeRules, ResizeTrigger } from "../allocation/pendingResizes.ts";
 import type { PodAllocation } from "../allocation/podAllocation.ts";
@@ -54,7 +54,7 @@ export interface PodRecord {
   /** How long other pods wait for the resources of this terminating pod. */
   readonly leaving: Leaving | undefined;
   /** Terminating pods that this pod waits for, to start or to grow. It is promised the resources they free. */
-  readonly behind: readonly AwaitedPod[];
+  readonly behind: readonly Blocker[];
   /** When the pod began to wait for resources to start. */
   readonly waitsSince: MonotonicMs | undefined;
   /** Pods preempted for this pod. */
@@ -194,7 +194,7 @@ export type ResourceWait =
   | {
       readonly kind: "began";
       readonly pod: Pod;
-      readonly behind: readonly AwaitedPod[];
+      readonly behind: readonly Blocker[];
       /** The figures behind it, for the pod's timeline. */
       readonly remarks?: readonly Remark[] | undefined;
     }

@@ -3,7 +3,7 @@
  * first, then the others in order of arrival. Resources promised to a pod are not given to later ones. Upstream:
  * HandlePodAdditions, canAdmitPod, allowPodStart.
  */
-import { type AwaitedPod, namesText } from "../admission/leavingPods.ts";
+import { type Blocker, namesText } from "../admission/leavingPods.ts";
 import {
   decideResources,
   type ResourceDecision,
@@ -40,7 +40,7 @@ export interface AdmissionSteps {
   endUnstarted(uid: PodUid): void;
   /** `remarks`: the figures behind it, for the pod's timeline. */
   reject(uid: PodUid, reason: string, message: string, remarks?: readonly Remark[] | undefined): void;
-  wait(uid: PodUid, behind: readonly AwaitedPod[], remarks?: readonly Remark[] | undefined): void;
+  wait(uid: PodUid, behind: readonly Blocker[], remarks?: readonly Remark[] | undefined): void;
   preempt(uid: PodUid, victims: readonly PodUid[], shortOf: string): void;
 }
 
@@ -95,12 +95,12 @@ function admitInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], s
     const { uid } = record.identity;
     const name = fullNameOf(record.identity);
     const pod = steps.startSize(record, record.pod);
-    const promise = (behind: readonly AwaitedPod[]): void => {
+    const promise = (behind: readonly Blocker[]): void => {
       for (const awaited of behind) reserved.add(awaited.uid);
       resourcesByPod.set(uid, { promised: pod });
       promised.set(uid, { promised: pod });
     };
-    const waitBehind = (behind: readonly AwaitedPod[], remarks?: readonly Remark[] | undefined): void => {
+    const waitBehind = (behind: readonly Blocker[], remarks?: readonly Remark[] | undefined): void => {
       steps.wait(uid, behind, remarks);
       promise(behind);
       names.add(name);

@@ -2,7 +2,7 @@
  * A single step of the pod registry: the effect of each input on the records, and the resulting commands to pod
  * workers. podRegistry.ts creates and finishes the draft synchronously.
  */
-import type { AwaitedPod, OverdueFor } from "../admission/leavingPods.ts";
+import type { Blocker, OverdueFor } from "../admission/leavingPods.ts";
 import { PREEMPTED } from "../admission/preempted.ts";
 import type { TakenResources } from "../admission/resourceDecision.ts";
 import { type AllocationRecord, restoredSize } from "../allocation/allocationFile.ts";
@@ -310,7 +310,7 @@ export class RegistryDraft implements AdmissionSteps {
     this.#names.release(fullNameOf(record.identity), uid, this.records);
   }
 
-  wait(uid: PodUid, behind: readonly AwaitedPod[], remarks?: readonly Remark[] | undefined): void {
+  wait(uid: PodUid, behind: readonly Blocker[], remarks?: readonly Remark[] | undefined): void {
     this.hardware.release(uid);
     this.#setBehind(uid, behind);
     const record = this.records.get(uid);
@@ -319,7 +319,7 @@ export class RegistryDraft implements AdmissionSteps {
     this.#outputs.resourceWaits.push({ kind: "began", pod: record.pod, behind, ...(remarks && { remarks }) });
   }
 
-  #setBehind(uid: PodUid, behind: readonly AwaitedPod[]): void {
+  #setBehind(uid: PodUid, behind: readonly Blocker[]): void {
     if (!sameValue(this.records.get(uid)?.behind, behind)) this.#change(uid, { behind });
   }
 

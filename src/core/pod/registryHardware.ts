@@ -2,7 +2,7 @@
  * Hardware of pods in the registry: whether a pod gets it now, once a terminating pod has given it back, or once a device
  * plugin has come back.
  */
-import type { AwaitedPod } from "../admission/leavingPods.ts";
+import type { Blocker } from "../admission/leavingPods.ts";
 import type { Pod } from "../api.ts";
 import type { PodUid } from "../ids.ts";
 import type { DeviceAnswers } from "../topology/deviceQuestion.ts";
@@ -172,7 +172,7 @@ const movesMemory = (before: PodHardware, after: PodHardware): boolean =>
   [...before.keys()].some((name) => memoryNodesText(before, name) !== memoryNodesText(after, name));
 
 /** Returns a terminating pod that gives back hardware as another one waits for it; else nothing. */
-function awaitedFor({ identity, hardware, leaving }: PodRecord): readonly AwaitedPod[] {
+function awaitedFor({ identity, hardware, leaving }: PodRecord): readonly Blocker[] {
   if (hardware === undefined || leaving === undefined || leaving.overdueFor !== undefined) return [];
   return [{ uid: identity.uid, name: `${identity.namespace}/${identity.name}`, until: leaving.due.everyone }];
 }

@@ -6,7 +6,7 @@
  *                              +--failed--+                             +--failed--> (pod is rejected)
  *                                         +--> (pod is rejected)
  */
-import type { AwaitedPod } from "../admission/leavingPods.ts";
+import type { Blocker } from "../admission/leavingPods.ts";
 import type { Pod } from "../api.ts";
 import { type MonotonicMs, podUid, type PodUid } from "../ids.ts";
 import { answerKey, type DeviceAnswers, type DeviceQuestion } from "../topology/deviceQuestion.ts";
@@ -24,7 +24,7 @@ export type HardwareOutcome =
   | { readonly kind: "assigned"; readonly hardware: PodHardware | undefined; readonly asks?: DeviceQuestion }
   /** Plugins choose or prepare devices of the pod. */
   | { readonly kind: "preparing" }
-  | { readonly kind: "wait"; readonly behind: readonly AwaitedPod[]; readonly remarks?: readonly Remark[] | undefined }
+  | { readonly kind: "wait"; readonly behind: readonly Blocker[]; readonly remarks?: readonly Remark[] | undefined }
   | { readonly kind: "refused"; readonly refusal: HardwareRefusal };
 
 /** Work of plugins for a pod. A task is compared by identity: each belongs to one run of one record. */
@@ -99,7 +99,7 @@ export function outcomeOfPreparation(
 }
 
 /** A device plugin in place of a pod: it has no UID, so its name is one that no pod has. */
-export const awaitedPlugin = ({ plugin, until }: AwaitedPlugin): AwaitedPod => ({
+export const awaitedPlugin = ({ plugin, until }: AwaitedPlugin): Blocker => ({
   uid: podUid(`device plugin ${plugin}`),
   name: plugin,
   until,

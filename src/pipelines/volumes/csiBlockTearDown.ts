@@ -10,7 +10,7 @@ import { type CsiBlockPlaces, csiBlockPlaces } from "../../core/csi/csiBlockPlac
 import type { VolData } from "../../core/csi/volData.ts";
 import { unmapDevice } from "./blockMaps.ts";
 import { readVolData, refuseMountedAt, removeBlockStage } from "./csiRemains.ts";
-import { type CsiStage, holderOf } from "./csiStages.ts";
+import { type HeldVolume, holderOf } from "./heldVolumes.ts";
 import { type CsiRemains, heldBy, unpublish } from "./csiTearDown.ts";
 import { type CsiContext, registeredDriver } from "./csiVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
@@ -21,7 +21,7 @@ export function tearDownCsiBlock(
   context: CsiContext,
   { uid, name, directories }: Pick<CsiRemains, "uid" | "name" | "directories">,
 ): Observable<never> {
-  const { stages } = context;
+  const { heldVolumes } = context;
   const holder = holderOf(uid, name);
   const places = csiBlockPlaces(directories, uid, name);
   return readVolData(ports, places.dataDir).pipe(
@@ -29,21 +29,23 @@ export function tearDownCsiBlock(
       const data = read?.ok === true ? read.value : undefined;
       // Without a readable file, the driver is unknown: its device stays.
       const known$ = read?.ok === false ? refuseMountedAt(ports, places.publish) : EMPTY;
-      const held = stages.of(holder) ?? heldBy(stages, holder, data);
+      const held = heldVolumes.of(holder) ?? heldBy(heldVolumes, holder, data);
       const gone$ = concat(
         known$,
         unmapDevice(ports, places),
         data === undefined ? EMPTY : unpublish(context, data, places.publish),
         defer(() =>
-          held === undefined || held.stage.holders.size > 1 ? EMPTY : unstage(ports, context, places, data, held.stage),
+          held === undefined || held.volume.holders.size > 1
+            ? EMPTY
+            : unstage(ports, context, places, data, held.volume),
         ),
         defer(() => ports.files.remove(places.link)),
         defer(() => {
-          stages.drop(holder);
+          heldVolumes.drop(holder);
           return EMPTY;
         }),
       ).pipe(ignoreElements());
-      return held === undefined ? gone$ : held.stage.turns.run(gone$);
+      return held === undefined ? gone$ : held.volume.turns.run(gone$);
     }),
   );
 }
@@ -54,7 +56,7 @@ function unstage(
   context: CsiContext,
   places: CsiBlockPlaces,
   data: VolData | undefined,
-  stage: CsiStage,
+  volume: HeldVolume,
 ): Observable<never> {
   // Before the pod's own device is gone, unstaging would take its data away.
   const isGone$ = refuseMountedAt(ports, places.publish);
@@ -62,7 +64,7 @@ function unstage(
     switchMap((kind) => {
       if (kind === undefined || data === undefined) return EMPTY;
       const facts = registeredDriver(context, data.driver, "blockMapper.TearDownDevice failed to get CSI client");
-      stage.isStaged = false;
+      volume.isStaged = false;
       if (!facts.capabilities.has("STAGE_UNSTAGE_VOLUME")) return EMPTY;
       const request = { volumeId: data.handle, stagingTargetPath: places.staging };
       return context.port.at(facts).nodeUnstageVolume(request);

@@ -1,4 +1,4 @@
-/** Restores the CSI volumes on disk into csiStages.ts at start, and tears down those of pods that went meanwhile. */
+/** Restores the CSI volumes on disk into heldVolumes.ts at start, and tears down those of pods that went meanwhile. */
 import {
   catchError,
   concat,
@@ -26,7 +26,7 @@ import { inSequence } from "../../operators/inSequence.ts";
 import type { ReadonlyKeyedCell } from "../../state/keyedCell.ts";
 import { readVolData } from "./csiRemains.ts";
 import { type BlockTearDownDeps, tearDownBlock } from "./blockTearDown.ts";
-import { holderOf } from "./csiStages.ts";
+import { holderOf } from "./heldVolumes.ts";
 import { tearDownCsi } from "./csiTearDown.ts";
 import type { CsiContext } from "./csiVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
@@ -37,7 +37,7 @@ const csiOf = (volumes: PodVolumes | undefined): readonly ActualVolume[] =>
 /** Notes the volumes on disk, which stay in use until they are torn down. Never errors. */
 export function restoreCsi(
   ports: RemovalPorts,
-  { stages }: CsiContext,
+  { heldVolumes }: CsiContext,
   volumes: ReadonlyKeyedCell<PodUid, PodVolumes>,
   directories: Pick<PathRoots, "rootDir">,
 ): Observable<never> {
@@ -48,7 +48,7 @@ export function restoreCsi(
     readVolData(ports, isBlock === true ? csiBlockPlaces(directories, uid, name).dataDir : path).pipe(
       tap((data) => {
         if (data?.ok !== true || !data.value.isPersistent) return;
-        stages.hold(csiVolumeName(data.value.driver, data.value.handle), holderOf(uid, name), true);
+        heldVolumes.hold(csiVolumeName(data.value.driver, data.value.handle), holderOf(uid, name), true);
       }),
       ignoreElements(),
       catchError((thrown: unknown) => {
@@ -60,7 +60,7 @@ export function restoreCsi(
   return concat(
     restored$,
     defer(() => {
-      stages.loaded();
+      heldVolumes.loaded();
       return EMPTY;
     }),
   );

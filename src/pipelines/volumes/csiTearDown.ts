@@ -13,7 +13,7 @@ import { mountAt } from "../../core/mount/mountInfo.ts";
 import { kubeletError } from "../../core/errors.ts";
 import type { VolumeNode } from "../../core/volume/volumeLayout.ts";
 import { readVolData, refuseMountedAt, removeEmpty } from "./csiRemains.ts";
-import { type CsiStages, holderOf } from "./csiStages.ts";
+import { type HeldVolumes, holderOf } from "./heldVolumes.ts";
 import { type CsiContext, registeredDriver } from "./csiVolumes.ts";
 import { type RemovalPorts, removeUnmounted } from "./removeUnmounted.ts";
 
@@ -30,38 +30,38 @@ export interface CsiRemains {
 
 /** Completes when nothing of the volume is left. Errors: KubeletError, without undoing completed steps. */
 export function tearDownCsi(ports: RemovalPorts, context: CsiContext, remains: CsiRemains): Observable<never> {
-  const { stages } = context;
+  const { heldVolumes } = context;
   const { uid, name, directory, subPaths } = remains;
   const holder = holderOf(uid, name);
   return readVolData(ports, directory).pipe(
     switchMap((read) => {
       const data = read?.ok === true ? read.value : undefined;
-      const held = stages.of(holder) ?? heldBy(stages, holder, data);
+      const held = heldVolumes.of(holder) ?? heldBy(heldVolumes, holder, data);
       const gone$ = concat(
         removeUnmounted(ports, subPaths),
         data === undefined ? EMPTY : unpublish(context, data, `${directory}/mount`),
         defer(() =>
-          held === undefined || held.stage.holders.size > 1 ? EMPTY : unstage(ports, context, remains, held),
+          held === undefined || held.volume.holders.size > 1 ? EMPTY : unstage(ports, context, remains, held),
         ),
         removeEmpty(ports, directory, `${directory}/mount`),
         defer(() => {
-          stages.drop(holder);
+          heldVolumes.drop(holder);
           return EMPTY;
         }),
       );
       const checked$ = concat(refuseMounted(ports, directory, read?.ok === false), gone$);
-      return held === undefined ? checked$ : held.stage.turns.run(checked$);
+      return held === undefined ? checked$ : held.volume.turns.run(checked$);
     }),
   );
 }
 
-type Held = NonNullable<ReturnType<CsiStages["of"]>>;
+type Held = NonNullable<ReturnType<HeldVolumes["of"]>>;
 
 /** The volume is not known when its directory was unreadable at the start. */
-export function heldBy(stages: CsiStages, holder: string, data: VolData | undefined): Held | undefined {
+export function heldBy(heldVolumes: HeldVolumes, holder: string, data: VolData | undefined): Held | undefined {
   if (data?.isPersistent !== true) return undefined;
-  stages.hold(csiVolumeName(data.driver, data.handle), holder, true);
-  return stages.of(holder);
+  heldVolumes.hold(csiVolumeName(data.driver, data.handle), holder, true);
+  return heldVolumes.of(holder);
 }
 
 /** Without a readable file nobody knows the driver: a mount stays, an empty directory goes. */
@@ -86,7 +86,7 @@ function unstage(
   ports: RemovalPorts,
   context: CsiContext,
   remains: CsiRemains,
-  { name, stage }: Held,
+  { name, volume }: Held,
 ): Observable<never> {
   const [driver = "", ...handle] = name.split("^");
   const stageDir = stageDirOf(remains.directories, driver, handle.join("^"));
@@ -97,7 +97,7 @@ function unstage(
     switchMap((read) => {
       if (read === undefined) return EMPTY;
       const facts = registeredDriver(context, driver, "attacher.UnmountDevice failed to create newCsiDriverClient");
-      stage.isStaged = false;
+      volume.isStaged = false;
       const isStaging = facts.capabilities.has("STAGE_UNSTAGE_VOLUME");
       const request = { volumeId: handle.join("^"), stagingTargetPath: mountPoint };
       const unstaging$ = isStaging ? context.port.at(facts).nodeUnstageVolume(request) : EMPTY;

@@ -1,6 +1,6 @@
 /**
  * Sets up a CSI volume: stages it once for the node, publishes it for the pod, gives it to the pod's group. Keeps no
- * state of its own: csiStages.ts has what pods share, and `csiWait` adds the volume there. Every step can be repeated. Bounds: the deadlines of the driver's calls. Upstream:
+ * state of its own: heldVolumes.ts has what pods share, and `csiWait` adds the volume there. Every step can be repeated. Bounds: the deadlines of the driver's calls. Upstream:
  * MountDevice of csi_attacher.go and SetUpAt of csi_mounter.go.
  */
 import { catchError, concat, defer, EMPTY, forkJoin, ignoreElements, map, type Observable, of, switchMap } from "rxjs";
@@ -21,7 +21,7 @@ import type { ApiServer } from "../../ports/apiServer.ts";
 import type { CsiDriverPort } from "../../ports/csiDrivers.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
 import type { Tokens } from "../projections/tokens.ts";
-import { type CsiStages, holderOf } from "./csiStages.ts";
+import { type HeldVolume, type HeldVolumes, holderOf } from "./heldVolumes.ts";
 import { mapDevice } from "./blockMaps.ts";
 import { publishPlace, recordBlock, stagePlace } from "./csiPlaces.ts";
 import type { VolumePorts } from "./volumeEffects.ts";
@@ -35,7 +35,7 @@ export interface CsiContext {
   readonly api: Pick<ApiServer, "get">;
   readonly tokens: Tokens | undefined;
   readonly nodeName: string;
-  readonly stages: CsiStages;
+  readonly heldVolumes: HeldVolumes;
 }
 
 /** A CSI volume of a pod. */
@@ -50,11 +50,11 @@ const MOUNT_CLIENT = "attacher.MountDevice failed to create newCsiDriverClient";
 export const isCsi = (layout: VolumeLayout): layout is CsiVolume["layout"] => layout.csi !== undefined;
 
 /** Notes that the pod's volume is needed, and returns why it must wait; undefined: it can be set up. */
-export function csiWait({ pod, layout }: CsiVolume, { stages, node }: CsiContext): string | undefined {
+export function csiWait({ pod, layout }: CsiVolume, { heldVolumes, node }: CsiContext): string | undefined {
   const { csi } = layout;
   if (csi.stageDir === undefined) return undefined;
   const holder = holderOf(pod.metadata.uid, layout.name);
-  stages.hold(csiVolumeName(csi.driver, csi.handle), holder, csi.attachment !== undefined);
+  heldVolumes.hold(csiVolumeName(csi.driver, csi.handle), holder, csi.attachment !== undefined);
   return attachmentWait(csi, node.value);
 }
 
@@ -73,16 +73,16 @@ export function registeredDriver(
 /** Sets the volume up. Emits notices for its pod. Errors: SetUpError; completed steps stay. */
 export function setUpCsi(ports: VolumePorts, context: CsiContext, volume: CsiVolume): Observable<VolumeNotice> {
   const { csi } = volume.layout;
-  const held = context.stages.of(holderOf(volume.pod.metadata.uid, volume.layout.name));
+  const held = context.heldVolumes.of(holderOf(volume.pod.metadata.uid, volume.layout.name));
   const { block, name } = volume.layout;
   const setUp$ = concat(
     block === undefined ? EMPTY : recordDevice(ports, context, volume),
     // Another pod may stage it while this one waits for its turn.
-    defer(() => stage(ports, context, volume, held?.stage)),
+    defer(() => stage(ports, context, volume, held?.volume)),
     publish(ports, context, volume),
     block === undefined ? EMPTY : mapDevice(ports, name, block),
   );
-  return csi.stageDir === undefined || held === undefined ? setUp$ : held.stage.turns.run(setUp$);
+  return csi.stageDir === undefined || held === undefined ? setUp$ : held.volume.turns.run(setUp$);
 }
 
 const DEVICE_CLIENT = "blockMapper.SetUpDevice failed to get CSI client";
@@ -102,14 +102,12 @@ const recordDevice = (
     }),
   );
 
-type Stage = NonNullable<ReturnType<CsiStages["of"]>>["stage"];
-
 /** Stages a persistent volume unless an earlier pod did; a driver without stages keeps only the directory, as upstream. */
 function stage(
   ports: VolumePorts,
   context: CsiContext,
   { layout: { csi, name } }: CsiVolume,
-  shared: Stage | undefined,
+  shared: HeldVolume | undefined,
 ): Observable<never> {
   const { stageDir } = csi;
   if (stageDir === undefined || shared === undefined || shared.isStaged) return EMPTY;

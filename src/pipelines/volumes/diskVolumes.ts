@@ -1,6 +1,6 @@
 /**
  * Volumes on disks of the network: a disk is found and mounted once for the node, and bound for each pod. After its last pod
- * it is unmounted and removed from the node. Stateless; what pods share is in csiStages.ts. Every step can be repeated.
+ * it is unmounted and removed from the node. Stateless; what pods share is in heldVolumes.ts. Every step can be repeated.
  * Upstream: attacher.go and disk_manager.go of pkg/volume/fc.
  *
  *     [find]-[mount for the node]-[bind]-[group]
@@ -19,7 +19,7 @@ import type { VolumeNotice } from "../../core/volume/volumeNotices.ts";
 import type { HostDisks } from "../../ports/hostDisks.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
 import { createSemaphore } from "../../operators/semaphore.ts";
-import { type CsiStages, holderOf } from "./csiStages.ts";
+import { type HeldVolumes, holderOf } from "./heldVolumes.ts";
 import { detachFcDisk, findFcDisk } from "./fcDisks.ts";
 import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
 import { setUpVolume, type VolumePorts } from "./volumeEffects.ts";
@@ -29,7 +29,7 @@ export interface DiskContext {
   readonly node: ReadonlyCell<Node | undefined>;
   /** Otherwise the node attaches volumes itself, for which disks need nothing. */
   readonly isAttachedByController: boolean;
-  readonly stages: CsiStages;
+  readonly heldVolumes: HeldVolumes;
 }
 
 /** A volume of a pod on a disk. */
@@ -45,7 +45,7 @@ export const isDisk = (layout: VolumeLayout): layout is DiskVolume["layout"] => 
 /** Notes that the pod's volume is needed, and returns why it must wait; undefined: it can be set up. */
 export function diskWait({ pod, layout }: DiskVolume, context: DiskContext): string | undefined {
   const { disk, name } = layout;
-  context.stages.hold(disk.mountPoint, holderOf(pod.metadata.uid, name), true, disk.volumeName);
+  context.heldVolumes.hold(disk.mountPoint, holderOf(pod.metadata.uid, name), true, disk.volumeName);
   return diskNews(context, disk);
 }
 
@@ -59,9 +59,9 @@ export const diskNews = (
 /** Sets the volume up. Emits notices for its pod. Errors: SetUpError; completed steps stay. */
 export function setUpDisk(ports: VolumePorts, context: DiskContext, volume: DiskVolume): Observable<VolumeNotice> {
   const { layout, pod } = volume;
-  const held = context.stages.of(holderOf(pod.metadata.uid, layout.name));
+  const held = context.heldVolumes.of(holderOf(pod.metadata.uid, layout.name));
   const setUp$ = concat(stage(ports, context, layout.disk), setUpVolume(ports, layout, undefined, createSemaphore(1)));
-  return held === undefined ? setUp$ : held.stage.turns.run(setUp$);
+  return held === undefined ? setUp$ : held.volume.turns.run(setUp$);
 }
 
 function stage({ files, mounts }: VolumePorts, { port }: DiskContext, layout: DiskLayout): Observable<never> {
@@ -97,19 +97,19 @@ export interface DiskRemains {
 export function tearDownDisk(ports: RemovalPorts, context: DiskContext, remains: DiskRemains): Observable<never> {
   const { uid, name, path, subPaths } = remains;
   const holder = holderOf(uid, name);
-  const held = context.stages.of(holder);
+  const held = context.heldVolumes.of(holder);
   const gone$ = concat(
     removeUnmounted(ports, subPaths),
     unmountBelow(ports, path),
-    defer(() => (held === undefined || held.stage.holders.size > 1 ? EMPTY : unstage(ports, context, held.name))),
+    defer(() => (held === undefined || held.volume.holders.size > 1 ? EMPTY : unstage(ports, context, held.name))),
     // The directory goes last: a restarted kubelet tears down by it.
     removeUnmounted(ports, path),
     defer(() => {
-      context.stages.drop(holder);
+      context.heldVolumes.drop(holder);
       return EMPTY;
     }),
   );
-  return held === undefined ? gone$ : held.stage.turns.run(gone$);
+  return held === undefined ? gone$ : held.volume.turns.run(gone$);
 }
 
 function unstage(ports: RemovalPorts, { port }: DiskContext, mountPoint: string): Observable<never> {
@@ -134,7 +134,7 @@ function ifUnused({ mounts }: RemovalPorts, source: string, then: () => Observab
 /** Notes the volumes of an earlier kubelet, by the mount of their disk. Errors: those of Mounts. */
 export function restoreDisks(
   { mounts }: Pick<RemovalPorts, "mounts">,
-  { stages }: Pick<DiskContext, "stages">,
+  { heldVolumes }: Pick<DiskContext, "heldVolumes">,
   directories: Pick<PathRoots, "rootDir">,
   found: readonly { readonly uid: string; readonly name: string; readonly path: string }[],
 ): Observable<never> {
@@ -145,7 +145,7 @@ export function restoreDisks(
         const place = stagedAt(entries, path, fcDeviceMount(directories, ""));
         if (place === undefined) continue;
         const disk = parseFcDirectory(place.slice(place.lastIndexOf("/") + 1));
-        if (disk !== undefined) stages.hold(place, holderOf(uid, name), true, fcVolumeName(disk));
+        if (disk !== undefined) heldVolumes.hold(place, holderOf(uid, name), true, fcVolumeName(disk));
       }
     }),
     ignoreElements(),

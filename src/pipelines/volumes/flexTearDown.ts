@@ -11,7 +11,7 @@ import { kubeletError } from "../../core/errors.ts";
 import { flexVolumeName } from "../../core/flex/flexLayout.ts";
 import { flexDeviceMount, type PathRoots } from "../../core/paths.ts";
 import { removeEmpty } from "./csiRemains.ts";
-import { holderOf } from "./csiStages.ts";
+import { holderOf } from "./heldVolumes.ts";
 import { callFlex, type FlexContext, isMounted, knownDriver } from "./flexVolumes.ts";
 import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
 
@@ -31,19 +31,19 @@ export interface FlexRemains {
 export function tearDownFlex(ports: RemovalPorts, context: FlexContext, remains: FlexRemains): Observable<never> {
   const { uid, name, path, subPaths } = remains;
   const holder = holderOf(uid, name);
-  const held = context.stages.of(holder);
+  const held = context.heldVolumes.of(holder);
   const gone$ = concat(
     removeUnmounted(ports, subPaths),
     unmount(ports, context, remains),
-    defer(() => (held === undefined || held.stage.holders.size > 1 ? EMPTY : unstage(ports, context, remains))),
+    defer(() => (held === undefined || held.volume.holders.size > 1 ? EMPTY : unstage(ports, context, remains))),
     // The directory goes last: a restarted kubelet tears down by it.
     removeEmpty(ports, path, path),
     defer(() => {
-      context.stages.drop(holder);
+      context.heldVolumes.drop(holder);
       return EMPTY;
     }),
   );
-  return held === undefined ? gone$ : held.stage.turns.run(gone$);
+  return held === undefined ? gone$ : held.volume.turns.run(gone$);
 }
 
 /** Lets the driver unmount the volume, unless it never had it. */

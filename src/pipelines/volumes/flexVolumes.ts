@@ -1,6 +1,6 @@
 /**
  * Volumes of flexVolume drivers: a driver that attaches volumes mounts each once for the node, and every driver mounts it for
- * each pod. Stateless; what pods share is in csiStages.ts. Every step can be repeated. Bounds: the deadlines of the calls.
+ * each pod. Stateless; what pods share is in heldVolumes.ts. Every step can be repeated. Bounds: the deadlines of the calls.
  * Upstream: attacher.go, mounter.go and their defaults of pkg/volume/flexvolume.
  *
  *     [attach]-[waitforattach]-[mountdevice]      once for the node, of drivers that attach
@@ -20,7 +20,7 @@ import { inSequence } from "../../operators/inSequence.ts";
 import type { ApiServer } from "../../ports/apiServer.ts";
 import type { FlexDrivers } from "../../ports/flexDrivers.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
-import { type CsiStages, holderOf } from "./csiStages.ts";
+import { type HeldVolumes, holderOf } from "./heldVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
 import type { VolumePorts } from "./volumeEffects.ts";
 import { giveAway } from "./volumeOwnership.ts";
@@ -35,7 +35,7 @@ export interface FlexContext {
   readonly nodeName: string;
   /** Otherwise the node attaches volumes itself. */
   readonly isAttachedByController: boolean;
-  readonly stages: CsiStages;
+  readonly heldVolumes: HeldVolumes;
 }
 
 /** A flexVolume of a pod. */
@@ -55,7 +55,7 @@ export const isFlex = (layout: VolumeLayout): layout is FlexVolume["layout"] => 
 export function flexWait({ pod, layout }: FlexVolume, context: FlexContext): string | undefined {
   const { flex, name } = layout;
   if (context.drivers.value.get(flex.driver)?.capabilities.attach !== true) return undefined;
-  context.stages.hold(flex.volumeName, holderOf(pod.metadata.uid, name), true, flex.volumeName);
+  context.heldVolumes.hold(flex.volumeName, holderOf(pod.metadata.uid, name), true, flex.volumeName);
   return context.isAttachedByController ? attachmentWait({ attachment: flex }, context.node.value) : undefined;
 }
 
@@ -66,9 +66,9 @@ export function setUpFlex(ports: VolumePorts, context: FlexContext, volume: Flex
     if (layout.fault !== undefined) throw layout.fault;
     const driver = knownDriver(context, layout.flex.driver, layout.name);
     const published$ = publish(ports, context, volume, driver);
-    const held = context.stages.of(holderOf(pod.metadata.uid, layout.name));
+    const held = context.heldVolumes.of(holderOf(pod.metadata.uid, layout.name));
     if (!driver.capabilities.attach || held === undefined) return published$;
-    return held.stage.turns.run(concat(stage(ports, context, layout.flex), published$));
+    return held.volume.turns.run(concat(stage(ports, context, layout.flex), published$));
   });
 }
 
@@ -194,12 +194,12 @@ function secretsOf({ api }: FlexContext, { secret, driver }: FlexLayout): Observ
 /** Notes the volumes of an earlier kubelet that are mounted for the node. Errors: those of Files. */
 export const restoreFlex = (
   { files }: Pick<RemovalPorts, "files">,
-  { stages }: Pick<FlexContext, "stages">,
+  { heldVolumes }: Pick<FlexContext, "heldVolumes">,
   found: readonly { readonly holder: string; readonly volumeName: string; readonly mountPoint: string }[],
 ): Observable<never> =>
   inSequence(found, ({ holder, volumeName, mountPoint }) =>
     files.kindOf(mountPoint).pipe(
-      map((kind) => (kind === undefined ? undefined : stages.hold(volumeName, holder, true, volumeName))),
+      map((kind) => (kind === undefined ? undefined : heldVolumes.hold(volumeName, holder, true, volumeName))),
       ignoreElements(),
     ),
   );

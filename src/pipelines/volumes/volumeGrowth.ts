@@ -9,7 +9,7 @@ import type { VolumeLayout } from "../../core/volume/volumeLayout.ts";
 import { type ActualVolume, type VolumeInputs, withFailure, withoutFailure } from "../../core/volume/volumePlan.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
-import { holderOf } from "./csiStages.ts";
+import { holderOf } from "./heldVolumes.ts";
 import type { DeviceTurns } from "./deviceMounts.ts";
 import { expandAfterSetUp, expandInUse, type ExpansionDeps } from "./expandVolume.ts";
 import { timed } from "./reportVolumeMetrics.ts";
@@ -64,6 +64,6 @@ export function expandMounted({ pod, layout }: Grown, inputs: VolumeInputs, deps
 
 /** Runs an operation on the volume alone, whatever pods have it. */
 function inTurn<T>({ name }: VolumeLayout, operation$: Observable<T>, deps: GrowthDeps): Observable<T> {
-  const stage = deps.kinds.csi?.stages.of(holderOf(deps.uid, name))?.stage;
-  return (stage?.turns ?? deps.turns).run(operation$);
+  const volume = deps.kinds.csi?.heldVolumes.of(holderOf(deps.uid, name))?.volume;
+  return (volume?.turns ?? deps.turns).run(operation$);
 }

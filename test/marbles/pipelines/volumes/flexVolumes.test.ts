@@ -3,7 +3,7 @@ import { NEVER, of, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { flexLayout } from "../../../../src/core/flex/flexLayout.ts";
-import { createCsiStages } from "../../../../src/pipelines/volumes/csiStages.ts";
+import { createHeldVolumes } from "../../../../src/pipelines/volumes/heldVolumes.ts";
 import { type FlexContext, isFlex, setUpFlex } from "../../../../src/pipelines/volumes/flexVolumes.ts";
 import type { VolumePorts } from "../../../../src/pipelines/volumes/volumeEffects.ts";
 import type { Files } from "../../../../src/ports/files.ts";
@@ -39,7 +39,7 @@ function setUp(api: FlexContext["api"]) {
     },
     drivers: createCell(new Map([["d", { name: "d", capabilities }]])),
     node: createCell(undefined),
-    ...{ api, nodeName: "n1", isAttachedByController: true, stages: createCsiStages(createCell(undefined)) },
+    ...{ api, nodeName: "n1", isAttachedByController: true, heldVolumes: createHeldVolumes(createCell(undefined)) },
   };
   const ports = {
     files: { makeDirectory: () => of(undefined) } as unknown as Files,

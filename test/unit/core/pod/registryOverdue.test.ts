@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AwaitedPod, Leaving, OverdueFor } from "../../../../src/core/admission/leavingPods.ts";
+import type { Blocker, Leaving, OverdueFor } from "../../../../src/core/admission/leavingPods.ts";
 import { podUid } from "../../../../src/core/ids.ts";
 import { freshRecord } from "../../../../src/core/pod/podRecord.ts";
 import { emptyRegistry, type PodRecord } from "../../../../src/core/pod/podRegistryTypes.ts";
@@ -17,7 +17,7 @@ const awaiting = (names: readonly string[], more: Partial<PodRecord> = {}) =>
   record("waiter", {
     state: "waiting",
     pod: pod(),
-    behind: names.map((name): AwaitedPod => ({ uid: podUid(name), name, until: mono(0) })),
+    behind: names.map((name): Blocker => ({ uid: podUid(name), name, until: mono(0) })),
     ...more,
   });
 const critical = pod({ priority: 2_000_000_000 });

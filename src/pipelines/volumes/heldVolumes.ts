@@ -1,5 +1,6 @@
 /**
- * CSI volumes that pods of this node use, each with its holders: the pods' volumes that want it, or may still have it.
+ * Volumes of CSI, flexVolume and host disks that pods of this node use, each with its holders: the pods' volumes that wait
+ * for it, have it, or may still have it.
  * Owner of the cell `volumesInUse`. Bounds: an entry per volume in use, one operation at a time on each. Upstream: the
  * attached volumes of pkg/kubelet/volumemanager/cache.
  */
@@ -9,7 +10,7 @@ import { createSemaphore, type Semaphore } from "../../operators/semaphore.ts";
 import type { Cell } from "../../state/cell.ts";
 
 /** A volume that pods use, from their first wait to the end of their tear down. */
-export interface CsiStage {
+export interface HeldVolume {
   /** Serializes its operations: stage and publish, unpublish and unstage. */
   readonly turns: Pick<Semaphore, "run">;
   /** Volumes of pods, by `holderOf`. */
@@ -18,13 +19,13 @@ export interface CsiStage {
   isStaged: boolean;
 }
 
-export interface CsiStages {
+export interface HeldVolumes {
   /** Notes that a pod's volume uses it. `listedAs` is its name in the status of the Node, by default that of a CSI volume. */
-  hold(name: string, holder: string, isAttachable: boolean, listedAs?: string): CsiStage;
+  hold(name: string, holder: string, isAttachable: boolean, listedAs?: string): HeldVolume;
   /** Notes that a pod's volume is gone. */
   drop(holder: string): void;
   /** Returns the volume of a holder. */
-  of(holder: string): { readonly name: string; readonly stage: CsiStage } | undefined;
+  of(holder: string): { readonly name: string; readonly volume: HeldVolume } | undefined;
   /** All volumes of earlier kubelets are known: the cell has a value from now on. */
   loaded(): void;
 }
@@ -32,14 +33,14 @@ export interface CsiStages {
 /** Returns the name of a pod's volume. */
 export const holderOf = (uid: string, volume: string): string => `${uid}/${volume}`;
 
-interface Entry extends CsiStage {
+interface Entry extends HeldVolume {
   readonly holders: Set<string>;
   isAttachable: boolean;
   readonly listedAs: string;
 }
 
 /** Creates the only owner of the cell. */
-export function createCsiStages(inUse: Cell<readonly string[] | undefined>): CsiStages {
+export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): HeldVolumes {
   const entries = new Map<string, Entry>();
   const names = new Map<string, string>();
   let isLoaded = false;
@@ -69,8 +70,8 @@ export function createCsiStages(inUse: Cell<readonly string[] | undefined>): Csi
     },
     of: (holder) => {
       const name = names.get(holder);
-      const stage = name === undefined ? undefined : entries.get(name);
-      return name === undefined || stage === undefined ? undefined : { name, stage };
+      const volume = name === undefined ? undefined : entries.get(name);
+      return name === undefined || volume === undefined ? undefined : { name, volume };
     },
     loaded: () => {
       isLoaded = true;

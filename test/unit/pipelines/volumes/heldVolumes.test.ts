@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { createHeldVolumes } from "../../../../src/pipelines/volumes/heldVolumes.ts";
+import { createCell } from "../../../../src/state/cell.ts";
+
+function create() {
+  const inUse = createCell<readonly string[] | undefined>(undefined);
+  return { inUse, heldVolumes: createHeldVolumes(inUse) };
+}
+
+describe("staged CSI volumes", () => {
+  it("report no volumes in use before those of an earlier kubelet are known", () => {
+    const { inUse, heldVolumes } = create();
+    heldVolumes.hold("d^h", "a/v", true);
+    expect(inUse.value).toBeUndefined();
+    heldVolumes.loaded();
+    expect(inUse.value).toEqual(["kubernetes.io/csi/d^h"]);
+  });
+  it("are one for all pods of the node", () => {
+    const { heldVolumes } = create();
+    expect(heldVolumes.hold("d^h", "a/v", true)).toBe(heldVolumes.hold("d^h", "b/v", true));
+  });
+  it("stay in use until the last pod has gone", () => {
+    const { inUse, heldVolumes } = create();
+    heldVolumes.loaded();
+    for (const holder of ["a/v", "b/v"]) heldVolumes.hold("d^h", holder, true);
+    heldVolumes.drop("a/v");
+    expect(inUse.value).toEqual(["kubernetes.io/csi/d^h"]);
+    heldVolumes.drop("b/v");
+    expect(inUse.value).toEqual([]);
+  });
+  it("are in use only where they are attached", () => {
+    const { inUse, heldVolumes } = create();
+    heldVolumes.loaded();
+    heldVolumes.hold("d^h", "a/v", false);
+    expect(inUse.value).toEqual([]);
+  });
+  it("are found by their pod", () => {
+    const { heldVolumes } = create();
+    const volume = heldVolumes.hold("d^h", "a/v", true);
+    expect(heldVolumes.of("a/v")).toEqual({ name: "d^h", volume });
+    heldVolumes.drop("a/v");
+    expect(heldVolumes.of("a/v")).toBeUndefined();
+  });
+  it("ignore the end of an unknown pod", () => {
+    const { inUse, heldVolumes } = create();
+    heldVolumes.loaded();
+    heldVolumes.drop("nobody/v");
+    expect(inUse.value).toEqual([]);
+  });
+});

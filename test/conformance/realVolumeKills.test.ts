@@ -22,18 +22,13 @@ describe.skipIf(mustSkip("kills amid effects on real mounts", missingForMounts()
     ...(mustSkip(HUGE_PAGES, missingForHugePages) ? [HUGE_PAGES] : []),
   ];
   const kinds = Object.keys(VOLUME_KINDS).filter((kind) => !leftOut.includes(kind));
-  volumeKills("on this machine", kinds, () => ({
-    files: realFiles(),
-    volumeFiles: realVolumeFiles(),
-    ...privateMounts(),
-  }));
+  const open = () => ({ files: realFiles(), volumeFiles: realVolumeFiles(), ...privateMounts() });
+  volumeKills("on this machine", kinds, open, "in turn");
   describe.skipIf(mustSkip("block devices", missingForLoopDevices()))("with a disk", () => {
-    volumeKills("on a loop device", DEVICES, () => {
-      const on = privateMounts();
+    const openWithDevice = () => {
       const { device, detach } = loopDevice();
+      const on = open();
       return {
-        files: realFiles(),
-        volumeFiles: realVolumeFiles(),
         ...on,
         device,
         loops: loopedPaths,
@@ -42,6 +37,7 @@ describe.skipIf(mustSkip("kills amid effects on real mounts", missingForMounts()
           detach();
         },
       };
-    });
+    };
+    volumeKills("on a loop device", DEVICES, openWithDevice, "in turn");
   });
 });

@@ -2,12 +2,14 @@
  * A kubelet that is killed at any step of mounting or unmounting a volume, of every kind, and what the next one makes of
  * it: one mount, none left over, nothing lost. On any machine.
  */
-import { lastValueFrom, of } from "rxjs";
+import { catchError, lastValueFrom, of } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import type { ConfigObject } from "../../src/core/configObjects.ts";
+import type { CsiCapability, CsiDriverFacts } from "../../src/core/csi/csiDriverFacts.ts";
 import type { VolumesDeps } from "../../src/pipelines/volumes/volumes.ts";
 import type { Failpoint, MachinePorts } from "../support/failpoints.ts";
+import { mountingCsiDriver } from "../support/mountingCsiDriver.ts";
 import { containerOf, podOf } from "../support/pods.ts";
 import { type Death, type Life, liveOnce, sweep, type VolumeLivesOptions } from "../support/volumeLives.ts";
 
@@ -34,6 +36,8 @@ interface Kind {
   readonly isDevice?: boolean;
   /** Containers get it as a device. */
   readonly isBlock?: boolean;
+  /** Capabilities of the CSI driver that mounts it. */
+  readonly driver?: readonly CsiCapability[];
 }
 
 const metadata = (name: string) => ({ namespace: "demo", name });
@@ -74,17 +78,27 @@ export const VOLUME_KINDS: Readonly<Record<string, Kind>> = {
     isDevice: true,
   },
   "local, as a device": { source: () => claim("local"), subPath: "", isDevice: true, isBlock: true },
+  "csi, staged": { source: () => claim("csi"), subPath: "part", driver: ["STAGE_UNSTAGE_VOLUME"] },
+  "csi, without stages": { source: () => claim("csi", true), subPath: "", driver: [] },
   nfs: { source: () => ({ nfs: { server: "192.0.2.1", path: "/x" } }), subPath: "part" },
 };
 
-/** The claim of a volume at this directory or device. */
-const apiOf = (path: string, volumeMode: string): VolumesDeps["api"] => ({
+const CSI_NAME = "csi.example.com";
+const CSI_SOURCE = { csi: { driver: CSI_NAME, volumeHandle: "handle" } };
+
+/** The claim of a volume with this source. */
+const apiOf = (source: object, volumeMode: string): VolumesDeps["api"] => ({
   get: ((resource: string) =>
     of(
       resource === "persistentvolumes"
-        ? { metadata: { name: "pv1" }, spec: { claimRef: { uid: "c" }, local: { path }, volumeMode } }
+        ? { metadata: { name: "pv1" }, spec: { claimRef: { uid: "c" }, ...source, volumeMode } }
         : { metadata: { ...metadata("local"), uid: "c" }, spec: { volumeName: "pv1" }, status: { phase: "Bound" } },
     )) as unknown as NonNullable<VolumesDeps["api"]>["get"],
+});
+
+const factsOf = (capabilities: readonly CsiCapability[]): CsiDriverFacts => ({
+  ...{ name: CSI_NAME, endpoint: "/csi.sock", version: [1, 0], vendorVersion: "", nodeId: "n" },
+  ...{ maxVolumes: undefined, topology: {}, capabilities: new Set(capabilities) },
 });
 
 class KillTest {
@@ -103,7 +117,9 @@ class KillTest {
   }
 
   readonly #options = (): VolumeLivesOptions => {
-    const { source, subPath, isDevice = false, isBlock = false } = this.#kind;
+    const { source, subPath, isDevice = false, isBlock = false, driver } = this.#kind;
+    const disk = `${this.#host}/disk`;
+    const local = { local: { path: isDevice ? (this.#fixture.device ?? "") : disk } };
     const mounts = [
       { name: "v", mountPath: "/v" },
       ...(subPath === "" ? [] : [{ name: "v", mountPath: "/p", subPath }]),
@@ -123,7 +139,8 @@ class KillTest {
       rootDir: `${this.#fixture.place}/kubelet`,
       pod,
       objects: OBJECTS,
-      api: apiOf(isDevice ? (this.#fixture.device ?? "") : `${this.#host}/disk`, isBlock ? "Block" : "Filesystem"),
+      api: apiOf(driver === undefined ? local : CSI_SOURCE, isBlock ? "Block" : "Filesystem"),
+      driver: driver && { facts: factsOf(driver), calls: mountingCsiDriver(this.#fixture, disk) },
       whenMounted: async () => {
         this.seen.push(await this.#look());
       },
@@ -196,12 +213,28 @@ class KillTest {
     const data = await Promise.all(
       ["disk", "made/here"].map((dir) => lastValueFrom(files.readTail(`${this.#host}/${dir}/precious`, 100))),
     );
-    expect([about, await this.mounts(), pods, data]).toEqual([about, [], [], ["data", "data"]]);
+    const stages = files.list(`${place}/kubelet/plugins/kubernetes.io/csi/${CSI_NAME}`).pipe(catchError(() => of([])));
+    expect([about, await this.mounts(), pods, await lastValueFrom(stages), data]).toEqual([
+      about,
+      ...[[], [], []],
+      ["data", "data"],
+    ]);
   }
 }
 
-/** Runs the suite; `kinds` by name, of VOLUME_KINDS. */
-export function volumeKills(name: string, kinds: readonly string[], open: () => VolumeKillsFixture): void {
+/** Sequels of a death: the next kubelet finds the pod, or finds it gone. */
+const AFTERMATHS = ["lives on", "is swept"] as const;
+
+/**
+ * Runs the suite; `kinds` by name, of VOLUME_KINDS. Each death has both aftermaths, or one of them in turn: real mounts take
+ * a hundred times as long as simulated ones.
+ */
+export function volumeKills(
+  name: string,
+  kinds: readonly string[],
+  open: () => VolumeKillsFixture,
+  aftermaths: "both" | "in turn" = "both",
+): void {
   describe(`a kubelet killed at any step: ${name}`, () => {
     let fixture: VolumeKillsFixture;
     beforeEach(() => {
@@ -214,8 +247,10 @@ export function volumeKills(name: string, kinds: readonly string[], open: () => 
       const whole = await test.live();
       await test.expectClean("never killed");
       const [usual] = test.seen;
-      for (const [effect, when, about] of deathsIn(whole)) {
-        for (const next of ["lives on", "is swept"] as const) {
+      for (const [index, [effect, when, about]] of deathsIn(whole).entries()) {
+        // Two deaths belong to each effect.
+        const turn = (index + Math.floor(index / 2)) % 2;
+        for (const next of aftermaths === "both" ? AFTERMATHS : AFTERMATHS.slice(turn, turn + 1)) {
           const first = await test.live({ effect, when });
           expect([about, first.end, first.effects]).toEqual([about, "killed", whole.effects.slice(0, effect)]);
           if (next === "is swept") await test.sweep();

@@ -8,6 +8,7 @@ import type { Call } from "../../src/ports/call.ts";
 import type { Files } from "../../src/ports/files.ts";
 import type { Mounts } from "../../src/ports/mounts.ts";
 import type { VolumeFiles } from "../../src/ports/volumeFiles.ts";
+import type { MountingCalls } from "./mountingCsiDriver.ts";
 
 /** Ports of a machine with volumes. */
 export interface MachinePorts {
@@ -27,6 +28,8 @@ export interface Failing {
   readonly ports: MachinePorts;
   /** Effects requested so far, as `mount /path`. */
   readonly effects: readonly string[];
+  /** The same calls of a driver up to the failpoint. `halfway`: the driver does its work, and nobody hears its answer. */
+  guardDriver(driver: MountingCalls): MountingCalls;
 }
 
 const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/"));
@@ -92,7 +95,17 @@ export function failingPorts(machine: MachinePorts, point: Failpoint | undefined
         guarded("setOwnership", dir, volumeFiles.setOwnership(dir, ownership, seen)),
     },
   };
-  return { ports, effects };
+  const call = <T>(name: string, path: string, call$: Observable<T>): Observable<T> =>
+    guarded(name, path, call$, call$);
+  const guardDriver = (driver: MountingCalls): MountingCalls => ({
+    nodeStageVolume: (request, more) => call("stage", request.stagingTargetPath, driver.nodeStageVolume(request, more)),
+    nodeUnstageVolume: (request, more) =>
+      call("unstage", request.stagingTargetPath, driver.nodeUnstageVolume(request, more)),
+    nodePublishVolume: (request, more) => call("publish", request.targetPath, driver.nodePublishVolume(request, more)),
+    nodeUnpublishVolume: (request, more) =>
+      call("unpublish", request.targetPath, driver.nodeUnpublishVolume(request, more)),
+  });
+  return { ports, effects, guardDriver };
 }
 
 /** The first thing in the tree has gone; a file has no parts. */

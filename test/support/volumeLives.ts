@@ -7,31 +7,37 @@ import {
   ignoreElements,
   lastValueFrom,
   NEVER,
+  of,
   race,
   ReplaySubject,
   take,
 } from "rxjs";
 import { configObjectsOf } from "../../src/core/configObjects.ts";
-import type { Pod } from "../../src/core/api.ts";
+import type { Node, Pod } from "../../src/core/api.ts";
 import { subPathBinds } from "../../src/core/container/subPaths.ts";
+import type { CsiDriverFacts, CsiDrivers } from "../../src/core/csi/csiDriverFacts.ts";
 import { monotonicMs, podUid, type PodUid } from "../../src/core/ids.ts";
 import { podDir } from "../../src/core/paths.ts";
 import type { PodCommand } from "../../src/core/pod/podRegistry.ts";
 import { mountedLayouts, NO_VOLUMES, type PodVolumes, volumeStage } from "../../src/core/volume/podVolumes.ts";
 import { createPodMemories } from "../../src/pipelines/podMemories.ts";
 import { createPodObjects } from "../../src/pipelines/podObjects.ts";
+import { createHeldVolumes } from "../../src/pipelines/volumes/heldVolumes.ts";
 import { createVolumes, type VolumesDeps } from "../../src/pipelines/volumes/volumes.ts";
 import { removeUnmounted, unmountBelow } from "../../src/pipelines/volumes/removeUnmounted.ts";
 import { inSequence } from "../../src/operators/inSequence.ts";
+import type { CsiClient } from "../../src/ports/csiDrivers.ts";
 import { createCell } from "../../src/state/cell.ts";
 import { createKeyedCell, type KeyedCell } from "../../src/state/keyedCell.ts";
-import { type Failpoint, failingPorts, type MachinePorts } from "./failpoints.ts";
+import { type Failing, type Failpoint, failingPorts, type MachinePorts } from "./failpoints.ts";
+import type { MountingCalls } from "./mountingCsiDriver.ts";
 import { realClock } from "./realClock.ts";
 import { recordingTelemetry } from "./recordingTelemetry.ts";
 import { volumeNodeOf } from "./podVolumes.ts";
 import { waitFor } from "./waitFor.ts";
 
 const UID = podUid("uid-1");
+const NODE_NAME = "n1";
 
 export interface VolumeLivesOptions {
   readonly machine: MachinePorts;
@@ -40,8 +46,16 @@ export interface VolumeLivesOptions {
   /** ConfigMaps and Secrets there are. */
   readonly objects: Parameters<typeof configObjectsOf>[0];
   readonly api: VolumesDeps["api"];
+  /** The driver of the pod's volume, if it is one of a CSI driver. */
+  readonly driver?: CsiDriverOfLives | undefined;
   /** Called once all is mounted, the parts of the volume as well. */
   whenMounted(): Promise<void>;
+}
+
+/** A registered CSI driver, which outlives each kubelet. */
+export interface CsiDriverOfLives {
+  readonly facts: CsiDriverFacts;
+  readonly calls: MountingCalls;
 }
 
 /** When a life ends by force: `mounted` is when nothing is to be done. */
@@ -58,11 +72,11 @@ export interface Life {
 /** Mounts the pod's volume and takes it away again, unless it dies before. */
 export async function liveOnce(options: VolumeLivesOptions, death?: Death): Promise<Life> {
   const killed = new ReplaySubject<"killed">(1);
-  const { ports, effects } = failingPorts(options.machine, death === "mounted" ? undefined : death, () =>
+  const { ports, effects, guardDriver } = failingPorts(options.machine, death === "mounted" ? undefined : death, () =>
     killed.next("killed"),
   );
   const cell = createKeyedCell<PodUid, PodVolumes>();
-  const volumes = createVolumes(depsOf(options, ports, cell));
+  const volumes = createVolumes(depsOf(options, ports, cell, guardDriver));
   const { pod, rootDir } = options;
   const identity = { uid: UID } as PodCommand["identity"];
   const commands = new BehaviorSubject<PodCommand>({ phase: "sync", identity, pod });
@@ -116,11 +130,13 @@ export async function sweep(options: VolumeLivesOptions): Promise<void> {
 }
 
 function depsOf(
-  { rootDir, objects, api }: VolumeLivesOptions,
+  { rootDir, objects, api, driver }: VolumeLivesOptions,
   ports: MachinePorts,
   volumes: KeyedCell<PodUid, PodVolumes>,
+  guardDriver: Failing["guardDriver"] = (calls) => calls,
 ): VolumesDeps {
-  const node = volumeNodeOf({ directories: { rootDir } });
+  const csi = { nodeName: NODE_NAME, isAttachedByController: true };
+  const node = volumeNodeOf({ directories: { rootDir }, ...(driver === undefined ? {} : { csi }) });
   const directories = { rootDir, podLogsDir: "/unused", containerLogsDir: "/unused" };
   const known = createPodObjects(createCell(configObjectsOf(objects)), undefined);
   return {
@@ -136,7 +152,28 @@ function depsOf(
     },
     volumes,
     api,
-    csiDrivers$: undefined,
+    ...(driver === undefined || api === undefined ? { csiDrivers$: undefined } : driverDeps(driver, api, guardDriver)),
+  };
+}
+
+/** A driver whose volumes nobody attaches. */
+function driverDeps(
+  { facts, calls }: CsiDriverOfLives,
+  api: NonNullable<VolumesDeps["api"]>,
+  guardDriver: Failing["guardDriver"],
+): Pick<VolumesDeps, "csiDrivers$" | "kinds"> {
+  const client = guardDriver(calls) as CsiClient;
+  return {
+    csiDrivers$: of(new Map([[facts.name, { metadata: { name: facts.name }, spec: { attachRequired: false } }]])),
+    kinds: {
+      flex: undefined,
+      csi: {
+        ...{ port: { at: () => client }, api, tokens: undefined, nodeName: NODE_NAME },
+        drivers: createCell<CsiDrivers>(new Map([[facts.name, facts]])),
+        node: createCell<Node | undefined>({ metadata: { name: NODE_NAME } }),
+        heldVolumes: createHeldVolumes(createCell<readonly string[] | undefined>(undefined)),
+      },
+    },
   };
 }
 

@@ -6,7 +6,7 @@
  *     pod's volume    [unpublish]-[remove mount]                      [remove directory]
  *     last of them                              [unstage]-[remove stage]
  */
-import { concat, defer, EMPTY, ignoreElements, type Observable, switchMap } from "rxjs";
+import { concat, defer, EMPTY, filter, ignoreElements, isEmpty, map, type Observable, switchMap } from "rxjs";
 import { csiVolumeName, globalMount, stageDirOf } from "../../core/csi/csiLayout.ts";
 import { VOL_DATA, type VolData } from "../../core/csi/volData.ts";
 import { mountAt } from "../../core/mount/mountInfo.ts";
@@ -81,7 +81,7 @@ export const unpublish = (context: CsiContext, { driver, handle }: VolData, targ
     return context.port.at(facts).nodeUnpublishVolume({ volumeId: handle, targetPath });
   }).pipe(ignoreElements());
 
-/** Unstages the volume; one without its file was never staged. The pod's directory still names the volume. */
+/** Unstages the volume; without its file and a mount it was never staged, and only its directories go. */
 function unstage(
   ports: RemovalPorts,
   context: CsiContext,
@@ -93,15 +93,22 @@ function unstage(
   const mountPoint = globalMount(stageDir);
   // Before the pod's own mount is gone, unstaging would take its file system away.
   const isGone$ = refuseMountedAt(ports, `${remains.directory}/mount`);
-  const unstaged$ = readVolData(ports, stageDir).pipe(
-    switchMap((read) => {
-      if (read === undefined) return EMPTY;
+  const traces$ = concat(
+    readVolData(ports, stageDir),
+    ports.mounts?.list().pipe(map((entries) => mountAt(entries, mountPoint))) ?? EMPTY,
+  );
+  const unstaged$ = traces$.pipe(
+    filter((trace) => trace !== undefined),
+    isEmpty(),
+    switchMap((wasNeverStaged) => {
+      const gone$ = removeEmpty(ports, stageDir, mountPoint);
+      if (wasNeverStaged) return gone$;
       const facts = registeredDriver(context, driver, "attacher.UnmountDevice failed to create newCsiDriverClient");
       volume.isStaged = false;
       const isStaging = facts.capabilities.has("STAGE_UNSTAGE_VOLUME");
       const request = { volumeId: handle.join("^"), stagingTargetPath: mountPoint };
       const unstaging$ = isStaging ? context.port.at(facts).nodeUnstageVolume(request) : EMPTY;
-      return concat(unstaging$.pipe(ignoreElements()), removeEmpty(ports, stageDir, mountPoint));
+      return concat(unstaging$.pipe(ignoreElements()), gone$);
     }),
   );
   return concat(isGone$, unstaged$);

@@ -104,10 +104,10 @@ describe("the JavaScript client against rxlet dev", () => {
       ended.resolve,
     );
     await dev.put("late.json", manifest("late", { containers: [script("main", UNTIL_TERM, HOST)] }));
-    await waitFor("MODIFIED to Running", () => seen.includes("MODIFIED late-laptop Running"), 30_000);
+    await waitFor("MODIFIED to Running", () => seen.includes("MODIFIED late-laptop Running"));
     expect(seen[0]).toBe("ADDED late-laptop Pending");
     await rm(join(dev.manifests, "late.json"));
-    await waitFor("DELETED", () => seen.some((line) => line.startsWith("DELETED late-laptop")), 30_000);
+    await waitFor("DELETED", () => seen.some((line) => line.startsWith("DELETED late-laptop")));
     aborted.abort();
     await ended.promise;
   });
@@ -118,15 +118,14 @@ describe("the JavaScript client against rxlet dev", () => {
     const added: string[] = [];
     informer.on("add", (pod) => added.push(nameOf(pod)));
     await informer.start();
-    await waitFor("the list", () => added.length === 2, 30_000);
+    await waitFor("the list", () => added.length === 2);
     await dev.put("later.json", manifest("later", { containers: [script("main", UNTIL_TERM, HOST)] }));
     await waitFor(
       "the cache to hold the running pod",
       () => informer.get("later-laptop", NAMESPACE)?.status?.phase === "Running",
-      30_000,
     );
     await rm(join(dev.manifests, "later.json"));
-    await waitFor("the cache to drop it", () => informer.get("later-laptop", NAMESPACE) === undefined, 30_000);
+    await waitFor("the cache to drop it", () => informer.get("later-laptop", NAMESPACE) === undefined);
     await informer.stop();
   });
 
@@ -169,7 +168,7 @@ describe("the JavaScript client against rxlet dev", () => {
   it("attaches", async () => {
     const { stream, said } = sink();
     const socket = await new Attach(config).attach(NAMESPACE, "ticker-laptop", "main", stream, null, null, false);
-    await waitFor("output", () => /tick \d+\n/.test(said()), 30_000);
+    await waitFor("output", () => /tick \d+\n/.test(said()));
     socket.close();
   });
 
@@ -183,7 +182,7 @@ describe("the JavaScript client against rxlet dev", () => {
     const request = new PassThrough();
     request.write("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     await new PortForward(config).portForward(NAMESPACE, "web-laptop", [port], stream, null, request);
-    await waitFor("the response", () => said().endsWith("hello"), 30_000);
+    await waitFor("the response", () => said().endsWith("hello"));
     expect(said()).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     request.end();
     http.close();

@@ -33,7 +33,7 @@ describe("commands beside rxlet dev", () => {
     });
     for (const name of ["web", "ticker"]) await dev.until(name, "Running", ({ status }) => status?.phase === "Running");
     const isWritten = async () => (await user.run(["logs", "web-laptop"])).out.includes("second");
-    await waitFor("both lines of the log", isWritten, 30_000);
+    await waitFor("both lines of the log", isWritten);
   });
   afterAll(() => user.close());
 
@@ -72,9 +72,9 @@ describe("commands beside rxlet dev", () => {
   it("watches pods", async () => {
     const watch = user.spawn(["get", "pods", "-w"]);
     const said = listening(watch);
-    await waitFor("the list", () => said().includes("web-laptop"), 30_000);
+    await waitFor("the list", () => said().includes("web-laptop"));
     await dev.put("late.json", manifest("late", { containers: [script("main", UNTIL_TERM, HOST)] }));
-    await waitFor("the watch to show it running", () => /late-laptop +1\/1 +Running/.test(said()), 30_000);
+    await waitFor("the watch to show it running", () => /late-laptop +1\/1 +Running/.test(said()));
     expect(said().match(/NAME/g)).toHaveLength(1);
     await rm(join(dev.manifests, "late.json"));
     expect(await interrupted(watch)).toBe(0);
@@ -92,7 +92,7 @@ describe("commands beside rxlet dev", () => {
   it("follows a log until it is interrupted", async () => {
     const logs = user.spawn(["logs", "-f", "ticker-laptop", "--tail=1"]);
     const said = listening(logs);
-    await waitFor("three lines", () => said().split("\n").length > 3, 30_000);
+    await waitFor("three lines", () => said().split("\n").length > 3);
     expect(await interrupted(logs)).toBe(0);
     expect(said()).toMatch(/^tick \d+\n/);
   });
@@ -148,7 +148,7 @@ describe("commands beside rxlet dev", () => {
   it("attaches", async () => {
     const attach = user.spawn(["attach", "ticker-laptop"]);
     const said = listening(attach);
-    await waitFor("output", () => /^tick \d+\n/.test(said()), 30_000);
+    await waitFor("output", () => /^tick \d+\n/.test(said()));
     await interrupted(attach);
   });
 
@@ -159,7 +159,7 @@ describe("commands beside rxlet dev", () => {
     const { port } = http.address() as AddressInfo;
     const forward = user.spawn(["port-forward", "web-laptop", `:${port}`]);
     const said = listening(forward);
-    const local = await waitFor("it to listen", () => /from 127\.0\.0\.1:(\d+) -> /.exec(said())?.[1], 30_000);
+    const local = await waitFor("it to listen", () => /from 127\.0\.0\.1:(\d+) -> /.exec(said())?.[1]);
     const paths = Array.from({ length: 20 }, (_, index) => `/${index}`);
     const get = async (path: string) => (await fetch(`http://127.0.0.1:${local}${path}`)).text();
     expect(await Promise.all(paths.map(get))).toEqual(paths.map((path) => `hello ${path}`));
@@ -175,7 +175,7 @@ describe("commands beside rxlet dev", () => {
       ["attach", "ticker-laptop"],
     ].map((args) => user.spawn(args));
     const texts = children.map(listening);
-    await waitFor("both to say something", () => texts.every((said) => said() !== ""), 30_000);
+    await waitFor("both to say something", () => texts.every((said) => said() !== ""));
     const exits = children.map((child) => once(child, "exit"));
     expect(await dev.stop()).toBe(0);
     await Promise.all(exits);

@@ -61,11 +61,11 @@ describe.skipIf(mustSkip(TITLE, MISSING))(TITLE, () => {
   it("watches a pod come and go", async () => {
     const watch = dev.spawnKubectl(["get", "pods", "--watch", "--no-headers"]);
     const said = listening(watch);
-    await waitFor("the list before the watch", () => said().includes("web-laptop"), 30_000);
+    await waitFor("the list before the watch", () => said().includes("web-laptop"));
     await dev.put("late.json", manifest("late", { containers: [script("main", UNTIL_TERM, HOST)] }));
-    await waitFor("the watch to show it running", () => /late-laptop +1\/1 +Running/.test(said()), 30_000);
+    await waitFor("the watch to show it running", () => /late-laptop +1\/1 +Running/.test(said()));
     await rm(join(dev.manifests, "late.json"));
-    await waitFor("the watch to show it going", () => /late-laptop +\S+ +Terminating/.test(said()), 30_000);
+    await waitFor("the watch to show it going", () => /late-laptop +\S+ +Terminating/.test(said()));
     await ended(watch);
   });
 

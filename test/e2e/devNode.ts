@@ -86,14 +86,10 @@ export async function createDevUser(): Promise<DevUser> {
       const child = rxlet(["dev", directory, "--node-name", "laptop", "--read-only-port", "0"]);
       let output = "";
       for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text: Buffer) => (output += String(text)));
-      const kubeconfig = await waitFor(
-        "the banner of rxlet dev",
-        () => {
-          if (child.exitCode !== null) throw new Error(output);
-          return /export KUBECONFIG=(\S+)\n/.exec(output)?.[1];
-        },
-        30_000,
-      );
+      const kubeconfig = await waitFor("the banner of rxlet dev", () => {
+        if (child.exitCode !== null) throw new Error(output);
+        return /export KUBECONFIG=(\S+)\n/.exec(output)?.[1];
+      });
       const spawnKubectl = (args: readonly string[]): ChildProcess =>
         started(KUBECTL ?? "", [`--cache-dir=${folder}/kubectl`, ...args], folder, { KUBECONFIG: kubeconfig });
       const kubectl = (args: readonly string[], input?: string) => finished(spawnKubectl(args), input);
@@ -107,10 +103,8 @@ export async function createDevUser(): Promise<DevUser> {
         put,
         pods,
         until: (pod, what, wanted) =>
-          waitFor(
-            `${pod} to be ${what}`,
-            async () => (await pods()).find((each) => each.metadata.name === `${pod}-laptop` && wanted(each)),
-            30_000,
+          waitFor(`${pod} to be ${what}`, async () =>
+            (await pods()).find((each) => each.metadata.name === `${pod}-laptop` && wanted(each)),
           ),
         kubectl,
         spawnKubectl,

@@ -29,14 +29,10 @@ it("starts twice at the same moment, the second one on another port", async () =
         const child = user.spawn(["dev", directory]);
         let output = "";
         for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text) => (output += String(text)));
-        await waitFor(
-          `the API of ${name}`,
-          () => {
-            if (child.exitCode !== null) throw new Error(output);
-            return output.includes("API  ") && output.includes("KUBECONFIG=");
-          },
-          30_000,
-        );
+        await waitFor(`the API of ${name}`, () => {
+          if (child.exitCode !== null) throw new Error(output);
+          return output.includes("API  ") && output.includes("KUBECONFIG=");
+        });
         return output;
       }),
     );

@@ -190,7 +190,7 @@ describeOnContainerd("the HTTPS server on containerd", (installation) => {
     const one = async () => {
       const socket = await open(path, `port=${port}`);
       socket.send(0, "GET / HTTP/1.0\r\n\r\n");
-      await waitFor("the answer", () => String(socket.heard(0)).includes("hello from the pod"), 30_000);
+      await waitFor("the answer", () => String(socket.heard(0)).includes("hello from the pod"));
       socket.close();
       await socket.closed;
       return socket.heard(0).readUInt16LE(0);

@@ -120,7 +120,7 @@ describe("the npm package", () => {
     let started: readonly number[] = [];
     onTestFinished(() => [child.pid ?? 0, ...started].filter((pid) => pid > 0 && isAlive(pid)).forEach(kill));
 
-    const ip = await waitFor("the web pod to run", () => podIp(port, "web-laptop"), 40_000).catch((error: unknown) => {
+    const ip = await waitFor("the web pod to run", () => podIp(port, "web-laptop")).catch((error: unknown) => {
       throw new Error(`${String(error)}\n${said()}`);
     });
     const answer = await waitFor("the web server to listen", () => fetch(`http://${ip}:8080/x`));

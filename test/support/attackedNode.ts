@@ -110,7 +110,7 @@ export async function attackNode({
   const { rssMib, peakConnections } = figures.stop();
   const stoppedAt = performance.now();
   await peers.stop();
-  await waitFor("all connections to be gone", async () => (await connectionsTo(port)) === 0, 30_000);
+  await waitFor("all connections to be gone", async () => (await connectionsTo(port)) === 0);
   const connections = { peak: peakConnections, goneMs: performance.now() - stoppedAt };
   const tokenReviews = countReviews(server.requests) - reviewsBefore;
   await admin.round();

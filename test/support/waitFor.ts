@@ -1,8 +1,10 @@
 /** Waits for the world outside by asking it, with an end: for tests against real processes only. */
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Asked again after this many milliseconds. */
-const PAUSE_MS = 10;
+/** Milliseconds until the next question: few at first, then more, because each question costs a daemon a request. */
+const FIRST_PAUSE_MS = 10;
+const LAST_PAUSE_MS = 100;
+const GROWTH = 1.2;
 
 /**
  * The first value of `probe` that is neither undefined nor false; errors it throws count as "not yet". Rejects after
@@ -11,11 +13,11 @@ const PAUSE_MS = 10;
 export async function waitFor<T>(
   what: string,
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  timeoutMs = 15_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const end = performance.now() + timeoutMs;
   let last: unknown;
-  for (;;) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * GROWTH, LAST_PAUSE_MS)) {
     try {
       const value = await probe();
       if (value !== undefined && value !== false) return value;
@@ -27,6 +29,6 @@ export async function waitFor<T>(
       const why = last === undefined ? "" : `: ${last instanceof Error ? last.message : JSON.stringify(last)}`;
       throw new Error(`waited ${timeoutMs} ms for ${what}${why}`);
     }
-    await pause(PAUSE_MS);
+    await pause(pauseMs);
   }
 }

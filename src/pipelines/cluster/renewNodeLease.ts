@@ -32,7 +32,7 @@ export interface LeaseWriter extends Pick<KubeletPorts, "clock" | "rng" | "telem
   readonly deadlineMs: number;
   readonly nodeName: string;
   readonly durationSeconds: number;
-  /** Owner of the lease, which is created only once this Node is known. */
+  /** Owner of the lease; asked for while it is unknown, because a watch may be in a pause after the server's return. */
   readonly node: ReadonlyCell<Node | undefined>;
 }
 
@@ -104,14 +104,33 @@ function ensureLease(writer: LeaseWriter): Observable<EnsuredLease> {
     catchError((thrown: unknown): Observable<EnsuredLease> => {
       const error = toKubeletError(thrown);
       if (error.code !== "NotFound") throw error;
-      const holder = holderOf(writer);
-      if (holder.nodeUid === undefined) return of({ lease: undefined, isNew: false });
-      const made = renewedLease(undefined, holder, clock.wallTime());
-      return api.create("leases", made, { deadlineMs }).pipe(map((lease) => ({ lease, isNew: true })));
+      return ownerUid(writer).pipe(
+        switchMap((nodeUid) => {
+          if (nodeUid === undefined) return of({ lease: undefined, isNew: false });
+          const made = renewedLease(undefined, { ...holderOf(writer), nodeUid }, clock.wallTime());
+          return api.create("leases", made, { deadlineMs }).pipe(map((lease) => ({ lease, isNew: true })));
+        }),
+      );
     }),
     retryWithBackoff(BACKOFF, writer, (failure) =>
       telemetry.log.error("Failed to ensure lease exists, will retry", { ...failure }),
     ),
+  );
+}
+
+/** Emits undefined while the Node does not exist or cannot be read: the next period asks again, as upstream. */
+function ownerUid({ api, telemetry, deadlineMs, nodeName, node }: LeaseWriter): Observable<string | undefined> {
+  const known = node.value?.metadata?.uid;
+  if (known !== undefined) return of(known);
+  return api.get("nodes", { name: nodeName }, { deadlineMs }).pipe(
+    map(({ metadata }) => metadata?.uid),
+    catchError((thrown: unknown) => {
+      telemetry.log.error("Failed to get node when trying to set owner ref to the node lease", {
+        node: nodeName,
+        error: toKubeletError(thrown),
+      });
+      return of(undefined);
+    }),
   );
 }
 

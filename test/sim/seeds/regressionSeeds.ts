@@ -68,6 +68,7 @@ export const SMALL_SCARCE_KUBELET_SEEDS: FoundBySeed = [
     "after a restart an ended init container of a stopping pod counted, and another pod was rejected for it",
   ],
   ["7c331492", "an evicted pod had Succeeded and Failed later: a lost reply to a start outlived its removed container"],
+  ["s17d-107", "the lease of a registered Node waited for a watch that paused after errors of the server"],
 ];
 
 /** Bugs of checkers; runs like `SMALL_SCARCE_KUBELET_SEEDS`. */

@@ -92,11 +92,20 @@ describe("nodeLease", () => {
     run(nodeLease(leaseWriter), 22_000);
     expect(asked).toEqual([
       "0 get leases",
+      "2 get nodes",
       "1000 get leases",
       "1002 create leases",
       "11004 update leases",
       "21006 update leases",
     ]);
+  });
+
+  it("asks for a Node that no watch has reported yet", () => {
+    const { leaseWriter, server, run, asked } = world();
+    server.put("nodes", { metadata: { name: "n1", uid: "u1" } });
+    run(nodeLease(leaseWriter), 9_000);
+    expect(asked).toEqual(["0 get leases", "2 get nodes", "4 create leases"]);
+    expect(server.object("leases", LEASE)?.metadata?.ownerReferences).toMatchObject([{ kind: "Node", name: "n1" }]);
   });
 
   it("reads the lease after a conflict, and renews it at once", () => {

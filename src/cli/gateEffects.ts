@@ -35,7 +35,7 @@ const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
     "as upstream, it is locked",
     `CPUManagerPolicyOptions CustomCPUCFSQuotaPeriod DynamicResourceAllocation ExecProbeTimeout ImageMaximumGCAge ImageVolume InPlacePodVerticalScaling KubeletCgroupDriverFromCRI
      KubeletFineGrainedAuthz KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPSI NodeLogQuery NodeSwap PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
-     PodObservedGenerationTracking ProcMountType RecursiveReadOnlyMounts RelaxedDNSSearchValidation
+     PodObservedGenerationTracking ProcMountType RecoverVolumeExpansionFailure RecursiveReadOnlyMounts RelaxedDNSSearchValidation
      RelaxedEnvironmentVariableValidation SidecarContainers SupplementalGroupsPolicy TopologyManagerPolicyOptions
      UserNamespacesSupport`,
   ],
@@ -62,10 +62,7 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
   ["the runtime sends a list in one response", "CRIListStreaming"],
   ["images are pulled without the RuntimeClass", "RuntimeClassInImageCriApi"],
   ["the status has no digests of image volumes yet", "ImageVolumeWithDigest"],
-  [
-    "CSI volumes are not watched, expanded or counted yet",
-    "CSIVolumeHealth MutableCSINodeAllocatableCount RecoverVolumeExpansionFailure VolumeLimitScaling",
-  ],
+  ["CSI volumes are not watched or counted yet", "CSIVolumeHealth MutableCSINodeAllocatableCount VolumeLimitScaling"],
   ["volumes are not mounted with SELinux labels yet", "SELinuxChangePolicy SELinuxMount SELinuxMountReadWriteOncePod"],
   ["as upstream, it is locked, and volumes of kind gitRepo are refused", "GitRepoVolumeDriver"],
   ["pods on the node's network have the node's users", "UserNamespacesHostNetworkSupport"],

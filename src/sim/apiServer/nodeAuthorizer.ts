@@ -32,6 +32,7 @@ export const partsOf = (subresource: keyof ApiSubresources) =>
 const READS: readonly ApiVerb[] = ["get", "list", "watch"];
 /** Marks a request that no rule allows to nodes: the message has no reason to add. */
 const NOBODY = "";
+const NOT_ONE = "can only get individual resources of this type";
 const LEASE_NAMESPACE = "kube-node-lease";
 
 /** Returns why a node may not do this; undefined if it may. */
@@ -69,8 +70,9 @@ function refusal(world: ApiWorld, nodeName: string, attributes: ApiAttributes): 
     case "subjectaccessreviews":
       return verb === "create" ? undefined : NOBODY;
     case "persistentvolumes":
+      return verb === "get" ? undefined : NOT_ONE;
     case "volumeattachments":
-      return verb === "get" ? undefined : "can only get individual resources of this type";
+      return ofAttachments(world, nodeName, attributes);
     case "namespaces":
       return NOBODY;
   }
@@ -92,9 +94,11 @@ function referenced(
 ): string | undefined {
   if (resource === "serviceaccounts" && subresource === "token") return undefined;
   const single = selection === undefined ? ref : singleObject(resource, selection);
+  const isStatus = resource === "persistentvolumeclaims" && subresource === "status";
   const mayWatch = resource === "secrets" || resource === "configmaps";
-  if (!mayWatch && verb !== "get") return "can only get individual resources of this type";
-  if (!READS.includes(verb)) return "can only read resources of this type";
+  if (isStatus && verb !== "update" && verb !== "patch") return "can only get/update/patch this type";
+  if (!isStatus && !mayWatch && verb !== "get") return NOT_ONE;
+  if (!isStatus && !READS.includes(verb)) return "can only read resources of this type";
   if (single === undefined) return "No Object name found";
   const isReferenced = world
     .podsOn(nodeName)
@@ -143,6 +147,15 @@ function ofResourceSlices(world: ApiWorld, nodeName: string, { verb, ref, select
       : "can only list/watch/deletecollection resourceslices with spec.nodeName field selector";
   }
   const found = ref && world.store.get("resourceslices", keyOf(ref));
+  return found === undefined || fieldAt(found, "spec.nodeName") === nodeName
+    ? undefined
+    : `no relationship found between node '${nodeName}' and this object`;
+}
+
+/** A node reads the attachments of its own volumes; only controllers create and delete them. */
+function ofAttachments(world: ApiWorld, nodeName: string, { verb, ref }: ApiAttributes) {
+  if (verb !== "get") return NOT_ONE;
+  const found = ref && world.store.get("volumeattachments", keyOf(ref));
   return found === undefined || fieldAt(found, "spec.nodeName") === nodeName
     ? undefined
     : `no relationship found between node '${nodeName}' and this object`;

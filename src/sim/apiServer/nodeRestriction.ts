@@ -1,6 +1,6 @@
 /**
- * Admission of the writes of a node: its own node, lease and CSINode, its own mirror pods, the status of its pods and
- * certificate requests of its pods; tokenRestriction.ts has the rules of tokens. Upstream:
+ * Admission of the writes of a node: its own node, lease and CSINode, its own mirror pods, the status of its pods and of
+ * their claims, and certificate requests of its pods; tokenRestriction.ts has the rules of tokens. Upstream:
  * plugin/pkg/admission/noderestriction.
  */
 import type { V1beta1PodCertificateRequest, V1Node, V1Pod } from "@kubernetes/client-node";
@@ -49,6 +49,8 @@ export function admitWrite(world: ApiWorld, identity: ApiIdentity, write: Admitt
       return metadata.name === nodeName
         ? undefined
         : "can only access CSINode with the same name as the requesting node";
+    case "persistentvolumeclaims":
+      return admitClaimStatus(nodeName, write);
     case "podcertificaterequests":
       return write.old === undefined ? admitCertificateRequest(world, nodeName, write.object) : undefined;
     default:
@@ -114,6 +116,27 @@ function admitPodStatus(nodeName: string, object: StoredObject, old: StoredObjec
   }
   const claims = (pod: StoredObject) => fieldAt(pod, "status.resourceClaimStatuses") ?? [];
   return sameValue(claims(object), claims(old)) ? undefined : `node "${nodeName}" cannot update resource claim statues`;
+}
+
+/** Fields of the status of a claim that a node may change. */
+const NODE_CLAIM_FIELDS: readonly string[] = [
+  "capacity",
+  "conditions",
+  "allocatedResources",
+  "allocatedResourceStatuses",
+];
+
+function admitClaimStatus(nodeName: string, { object, old, subresource }: AdmittedWrite): string | undefined {
+  if (subresource !== "status" || old === undefined) return "may only update PVC status";
+  return sameValue(withoutNodeFields(object), withoutNodeFields(old))
+    ? undefined
+    : `node "${nodeName}" is not allowed to update fields other than status.capacity and status.conditions`;
+}
+
+function withoutNodeFields({ metadata, ...claim }: StoredObject): unknown {
+  const { resourceVersion: _version, managedFields: _fields, ...kept } = metadata;
+  const status = Object.entries(claim["status"] ?? {}).filter(([field]) => !NODE_CLAIM_FIELDS.includes(field));
+  return { ...claim, metadata: kept, status: Object.fromEntries(status) };
 }
 
 /** Labels under kubernetes.io and k8s.io that a kubelet may set. */

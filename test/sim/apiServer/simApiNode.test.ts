@@ -212,6 +212,69 @@ describe("simulated API server: what a node may do", () => {
     ]);
   });
 
+  it("writes the size of claims of its pods, and nothing else of any claim", () => {
+    const { server, node, ask } = cluster();
+    for (const name of ["data", "other"]) {
+      server.put("persistentvolumeclaims", { metadata: ref(name), spec: { accessModes: ["ReadWriteOnce"] } });
+    }
+    const volumes = [{ name: "v", persistentVolumeClaim: { claimName: "data" } }];
+    server.put("pods", newPod("claiming", { nodeName: "n1", volumes }));
+    const others = [{ name: "v", persistentVolumeClaim: { claimName: "other" } }];
+    server.put("pods", newPod("elsewhere", { nodeName: "n2", volumes: others }));
+    const grown = merge({
+      status: {
+        capacity: { storage: "2Gi" },
+        conditions: [{ type: "NodeResizeError", status: "True" }],
+        allocatedResources: { storage: "2Gi" },
+        allocatedResourceStatuses: { storage: "NodeResizeInProgress" },
+      },
+    });
+    const patch = (body: ApiPatch, name = "data", options: object = status) =>
+      ask(node.patch("persistentvolumeclaims", ref(name), body, options));
+    const only = 'node "n1" is not allowed to update fields other than status.capacity and status.conditions';
+    expect([
+      patch(grown),
+      patch(grown, "other"),
+      patch(merge({ status: { phase: "Lost" } })),
+      patch(merge({ metadata: { labels: { a: "b" } } })),
+      patch(merge({ spec: { volumeName: "x" } })),
+      patch(grown, "data", {}),
+      ask(node.list("persistentvolumeclaims", { namespace: "default" })),
+      ask(node.delete("persistentvolumeclaims", ref("data"))),
+    ]).toEqual([
+      ALLOWED,
+      "no relationship found between node 'n1' and this object",
+      ...Array<string>(3).fill(only),
+      ...Array<string>(3).fill("can only get individual resources of this type"),
+    ]);
+    expect(server.object("persistentvolumeclaims", ref("data"))?.status).toMatchObject({
+      capacity: { storage: "2Gi" },
+      allocatedResourceStatuses: { storage: "NodeResizeInProgress" },
+    });
+  });
+
+  it("reads the attachments of its own volumes, and makes, watches and removes none", () => {
+    const { server, node, ask } = cluster();
+    const attachment = (name: string, nodeName: string) => ({
+      metadata: { name },
+      spec: { attacher: "csi.example.com", nodeName, source: { persistentVolumeName: "pv1" } },
+    });
+    server.put("volumeattachments", attachment("mine", "n1"));
+    server.put("volumeattachments", attachment("theirs", "n2"));
+    expect([
+      ask(node.get("volumeattachments", { name: "mine" })),
+      ask(node.get("volumeattachments", { name: "theirs" })),
+      ask(node.create("volumeattachments", attachment("new", "n1"))),
+      ask(node.watch("volumeattachments", { fieldSelector: "metadata.name=mine" })),
+      ask(node.patch("volumeattachments", { name: "mine" }, merge({ status: { attached: true } }), status)),
+      ask(node.delete("volumeattachments", { name: "mine" })),
+    ]).toEqual([
+      ALLOWED,
+      "no relationship found between node 'n1' and this object",
+      ...Array<string>(4).fill("can only get individual resources of this type"),
+    ]);
+  });
+
   it("has tokens for the audiences its pod wants them for, and for those an administrator allows", () => {
     const { server, node, ask } = cluster({
       mayAccess: ({ user, resourceAttributes: { verb, resource, name } = {} }) =>

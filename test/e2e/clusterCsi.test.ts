@@ -1,89 +1,141 @@
-/** A claim on a CSI volume on a real node: attached first, mounted by a driver of our own, mounted still after a killed kubelet. */
+/**
+ * Claims on CSI volumes on a real node, with drivers of our own: attached first, mounted still after a killed kubelet, grown
+ * while they are in use.
+ */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { firstValueFrom } from "rxjs";
 import { expect, it } from "vitest";
 import { attachmentId } from "../../src/core/csi/csiLayout.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
-import { startCsiDriver } from "../support/csiDriver.ts";
+import { type CsiDriverOptions, startCsiDriver } from "../support/csiDriver.ts";
 import { NODE_NAME } from "../support/daemon.ts";
 import { clusterNode, isReady } from "./clusterNode.ts";
 import { server } from "./manifests.ts";
 
-const DRIVER = "csi.example.com";
-const VOLUME = `kubernetes.io/csi/${DRIVER}^h1`;
-const claim = { namespace: "default", name: "data" };
 const MOUNTS = { volumeMounts: [{ name: "data", mountPath: "/data" }] };
 
 describeOnContainerd("a pod with a CSI volume", (installation) => {
-  const cluster = clusterNode(installation);
+  // Claims are read again with each sync.
+  const cluster = clusterNode(installation, { config: { syncFrequency: "1s" } });
   const ownNode = () => cluster.server.sim.object("nodes", { name: NODE_NAME });
-  /** Acts as the attach-detach controller. */
-  const attach = async (): Promise<void> => {
+  const inUse = () => ownNode()?.status?.volumesInUse ?? [];
+
+  /** Starts a driver, and creates a volume of it with a bound claim; objects have the name of the claim. */
+  const provide = async (
+    name: string,
+    { isAttached, capabilities }: { readonly isAttached: boolean } & Pick<CsiDriverOptions, "capabilities">,
+  ) => {
     const { sim } = cluster.server;
-    const name = attachmentId(DRIVER, "h1", NODE_NAME);
-    const source = { persistentVolumeName: "pv1" };
-    const made = sim.put("volumeattachments", {
-      metadata: { name },
-      spec: { attacher: DRIVER, nodeName: NODE_NAME, source },
+    const driverName = `${name}.example.com`;
+    const registry = join(cluster.node.folder, "kubelet", "plugins_registry");
+    await mkdir(registry, { recursive: true });
+    const options = { name: driverName, ...(capabilities && { capabilities }) };
+    const driver = await startCsiDriver(join(registry, `${name}.sock`), options);
+    sim.put("csidrivers", { metadata: { name: driverName }, spec: { attachRequired: isAttached } });
+    const claim = { namespace: "default", name };
+    const resources = { requests: { storage: "16Mi" } };
+    const accessModes = ["ReadWriteOnce"];
+    const asked = sim.put("persistentvolumeclaims", {
+      metadata: claim,
+      spec: { volumeName: name, accessModes, resources },
     });
-    const status = { attached: true, attachmentMetadata: { path: "/dev/x" } };
-    await firstValueFrom(sim.client().update("volumeattachments", { ...made, status }, { subresource: "status" }));
-    const node = ownNode();
-    const volumesAttached = [{ name: VOLUME, devicePath: "" }];
-    const attached = { ...node, status: { ...node?.status, volumesAttached } };
-    await firstValueFrom(sim.client().update("nodes", attached, { subresource: "status" }));
+    const csi = { driver: driverName, volumeHandle: name };
+    const claimRef = { ...claim, uid: asked.metadata?.uid ?? "" };
+    sim.put("persistentvolumes", {
+      metadata: { name },
+      spec: { claimRef, accessModes, csi, capacity: resources.requests },
+    });
+    sim.setStatusOf("persistentvolumeclaims", claim, { phase: "Bound", capacity: resources.requests });
+    return {
+      claim,
+      volume: `kubernetes.io/csi/${driverName}^${name}`,
+      calls: driver.calls,
+      rpcs: () => driver.calls.flatMap(({ rpc }) => (rpc.includes("Volume") ? [rpc] : [])),
+      start: () =>
+        cluster.bind(name, {
+          containers: [server("main", "cat /data/* 2>/dev/null; echo hello > /data/file", MOUNTS)],
+          volumes: [{ name: "data", persistentVolumeClaim: { claimName: name } }],
+        }),
+      /** Acts as the attach-detach controller. */
+      attach: async (): Promise<void> => {
+        const source = { persistentVolumeName: name };
+        const made = sim.put("volumeattachments", {
+          metadata: { name: attachmentId(driverName, name, NODE_NAME) },
+          spec: { attacher: driverName, nodeName: NODE_NAME, source },
+        });
+        const status = { attached: true, attachmentMetadata: { path: "/dev/x" } };
+        await firstValueFrom(sim.client().update("volumeattachments", { ...made, status }, { subresource: "status" }));
+        const volumesAttached = [{ name: `kubernetes.io/csi/${driverName}^${name}`, devicePath: "" }];
+        sim.setStatusOf("nodes", { name: NODE_NAME }, { ...ownNode()?.status, volumesAttached });
+      },
+      end: async (): Promise<void> => {
+        driver.stop();
+        await driver.release();
+      },
+    };
   };
+  const idOf = async (name: string) =>
+    (await cluster.untilTold(name, isReady, "ready")).status?.containerStatuses?.[0]?.containerID;
 
   it("runs once the volume is attached, stays mounted when the kubelet is killed, and gives the volume back", async () => {
     const { node, server: api } = cluster;
-    const registry = join(node.folder, "kubelet", "plugins_registry");
-    await mkdir(registry, { recursive: true });
-    const driver = await startCsiDriver(join(registry, "csi.sock"));
-    const rpcs = () => driver.calls.flatMap(({ rpc }) => (rpc.includes("Volume") ? [rpc] : []));
+    const { volume, calls, rpcs, start, attach, end } = await provide("data", { isAttached: true });
     try {
-      api.sim.put("csidrivers", { metadata: { name: DRIVER }, spec: { attachRequired: true } });
-      const asked = api.sim.put("persistentvolumeclaims", {
-        metadata: claim,
-        spec: { volumeName: "pv1", accessModes: ["ReadWriteOnce"] },
-      });
-      const claimRef = { ...claim, uid: asked.metadata?.uid ?? "" };
-      api.sim.put("persistentvolumes", {
-        metadata: { name: "pv1" },
-        spec: { claimRef, accessModes: ["ReadWriteOnce"], csi: { driver: DRIVER, volumeHandle: "h1" } },
-      });
-      const bound = { ...asked, status: { phase: "Bound" } };
-      await firstValueFrom(api.sim.client().update("persistentvolumeclaims", bound, { subresource: "status" }));
-      cluster.bind("web", {
-        containers: [server("main", "cat /data/* 2>/dev/null; echo hello > /data/file", MOUNTS)],
-        volumes: [{ name: "data", persistentVolumeClaim: { claimName: claim.name } }],
-      });
-
-      await cluster.until("the volume to be in use", () => ownNode()?.status?.volumesInUse?.includes(VOLUME));
+      start();
+      await cluster.until("the volume to be in use", () => inUse().includes(volume));
       expect(rpcs()).toEqual([]);
       await attach();
-      const web = await cluster.untilTold("web", isReady, "ready");
+      const id = await idOf("data");
       expect(rpcs()).toEqual(["nodeStageVolume", "nodePublishVolume"]);
-      expect(driver.calls.find(({ rpc }) => rpc === "nodeStageVolume")?.request).toMatchObject({
+      expect(calls.find(({ rpc }) => rpc === "nodeStageVolume")?.request).toMatchObject({
         publishContext: { path: "/dev/x" },
       });
 
       await node.daemon.kill();
       await node.daemon.restart();
       await cluster.until("the publication after the restart", () => rpcs().length === 4);
-      expect(await cluster.untilTold("web", isReady, "ready")).toMatchObject({
-        status: { containerStatuses: [{ containerID: web.status?.containerStatuses?.[0]?.containerID }] },
-      });
-      expect(ownNode()?.status?.volumesInUse).toEqual([VOLUME]);
+      expect(await idOf("data")).toBe(id);
+      expect(inUse()).toEqual([volume]);
 
       await node.daemon.kill();
-      api.sim.delete("pods", { namespace: "default", name: "web" }, { gracePeriodSeconds: 0 });
+      api.sim.delete("pods", { namespace: "default", name: "data" }, { gracePeriodSeconds: 0 });
       await node.daemon.restart();
-      await cluster.until("the volume to be free", () => (ownNode()?.status?.volumesInUse ?? []).length === 0);
+      await cluster.until("the volume to be free", () => inUse().length === 0);
       expect(rpcs().slice(-2)).toEqual(["nodeUnpublishVolume", "nodeUnstageVolume"]);
     } finally {
-      driver.stop();
-      await driver.release();
+      await end();
+    }
+  });
+
+  it("has a volume that grows while it is in use, and the claim says so", async () => {
+    const { sim, requests } = cluster.server;
+    const capabilities = ["STAGE_UNSTAGE_VOLUME", "EXPAND_VOLUME"] as const;
+    const { claim, rpcs, start, end } = await provide("grown", { isAttached: false, capabilities });
+    const statusOf = () => sim.object("persistentvolumeclaims", claim)?.status;
+    const storage = "32Mi";
+    try {
+      start();
+      const id = await idOf("grown");
+      // The controller has made the volume larger.
+      const { name } = claim;
+      sim.put("persistentvolumeclaims", { metadata: claim, spec: { resources: { requests: { storage } } } });
+      const pending = {
+        allocatedResources: { storage },
+        allocatedResourceStatuses: { storage: "NodeResizePending" },
+      };
+      sim.setStatusOf("persistentvolumeclaims", claim, { ...statusOf(), ...pending });
+      sim.put("persistentvolumes", { metadata: { name }, spec: { capacity: { storage } } });
+      await cluster.until("the claim to have the size", () => statusOf()?.capacity?.["storage"] === storage);
+      expect(statusOf()).toEqual({ phase: "Bound", capacity: { storage }, allocatedResources: { storage } });
+      expect(rpcs().filter((rpc) => rpc === "nodeExpandVolume")).toHaveLength(1);
+      const path = "/api/v1/namespaces/default/persistentvolumeclaims/grown/status";
+      expect(requests.filter((line) => line.startsWith(`PATCH ${path}`))).toHaveLength(2);
+      expect(await idOf("grown")).toBe(id);
+    } finally {
+      cluster.server.sim.delete("pods", claim, { gracePeriodSeconds: 1 });
+      await cluster.untilGone("grown");
+      await end();
     }
   });
 });

@@ -20,7 +20,7 @@ import { createPodCertificates } from "./projections/podCertificates.ts";
 import { createTokens, type Tokens } from "./projections/tokens.ts";
 import { createTrustBundles } from "./projections/trustBundles.ts";
 import { createHeldVolumes } from "./volumes/heldVolumes.ts";
-import type { CsiContext } from "./volumes/csiVolumes.ts";
+import type { CsiContext } from "./volumes/csiContext.ts";
 import type { VolumeKinds } from "./volumes/volumeKinds.ts";
 import { createVolumes, type Volumes } from "./volumes/volumes.ts";
 
@@ -125,7 +125,7 @@ function volumeKinds(
     csi:
       csiDrivers === undefined || objects === undefined
         ? undefined
-        : { ...shared, port: csiDrivers, drivers: state.csiDrivers, api: objects, tokens },
+        : { ...shared, port: csiDrivers, drivers: state.csiDrivers, api: objects, tokens, isAttachedByController },
     flex: flexDrivers && {
       ...{ ...shared, port: flexDrivers, drivers: state.flexDrivers, api: objects },
       isAttachedByController,

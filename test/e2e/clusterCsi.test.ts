@@ -1,8 +1,8 @@
 /**
  * Claims on CSI volumes on a real node, with drivers of our own: attached first, mounted still after a killed kubelet, grown
- * while they are in use.
+ * while they are in use, and refused where no controller attaches them.
  */
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { firstValueFrom } from "rxjs";
 import { expect, it } from "vitest";
@@ -14,11 +14,13 @@ import { clusterNode, isReady } from "./clusterNode.ts";
 import { server } from "./manifests.ts";
 
 const MOUNTS = { volumeMounts: [{ name: "data", mountPath: "/data" }] };
+const CONTROLLED = "volumes.kubernetes.io/controller-managed-attach-detach";
 
 describeOnContainerd("a pod with a CSI volume", (installation) => {
   // Claims are read again with each sync.
   const cluster = clusterNode(installation, { config: { syncFrequency: "1s" } });
   const ownNode = () => cluster.server.sim.object("nodes", { name: NODE_NAME });
+  const isControlled = () => ownNode()?.metadata?.annotations?.[CONTROLLED] === "true";
   const inUse = () => ownNode()?.status?.volumesInUse ?? [];
 
   /** Starts a driver, and creates a volume of it with a bound claim; objects have the name of the claim. */
@@ -57,6 +59,7 @@ describeOnContainerd("a pod with a CSI volume", (installation) => {
           containers: [server("main", "cat /data/* 2>/dev/null; echo hello > /data/file", MOUNTS)],
           volumes: [{ name: "data", persistentVolumeClaim: { claimName: name } }],
         }),
+      attachment: () => sim.object("volumeattachments", { name: attachmentId(driverName, name, NODE_NAME) }),
       /** Acts as the attach-detach controller. */
       attach: async (): Promise<void> => {
         const source = { persistentVolumeName: name };
@@ -74,6 +77,16 @@ describeOnContainerd("a pod with a CSI volume", (installation) => {
         await driver.release();
       },
     };
+  };
+  /** Starts another kubelet after a killed one, with this setting. */
+  const restart = async (enableControllerAttachDetach: boolean): Promise<void> => {
+    const { daemon, folder } = cluster.node;
+    const file = join(folder, "config.json");
+    await daemon.kill();
+    const config = JSON.parse(await readFile(file, "utf8")) as object;
+    await writeFile(file, JSON.stringify({ ...config, enableControllerAttachDetach }));
+    await daemon.restart();
+    await cluster.until("the annotation of the Node", () => isControlled() === enableControllerAttachDetach);
   };
   const idOf = async (name: string) =>
     (await cluster.untilTold(name, isReady, "ready")).status?.containerStatuses?.[0]?.containerID;
@@ -135,6 +148,42 @@ describeOnContainerd("a pod with a CSI volume", (installation) => {
     } finally {
       cluster.server.sim.delete("pods", claim, { gracePeriodSeconds: 1 });
       await cluster.untilGone("grown");
+      await end();
+    }
+  });
+
+  it("says that nobody attaches the volume, and keeps an attached one, where the controller may not", async () => {
+    const { sim, requests } = cluster.server;
+    const { claim, volume, rpcs, start, attachment, attach, end } = await provide("alone", { isAttached: true });
+    try {
+      await restart(false);
+      start();
+      const told = () => sim.objects("events").find(({ reason }) => reason === "FailedAttachVolume");
+      await cluster.until("the event", told);
+      expect(told()).toMatchObject({
+        type: "Warning",
+        involvedObject: { kind: "Pod", name: "alone" },
+        message: 'AttachVolume.Attach failed for volume "alone" : attaching volumes from the kubelet is not supported',
+      });
+      expect(rpcs()).toEqual([]);
+
+      await restart(true);
+      await cluster.until("the volume to be in use", () => inUse().includes(volume));
+      await attach();
+      const id = await idOf("alone");
+
+      await restart(false);
+      await cluster.until("the publication after the restart", () => rpcs().length === 4);
+      expect(await idOf("alone")).toBe(id);
+      sim.delete("pods", claim, { gracePeriodSeconds: 1 });
+      await cluster.until("the volume to be free", () => inUse().length === 0);
+      expect(rpcs().slice(-2)).toEqual(["nodeUnpublishVolume", "nodeUnstageVolume"]);
+      // The attachment is left to its controller: a node may only read it.
+      expect(attachment()?.status?.attached).toBe(true);
+      const writes = requests.filter((line) => !line.startsWith("GET ") && line.includes("volumeattachments"));
+      expect(writes).toEqual([]);
+      await restart(true);
+    } finally {
       await end();
     }
   });

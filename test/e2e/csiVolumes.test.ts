@@ -78,10 +78,7 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
     };
     const api = { get: (resource: string) => of(objects[resource]) } as unknown as NonNullable<VolumesDeps["api"]>;
     const directories = { rootDir, podLogsDir: "/unused", containerLogsDir: "/unused" };
-    const volumeNode = volumeNodeOf({
-      directories: { rootDir },
-      csi: { nodeName: "n1", isAttachedByController: true },
-    });
+    const volumeNode = volumeNodeOf({ directories: { rootDir }, csi: { nodeName: "n1" } });
     const volumes = createVolumes({
       ports: {
         ...{ telemetry, clock: realClock, mounts: place.mounts, files: realFiles() },
@@ -100,7 +97,7 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
         flex: undefined,
         csi: {
           ...{ port: createCsiDrivers({ clock: realClock, telemetry }), drivers, node, api, tokens: undefined },
-          ...{ nodeName: "n1", heldVolumes: createHeldVolumes(inUse) },
+          ...{ nodeName: "n1", isAttachedByController: true, heldVolumes: createHeldVolumes(inUse) },
         },
       },
     });

@@ -25,12 +25,16 @@ import { waitFor } from "./waitFor.ts";
 
 export const CSI_NAME = "csi.example.com";
 
-type Resource = "persistentvolumeclaims" | "persistentvolumes";
+type Resource = "persistentvolumeclaims" | "persistentvolumes" | "volumeattachments";
+/** Name of the volume with the handle h1 in the status of the Node. */
+export const CSI_IN_USE = `kubernetes.io/csi/${CSI_NAME}^h1`;
 
 export interface CsiNodeOptions {
   readonly place: PrivateMounts;
   /** The objects of the API server, as they are at each request. */
-  readonly objects: Readonly<Record<Resource, object>>;
+  readonly objects: Readonly<Partial<Record<Resource, object>>>;
+  /** Absent: the volume needs no attachment. The controller has attached it. */
+  readonly attachedBy?: "controller" | "nobody";
   /** undefined: the driver never registers; default: it can stage. */
   readonly capabilities?: readonly CsiCapability[] | undefined;
   /** Patches of the claim's status. */
@@ -45,6 +49,8 @@ export type VolumeUse = object;
 /** A life of the kubelet. */
 export interface CsiNode {
   readonly events: readonly KubeletEvent[];
+  /** Volumes in use, as the Node has them. */
+  readonly inUse: () => readonly string[] | undefined;
   readonly volumes: ReturnType<typeof createVolumes>;
   /** Runs a pod with a container that uses the claim. */
   start(uid: string, use: VolumeUse): CsiNodePod;
@@ -58,7 +64,7 @@ export interface CsiNodePod {
 
 /** Starts a life on what the earlier one left. */
 export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
-  const { place, objects, patches = [], syncPeriodMs = 60_000 } = options;
+  const { place, objects, attachedBy, patches = [], syncPeriodMs = 60_000 } = options;
   const capabilities = "capabilities" in options ? options.capabilities : (["STAGE_UNSTAGE_VOLUME"] as const);
   const rootDir = place.place;
   const [cell, telemetry] = [createKeyedCell<PodUid, PodVolumes>(), recordingTelemetry()];
@@ -75,7 +81,8 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
       }),
   } as unknown as NonNullable<VolumesDeps["claims"]>;
   const directories = { rootDir, podLogsDir: "/unused", containerLogsDir: "/unused" };
-  const node = volumeNodeOf({ directories: { rootDir }, csi: { nodeName: "n1", isAttachedByController: true } });
+  const node = volumeNodeOf({ directories: { rootDir }, csi: { nodeName: "n1" } });
+  const inUse = createCell<readonly string[] | undefined>(undefined);
   const volumes = createVolumes({
     ports: {
       ...{ telemetry, clock: realClock, mounts: place.mounts, files: realFiles() },
@@ -89,14 +96,20 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
     },
     volumes: cell,
     ...{ api, claims: api },
-    csiDrivers$: of(new Map([[CSI_NAME, { metadata: { name: CSI_NAME }, spec: { attachRequired: false } }]])),
+    csiDrivers$: of(
+      new Map([[CSI_NAME, { metadata: { name: CSI_NAME }, spec: { attachRequired: attachedBy !== undefined } }]]),
+    ),
     kinds: {
       flex: undefined,
       csi: {
         ...{ port: createCsiDrivers({ clock: realClock, telemetry }), api, tokens: undefined, nodeName: "n1" },
         drivers: createCell<CsiDrivers>(new Map(capabilities === undefined ? [] : [[CSI_NAME, facts]])),
-        node: createCell<Node | undefined>({ metadata: { name: "n1" } }),
-        heldVolumes: createHeldVolumes(createCell<readonly string[] | undefined>(undefined)),
+        node: createCell<Node | undefined>({
+          metadata: { name: "n1" },
+          status: { volumesInUse: [CSI_IN_USE], volumesAttached: [{ name: CSI_IN_USE, devicePath: "" }] },
+        }),
+        heldVolumes: createHeldVolumes(inUse),
+        isAttachedByController: attachedBy !== "nobody",
       },
     },
   });
@@ -126,5 +139,11 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
       end: () => commands.next({ phase: "terminated", identity, pod, remove: true }),
     };
   };
-  return { events, volumes, start, kill: () => running.forEach((each) => each.unsubscribe()) };
+  return {
+    events,
+    inUse: () => inUse.value,
+    volumes,
+    start,
+    kill: () => running.forEach((each) => each.unsubscribe()),
+  };
 }

@@ -195,5 +195,6 @@ export const POD_FIELDS = {
   }),
   enableControllerAttachDetach: field("bool?", true, "Leave attaching volumes to the controller", {
     flag: "enable-controller-attach-detach",
+    effective: true,
   }),
 } as const satisfies Partial<Record<ConfigPath, ConfigField>>;

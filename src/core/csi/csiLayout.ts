@@ -14,7 +14,6 @@ import { lastingOwnership } from "../volume/lastingOwnership.ts";
 import type { VolumeLayout, VolumeNode, VolumeOrigin } from "../volume/volumeLayout.ts";
 import { csiBlockLayout } from "./csiBlockLayout.ts";
 import { csiBlockPlaces } from "./csiBlockPlaces.ts";
-import type { CsiAttachment } from "./csiVolumeLayout.ts";
 
 export const CSI_PLUGIN = "kubernetes.io/csi";
 
@@ -57,7 +56,7 @@ export function csiLayout(pod: Pod, origin: Origin, node: Node): Result<VolumeLa
           volumeName: nodeVolumeName(csiVolumeName(driver, handle)),
           id: attachmentId(driver, handle, node.csi.nodeName),
         };
-  const fault = faultOf({ name, driver, handle, mode, spec }) ?? attachFault(attachment, node);
+  const fault = faultOf({ name, driver, handle, mode, spec });
   if (fault !== undefined) return refuse(fault);
   const directory = podVolumeDir(node.directories, pod.metadata.uid, escapePluginName(CSI_PLUGIN), name);
   const { fsGroup } = pod.spec.securityContext ?? {};
@@ -77,6 +76,7 @@ export function csiLayout(pod: Pod, origin: Origin, node: Node): Result<VolumeLa
       ...{ driver, handle, mode, directory, target: `${directory}/mount`, attachment, fsType, fsGroup },
       stageDir: isEphemeral ? undefined : stageDirOf(node.directories, driver, handle),
       accessMode: accessModes[0] ?? "ReadWriteOnce",
+      ...(accessModes.length === 1 && accessModes[0] === "ReadWriteOncePod" && { isForOnePod: true as const }),
       mountOptions: isEphemeral ? [] : mountOptions,
       attributes: source.volumeAttributes ?? {},
       stageSecret: isEphemeral ? undefined : source.nodeStageSecretRef,
@@ -114,11 +114,6 @@ function faultOf({ name, driver, handle, mode, spec }: Checked): string | undefi
     ? undefined
     : `volume mode ${goQuote(mode)} not supported by driver ${driver} (only supports [${modes.map(goQuote).join(" ")}])`;
 }
-
-const attachFault = (attachment: CsiAttachment | undefined, { csi }: Node): string | undefined =>
-  attachment === undefined || csi.isAttachedByController
-    ? undefined
-    : "volumes that must be attached are not served with enableControllerAttachDetach: false";
 
 function publishSecretOf({ metadata }: Pod, { mode, source }: CsiOrigin): SecretName | undefined {
   const { name, namespace } = source?.nodePublishSecretRef ?? {};

@@ -26,6 +26,8 @@ export interface CsiLayout {
   readonly fsType: string;
   /** Access mode in the terms of Kubernetes, such as `ReadWriteOnce`. */
   readonly accessMode: string;
+  /** Only one pod of the cluster may use it. */
+  readonly isForOnePod?: true;
   readonly mountOptions: readonly string[];
   readonly attributes: Readonly<Record<string, string>>;
   readonly stageSecret: SecretName | undefined;

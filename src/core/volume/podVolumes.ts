@@ -1,7 +1,7 @@
 /** The desired and actual state of one pod's volumes, and what prevents the pod from starting. */
 import type { KubeletError } from "../errors.ts";
 import type { ActualVolume } from "./volumePlan.ts";
-import { NODE_AFFINITY, type SetUpError } from "./volumeChecks.ts";
+import { ATTACH, NODE_AFFINITY, type SetUpError } from "./volumeChecks.ts";
 import { type VolumeLayout, volumeKey } from "./volumeLayout.ts";
 
 /** Desired state of a volume. */
@@ -85,8 +85,9 @@ export function waitMessage(names: readonly string[], volumes: PodVolumes): stri
 export function setUpFailure(
   { name, block }: Pick<VolumeLayout, "name" | "block">,
   { step = "SetUp", isExpanding, message }: SetUpError,
-): { readonly reason: "FailedMount" | "FailedMapVolume"; readonly message: string } {
+): { readonly reason: "FailedAttachVolume" | "FailedMount" | "FailedMapVolume"; readonly message: string } {
   const what = `${step} failed${isExpanding === true ? " while expanding volume" : ""} for volume "${name}" : ${message}`;
+  if (step === ATTACH) return { reason: "FailedAttachVolume", message: `AttachVolume.${what}` };
   if (block === undefined) return { reason: "FailedMount", message: `MountVolume.${what}` };
   return { reason: step === NODE_AFFINITY ? "FailedMount" : "FailedMapVolume", message: `MapVolume.${what}` };
 }

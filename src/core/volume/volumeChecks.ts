@@ -19,6 +19,9 @@ export interface SetUpError extends KubeletError {
 /** Step of a volume that other nodes have. */
 export const NODE_AFFINITY = "NodeAffinity check";
 
+/** Step of a volume that nobody attaches to the node. */
+export const ATTACH = "Attach";
+
 /** Returns the error with its step. */
 export const failedAt = (step: string, error: KubeletError): SetUpError => ({ ...error, step });
 

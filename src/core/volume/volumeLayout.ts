@@ -115,7 +115,7 @@ export interface VolumeNode {
   /** undefined until the Node is known, and on a standalone node. */
   readonly labels: Labels | undefined;
   /** undefined: the node has no CSI drivers. */
-  readonly csi?: { readonly nodeName: string; readonly isAttachedByController: boolean } | undefined;
+  readonly csi?: { readonly nodeName: string } | undefined;
 }
 
 export const EMPTY_DIR_PLUGIN = "kubernetes.io/empty-dir";

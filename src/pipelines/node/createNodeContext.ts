@@ -61,7 +61,7 @@ export const readdressed = (context: NodeContext, { node, addresses }: AddressCe
 
 /** Facts of the node for volumes. */
 export function volumeNode(
-  { directories, allocatable, nodeName, node: settings }: KubeletConfig,
+  { directories, allocatable, nodeName }: KubeletConfig,
   { tmpfsNoSwap }: Machine,
   node: ReadonlyCell<Node | undefined>,
   hasCsi: boolean,
@@ -70,7 +70,7 @@ export function volumeNode(
     directories,
     allocatable,
     hasNoSwap: tmpfsNoSwap,
-    ...(hasCsi && { csi: { nodeName, isAttachedByController: settings.attachDetachByController } }),
+    ...(hasCsi && { csi: { nodeName } }),
     get labels() {
       return node.value && (node.value.metadata?.labels ?? {});
     },

@@ -4,7 +4,7 @@ import { kubeletError } from "../../core/errors.ts";
 import { CSI_PLUGIN } from "../../core/csi/csiLayout.ts";
 import { blockPlaces, type BlockVolumeId } from "../../core/volume/blockVolume.ts";
 import { tearDownCsiBlock } from "./csiBlockTearDown.ts";
-import type { CsiContext } from "./csiVolumes.ts";
+import type { CsiContext } from "./csiContext.ts";
 import type { DeviceTurns } from "./deviceMounts.ts";
 import { tearDownLocalDevice } from "./localDevices.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";

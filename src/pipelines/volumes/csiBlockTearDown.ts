@@ -12,7 +12,8 @@ import { unmapDevice } from "./blockMaps.ts";
 import { readVolData, refuseMountedAt, removeBlockStage } from "./csiRemains.ts";
 import { type HeldVolume, holderOf } from "./heldVolumes.ts";
 import { type CsiRemains, heldBy, unpublish } from "./csiTearDown.ts";
-import { type CsiContext, registeredDriver } from "./csiVolumes.ts";
+import type { CsiContext } from "./csiContext.ts";
+import { registeredDriver } from "./csiVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
 
 /** Completes when nothing of the volume is left. Errors: KubeletError, without undoing completed steps. */

@@ -28,7 +28,7 @@ import { readVolData } from "./csiRemains.ts";
 import { type BlockTearDownDeps, tearDownBlock } from "./blockTearDown.ts";
 import { holderOf } from "./heldVolumes.ts";
 import { tearDownCsi } from "./csiTearDown.ts";
-import type { CsiContext } from "./csiVolumes.ts";
+import type { CsiContext } from "./csiContext.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
 
 const csiOf = (volumes: PodVolumes | undefined): readonly ActualVolume[] =>
@@ -48,7 +48,10 @@ export function restoreCsi(
     readVolData(ports, isBlock === true ? csiBlockPlaces(directories, uid, name).dataDir : path).pipe(
       tap((data) => {
         if (data?.ok !== true || !data.value.isPersistent) return;
-        heldVolumes.hold(csiVolumeName(data.value.driver, data.value.handle), holderOf(uid, name), true);
+        const holder = holderOf(uid, name);
+        const volume = heldVolumes.hold(csiVolumeName(data.value.driver, data.value.handle), holder, true);
+        volume.isFound = true;
+        volume.users.add(holder);
       }),
       ignoreElements(),
       catchError((thrown: unknown) => {

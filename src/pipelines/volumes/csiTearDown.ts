@@ -14,7 +14,8 @@ import { kubeletError } from "../../core/errors.ts";
 import type { VolumeNode } from "../../core/volume/volumeLayout.ts";
 import { readVolData, refuseMountedAt, removeEmpty } from "./csiRemains.ts";
 import { type HeldVolumes, holderOf } from "./heldVolumes.ts";
-import { type CsiContext, registeredDriver } from "./csiVolumes.ts";
+import type { CsiContext } from "./csiContext.ts";
+import { registeredDriver } from "./csiVolumes.ts";
 import { type RemovalPorts, removeUnmounted } from "./removeUnmounted.ts";
 
 /** A CSI volume on disk. */

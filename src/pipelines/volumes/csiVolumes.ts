@@ -1,14 +1,12 @@
 /**
  * Sets up a CSI volume: stages it once for the node, publishes it for the pod, gives it to the pod's group. Keeps no
- * state of its own: heldVolumes.ts has what pods share, and `csiWait` adds the volume there. Every step can be repeated. Bounds: the deadlines of the driver's calls. Upstream:
- * MountDevice of csi_attacher.go and SetUpAt of csi_mounter.go.
+ * state of its own: heldVolumes.ts has what pods share, and csiAttachment.ts adds the volume there. Every step can be
+ * repeated. Bounds: the deadlines of the driver's calls. Upstream: MountDevice of csi_attacher.go and SetUpAt of csi_mounter.go.
  */
 import { catchError, concat, defer, EMPTY, forkJoin, ignoreElements, map, type Observable, of, switchMap } from "rxjs";
-import type { Node, Pod } from "../../core/api.ts";
+import type { Pod } from "../../core/api.ts";
 import { decodeBase64 } from "../../core/base64.ts";
-import { attachmentWait } from "../../core/csi/attachmentWait.ts";
-import type { CsiDriverFacts, CsiDrivers } from "../../core/csi/csiDriverFacts.ts";
-import { csiVolumeName } from "../../core/csi/csiLayout.ts";
+import type { CsiDriverFacts } from "../../core/csi/csiDriverFacts.ts";
 import type { CsiLayout } from "../../core/csi/csiVolumeLayout.ts";
 import { csiTokenWish, isFinal, publishRequest, stageRequest, tokenText } from "../../core/csi/csiRequests.ts";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
@@ -17,46 +15,18 @@ import { failedAt } from "../../core/volume/volumeChecks.ts";
 import type { VolumeLayout } from "../../core/volume/volumeLayout.ts";
 import type { VolumeNotice } from "../../core/volume/volumeNotices.ts";
 import { orElse } from "../../operators/orElse.ts";
-import type { ApiServer } from "../../ports/apiServer.ts";
-import type { CsiDriverPort } from "../../ports/csiDrivers.ts";
-import type { ReadonlyCell } from "../../state/cell.ts";
-import type { Tokens } from "../projections/tokens.ts";
-import { type HeldVolume, type HeldVolumes, holderOf } from "./heldVolumes.ts";
+import { attachedMetadata } from "./csiAttachment.ts";
+import type { CsiContext, CsiVolume } from "./csiContext.ts";
+import { type HeldVolume, holderOf } from "./heldVolumes.ts";
 import { mapDevice } from "./blockMaps.ts";
 import { publishPlace, recordBlock, stagePlace } from "./csiPlaces.ts";
 import type { VolumePorts } from "./volumeEffects.ts";
 import { giveAway } from "./volumeOwnership.ts";
 
-/** The drivers of the node, and what requests to them need. */
-export interface CsiContext {
-  readonly port: CsiDriverPort;
-  readonly drivers: ReadonlyCell<CsiDrivers>;
-  readonly node: ReadonlyCell<Node | undefined>;
-  readonly api: Pick<ApiServer, "get">;
-  readonly tokens: Tokens | undefined;
-  readonly nodeName: string;
-  readonly heldVolumes: HeldVolumes;
-}
-
-/** A CSI volume of a pod. */
-export interface CsiVolume {
-  readonly pod: Pod;
-  readonly layout: VolumeLayout & { readonly csi: CsiLayout };
-}
-
 const MOUNT_CLIENT = "attacher.MountDevice failed to create newCsiDriverClient";
 
 /** Returns whether this is a CSI volume. */
 export const isCsi = (layout: VolumeLayout): layout is CsiVolume["layout"] => layout.csi !== undefined;
-
-/** Notes that the pod's volume is needed, and returns why it must wait; undefined: it can be set up. */
-export function csiWait({ pod, layout }: CsiVolume, { heldVolumes, node }: CsiContext): string | undefined {
-  const { csi } = layout;
-  if (csi.stageDir === undefined) return undefined;
-  const holder = holderOf(pod.metadata.uid, layout.name);
-  heldVolumes.hold(csiVolumeName(csi.driver, csi.handle), holder, csi.attachment !== undefined);
-  return attachmentWait(csi, node.value);
-}
 
 /** Returns the driver. Throws a KubeletError in upstream's words while it is not registered. */
 export function registeredDriver(
@@ -73,16 +43,34 @@ export function registeredDriver(
 /** Sets the volume up. Emits notices for its pod. Errors: SetUpError; completed steps stay. */
 export function setUpCsi(ports: VolumePorts, context: CsiContext, volume: CsiVolume): Observable<VolumeNotice> {
   const { csi } = volume.layout;
-  const held = context.heldVolumes.of(holderOf(volume.pod.metadata.uid, volume.layout.name));
+  const holder = holderOf(volume.pod.metadata.uid, volume.layout.name);
+  const shared = csi.stageDir === undefined ? undefined : context.heldVolumes.of(holder)?.volume;
   const { block, name } = volume.layout;
-  const setUp$ = concat(
-    block === undefined ? EMPTY : recordDevice(ports, context, volume),
-    // Another pod may stage it while this one waits for its turn.
-    defer(() => stage(ports, context, volume, held?.volume)),
-    publish(ports, context, volume),
-    block === undefined ? EMPTY : mapDevice(ports, name, block),
+  const setUp$ = defer(() => {
+    refuseSecondPod(csi, holder, shared);
+    return attachedMetadata(context, csi);
+  }).pipe(
+    switchMap((publishContext) =>
+      concat(
+        block === undefined ? EMPTY : recordDevice(ports, context, volume),
+        // Another pod may stage it while this one waits for its turn.
+        defer(() => stage(ports, context, { ...volume, publishContext }, shared)),
+        publish(ports, context, { ...volume, publishContext }, shared),
+        block === undefined ? EMPTY : mapDevice(ports, name, block),
+      ),
+    ),
   );
-  return csi.stageDir === undefined || held === undefined ? setUp$ : held.volume.turns.run(setUp$);
+  return shared === undefined ? setUp$ : shared.turns.run(setUp$);
+}
+
+/** A volume that is attached, with the metadata of its attachment. */
+type AttachedVolume = CsiVolume & { readonly publishContext: Texts };
+
+/** Throws a SetUpError if another pod has a volume that is for one pod. Upstream: IsVolumeMountedElsewhere. */
+function refuseSecondPod({ isForOnePod, block }: CsiLayout, holder: string, shared: HeldVolume | undefined): void {
+  if (isForOnePod !== true || shared === undefined || [...shared.users].every((user) => user === holder)) return;
+  const why = "volume uses the ReadWriteOncePod access mode and is already in use by another pod";
+  throw failedAt(block === undefined ? "SetUp" : "SetUpDevice", kubeletError("Rejected", why));
 }
 
 const DEVICE_CLIENT = "blockMapper.SetUpDevice failed to get CSI client";
@@ -106,7 +94,7 @@ const recordDevice = (
 function stage(
   ports: VolumePorts,
   context: CsiContext,
-  { layout: { csi, name } }: CsiVolume,
+  { layout: { csi, name }, publishContext }: AttachedVolume,
   shared: HeldVolume | undefined,
 ): Observable<never> {
   const { stageDir } = csi;
@@ -116,16 +104,15 @@ function stage(
   return defer(() => {
     const facts = registeredDriver(context, csi.driver, doing);
     if (!facts.capabilities.has("STAGE_UNSTAGE_VOLUME")) return EMPTY;
-    const inputs$ = forkJoin({
-      publishContext: attachmentMetadata(context, csi),
-      secrets: secretOf(context, csi.stageSecret, "NodeStageSecretRef"),
-    });
+    const secrets$ = secretOf(context, csi.stageSecret, "NodeStageSecretRef");
     const { prepared$, cleared$ } = stagePlace(ports, { ...csi, stageDir }, name, context.nodeName);
-    return inputs$.pipe(
-      switchMap((inputs) =>
+    return secrets$.pipe(
+      switchMap((secrets) =>
         concat(
           prepared$,
-          context.port.at(facts).nodeStageVolume(stageRequest({ ...csi, stageDir }, facts, inputs)),
+          context.port
+            .at(facts)
+            .nodeStageVolume(stageRequest({ ...csi, stageDir }, facts, { publishContext, secrets })),
         ).pipe(cleaningUp(cleared$)),
       ),
       ignoreElements(),
@@ -138,7 +125,12 @@ function stage(
   );
 }
 
-function publish(ports: VolumePorts, context: CsiContext, { pod, layout }: CsiVolume): Observable<VolumeNotice> {
+function publish(
+  ports: VolumePorts,
+  context: CsiContext,
+  { pod, layout, publishContext }: AttachedVolume,
+  shared: HeldVolume | undefined,
+): Observable<VolumeNotice> {
   const { csi, isReadOnly, name } = layout;
   const isBlock = csi.block !== undefined;
   const doing = isBlock
@@ -147,20 +139,21 @@ function publish(ports: VolumePorts, context: CsiContext, { pod, layout }: CsiVo
   return defer(() => {
     const facts = registeredDriver(context, csi.driver, doing);
     const inputs$ = forkJoin({
-      publishContext: attachmentMetadata(context, csi),
       secrets: secretOf(context, csi.publishSecret, "NodePublishSecretRef"),
       tokens: tokensOf(context, pod, csi),
     });
     const isDelegated = facts.capabilities.has("VOLUME_MOUNT_GROUP");
     const { prepared$, cleared$ } = publishPlace(ports, csi, name, context.nodeName);
     const published$ = inputs$.pipe(
-      switchMap(({ tokens, ...inputs }) =>
+      switchMap(({ tokens, secrets }) =>
         concat(
           prepared$,
           context.port
             .at(facts)
-            .nodePublishVolume(publishRequest({ layout: csi, isReadOnly, pod }, facts, inputs, tokens)),
-        ).pipe(cleaningUp(cleared$)),
+            .nodePublishVolume(
+              publishRequest({ layout: csi, isReadOnly, pod }, facts, { publishContext, secrets }, tokens),
+            ),
+        ).pipe(using(shared, holderOf(pod.metadata.uid, name)), cleaningUp(cleared$)),
       ),
       ignoreElements(),
     );
@@ -196,14 +189,22 @@ const completing =
       }),
     );
 
-type Texts = Readonly<Record<string, string>>;
+/** Notes that the pod may have the volume, unless an answer says that nothing has changed. */
+const using =
+  (shared: HeldVolume | undefined, holder: string) =>
+  <T>(published$: Observable<T>): Observable<T> =>
+    defer(() => {
+      const wasUser = shared === undefined || shared.users.has(holder);
+      shared?.users.add(holder);
+      return published$.pipe(
+        catchError((thrown: unknown) => {
+          if (!wasUser && isFinal(thrown)) shared.users.delete(holder);
+          throw thrown;
+        }),
+      );
+    });
 
-function attachmentMetadata({ api }: CsiContext, { attachment }: CsiLayout): Observable<Texts> {
-  if (attachment === undefined) return of({});
-  return api
-    .get("volumeattachments", { name: attachment.id })
-    .pipe(map(({ status }): Texts => status?.attachmentMetadata ?? {}));
-}
+type Texts = Readonly<Record<string, string>>;
 
 /** Reads the secret that a field names. */
 export function secretOf({ api }: CsiContext, secret: SecretName | undefined, field: string): Observable<Texts> {

@@ -28,7 +28,8 @@ import { expansionEvents, type ExpansionOutcome } from "../../core/volume/expans
 import { type VolumeLayout, volumeKey } from "../../core/volume/volumeLayout.ts";
 import type { ApiServer } from "../../ports/apiServer.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
-import { type CsiContext, type CsiVolume, isCsi, registeredDriver, secretOf } from "./csiVolumes.ts";
+import type { CsiContext, CsiVolume } from "./csiContext.ts";
+import { isCsi, registeredDriver, secretOf } from "./csiVolumes.ts";
 import type { VolumePorts } from "./volumeEffects.ts";
 import type { VolumeSize, VolumeSizes } from "./volumeSizes.ts";
 import type { VolumeKinds } from "./volumeKinds.ts";

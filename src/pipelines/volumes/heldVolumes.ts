@@ -15,6 +15,10 @@ export interface HeldVolume {
   readonly turns: Pick<Semaphore, "run">;
   /** Volumes of pods, by `holderOf`. */
   readonly holders: ReadonlySet<string>;
+  /** Holders whose volume is mounted, or may be. */
+  readonly users: Set<string>;
+  /** Whether an earlier kubelet has left it. */
+  isFound: boolean;
   /** Whether this kubelet has staged it. */
   isStaged: boolean;
 }
@@ -65,6 +69,7 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
       names.delete(holder);
       if (name === undefined || entry === undefined) return;
       entry.holders.delete(holder);
+      entry.users.delete(holder);
       if (entry.holders.size === 0) entries.delete(name);
       publish();
     },
@@ -83,6 +88,8 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
 const newEntry = (isAttachable: boolean, listedAs: string): Entry => ({
   turns: createSemaphore(1),
   holders: new Set(),
+  users: new Set(),
+  isFound: false,
   isStaged: false,
   isAttachable,
   listedAs,

@@ -28,7 +28,7 @@ export function observeWait(wait: Wait, plugin: string, { clock, telemetry }: In
 /** Measures an operation that completes or errors; a cancelled one does not count. */
 export const timed = <T>(
   operation$: Observable<T>,
-  operation: "volume_mount" | "volume_unmount" | "map_volume" | "unmap_volume" | "volume_fs_resize",
+  operation: "volume_attach" | "volume_mount" | "volume_unmount" | "map_volume" | "unmap_volume" | "volume_fs_resize",
   plugin: string,
   { clock, telemetry }: Instruments,
 ): Observable<T> =>

@@ -8,6 +8,7 @@ import type { PodUid } from "../../core/ids.ts";
 import { type PathRoots, podVolumeSubpathsDir } from "../../core/paths.ts";
 import { sameItems } from "../../core/sameValue.ts";
 import type { PodVolumes } from "../../core/volume/podVolumes.ts";
+import type { SetUpError } from "../../core/volume/volumeChecks.ts";
 import type { VolumeLayout } from "../../core/volume/volumeLayout.ts";
 import type { VolumeNotice } from "../../core/volume/volumeNotices.ts";
 import type { ActualVolume } from "../../core/volume/volumePlan.ts";
@@ -15,7 +16,9 @@ import { inSequence } from "../../operators/inSequence.ts";
 import type { ReadonlyKeyedCell } from "../../state/keyedCell.ts";
 import { csiNews, restoreCsi, unpublishPod } from "./csiPods.ts";
 import { tearDownCsi } from "./csiTearDown.ts";
-import { type CsiContext, csiWait, isCsi, setUpCsi } from "./csiVolumes.ts";
+import { csiWait } from "./csiAttachment.ts";
+import type { CsiContext } from "./csiContext.ts";
+import { isCsi, setUpCsi } from "./csiVolumes.ts";
 import type { DeviceTurns } from "./deviceMounts.ts";
 import { type DiskContext, diskNews, diskWait, isDisk, isDiskPlugin, restoreDisks } from "./diskVolumes.ts";
 import { setUpDisk, tearDownDisk } from "./diskVolumes.ts";
@@ -35,8 +38,8 @@ type Directories = Pick<PathRoots, "rootDir">;
 
 /** A volume that a driver sets up. */
 export interface OwnSteps {
-  /** Notes that the volume is needed, and returns why it must wait; undefined: it can be set up. */
-  wait(): string | undefined;
+  /** Notes that the volume is needed. Returns why it must wait, or cannot be attached; undefined: it can be set up. */
+  wait(): string | SetUpError | undefined;
   /** Emits notices for its pod. Errors: SetUpError; completed steps stay. */
   setUp(): Observable<VolumeNotice>;
 }

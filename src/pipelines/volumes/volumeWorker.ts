@@ -21,6 +21,7 @@ import {
   share,
   switchMap,
   tap,
+  throwError,
 } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { toKubeletError } from "../../core/errors.ts";
@@ -47,6 +48,7 @@ import {
   withFailure,
   withoutFailure,
 } from "../../core/volume/volumePlan.ts";
+import { orElse } from "../../operators/orElse.ts";
 import { reconcile } from "../../operators/reconcile.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
@@ -216,9 +218,14 @@ function setUp(
   if (check !== undefined) return fail(check);
   const own = ownSteps(ports, deps.kinds, pod, layout);
   const waitsFor = own?.wait();
-  if (waitsFor !== undefined) {
+  if (typeof waitsFor === "string") {
     if (before.waitsFor !== waitsFor) record.set({ ...withoutFailure(before), condition: "uncertain", waitsFor });
     return EMPTY;
+  }
+  if (waitsFor !== undefined) {
+    record.set({ ...before, condition: "uncertain", waitsFor: waitsFor.message });
+    const refused$ = throwError(() => waitsFor);
+    return timed(refused$, "volume_attach", layout.plugin, ports).pipe(orElse(() => fail(waitsFor)));
   }
   const make = (payload: Payload | undefined): Observable<PodOutput> =>
     defer(() => {

@@ -6,7 +6,7 @@ import type { CsiDriver, CsiOrigin } from "../../../../src/core/volume/csiVolume
 import { podOf } from "../../../support/pods.ts";
 
 const directories = { rootDir: "/k" };
-const node = { directories, csi: { nodeName: "n1", isAttachedByController: true } };
+const node = { directories, csi: { nodeName: "n1" } };
 type Spec = CsiDriver["spec"];
 
 function layoutWith(origin: Partial<CsiOrigin>, spec: Spec | "absent" = {}, podSpec: Partial<Pod["spec"]> = {}) {
@@ -134,13 +134,5 @@ describe("a CSI volume is refused", () => {
     ],
   ])("%s", (_title, args, expected) => {
     expect(faultOf(...args)).toContain(expected);
-  });
-  it("when the node attaches by itself", () => {
-    const csi: CsiOrigin = { driver: "d", mode: "Persistent", source: { volumeHandle: "h" }, known: "absent" };
-    const alone = { directories, csi: { nodeName: "n1", isAttachedByController: false } };
-    expect(csiLayout(podOf(), { name: "pv1", csi }, alone)).toMatchObject({
-      ok: false,
-      error: { message: "volumes that must be attached are not served with enableControllerAttachDetach: false" },
-    });
   });
 });

@@ -88,6 +88,7 @@ it.each([
 it.each([
   ["SetUpDevice", "FailedMapVolume"],
   ["NodeAffinity check", "FailedMount"],
+  ["WaitForAttach", "FailedMapVolume"],
 ])("a failure of a block volume at step %s has upstream's reason %s", (step, reason) => {
   const error = { ...kubeletError("Unavailable", "why"), step };
   const block = { device: "/dev/x", mapDir: "/m", map: "/m/u", link: "/l" };
@@ -95,4 +96,12 @@ it.each([
     reason,
     message: `MapVolume.${step} failed for volume "v" : why`,
   });
+});
+
+it("a volume that is not attached has upstream's reason, of a file system and of a device", () => {
+  const error = { ...kubeletError("Unavailable", "why"), step: "Attach" };
+  const block = { device: "/dev/x", mapDir: "/m", map: "/m/u", link: "/l" };
+  expect([setUpFailure({ name: "v" }, error), setUpFailure({ name: "v", block }, error)]).toEqual(
+    Array(2).fill({ reason: "FailedAttachVolume", message: 'AttachVolume.Attach failed for volume "v" : why' }),
+  );
 });

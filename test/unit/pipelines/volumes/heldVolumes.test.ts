@@ -41,6 +41,14 @@ describe("staged CSI volumes", () => {
     heldVolumes.drop("a/v");
     expect(heldVolumes.of("a/v")).toBeUndefined();
   });
+  it("are used by no pod that has gone", () => {
+    const { heldVolumes } = create();
+    const volume = heldVolumes.hold("d^h", "a/v", true);
+    heldVolumes.hold("d^h", "b/v", true);
+    for (const holder of ["a/v", "b/v"]) volume.users.add(holder);
+    heldVolumes.drop("a/v");
+    expect([...volume.users]).toEqual(["b/v"]);
+  });
   it("ignore the end of an unknown pod", () => {
     const { inUse, heldVolumes } = create();
     heldVolumes.loaded();

@@ -4,13 +4,13 @@
  */
 import { realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { kubeletError } from "../core/errors.ts";
 import { errnoOf, ioError } from "../core/ioError.ts";
 import { namesIn } from "../fileSystem/listDirectory.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HostDisks } from "../ports/hostDisks.ts";
-import { boundedCall, runTool } from "./mounts/mountTool.ts";
+import { runHostTool } from "./hostTool.ts";
+import { boundedCall } from "./mounts/mountTool.ts";
 
 const TOOL_MS = 120_000;
 const MAX_ENTRIES = 65_536;
@@ -24,7 +24,9 @@ export interface HostDisksOptions {
 /** Creates the port. */
 export function createHostDisks({ clock, root = "" }: HostDisksOptions): HostDisks {
   const tool = (program: string, args: readonly string[], what: string) =>
-    boundedCall(what, TOOL_MS, clock, (signal) => run(program, args, what, signal));
+    boundedCall(what, TOOL_MS, clock, async (signal) => {
+      await runHostTool({ program, args, what, signal });
+    });
   const write = (text: string, path: string) =>
     tool("sh", ["-c", 'printf %s "$1" > "$2"', "sh", text, `${root}${path}`], `write to ${path}`);
   return {
@@ -41,23 +43,13 @@ export function createHostDisks({ clock, root = "" }: HostDisksOptions): HostDis
           const scan = `${root}/sys/class/scsi_host/${host}/scan`;
           const args = ["-c", 'printf %s "$1" > "$2"', "sh", "- - -", scan];
           // Upstream ignores hosts that cannot be scanned.
-          await run("sh", args, `scan ${host}`, signal).catch(() => undefined);
+          await runHostTool({ program: "sh", args, what: `scan ${host}`, signal }).catch(() => undefined);
         }
       }),
     flush: (device) => tool("blockdev", ["--flushbufs", device], `flush ${device}`),
     removeMultipath: (device) => tool("multipath", ["-f", device], `flush multipath device ${device}`),
     remove: (device) => write("1", `/sys/block/${basename(device)}/device/delete`),
   };
-}
-
-async function run(program: string, args: readonly string[], what: string, signal: AbortSignal): Promise<void> {
-  try {
-    await runTool({ program, args, what, signal });
-  } catch (thrown) {
-    const { code } = ioError("run", program, thrown);
-    if (code === "NotFound") throw kubeletError("NotFound", `cannot ${what}: ${program} is not installed on this node`);
-    throw thrown;
-  }
 }
 
 /** Returns no names for a directory that does not exist. */

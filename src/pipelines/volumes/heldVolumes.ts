@@ -24,8 +24,11 @@ export interface HeldVolume {
 }
 
 export interface HeldVolumes {
-  /** Notes that a pod's volume uses it. `listedAs` is its name in the status of the Node, by default that of a CSI volume. */
-  hold(name: string, holder: string, isAttachable: boolean, listedAs?: string): HeldVolume;
+  /**
+   * Notes that a pod's volume uses it. `listedAs` are its names in the status of the Node, by default that of a CSI volume;
+   * it has all names of its holders.
+   */
+  hold(name: string, holder: string, isAttachable: boolean, ...listedAs: readonly string[]): HeldVolume;
   /** Notes that a pod's volume is gone. */
   drop(holder: string): void;
   /** Returns the volume of a holder. */
@@ -40,7 +43,7 @@ export const holderOf = (uid: string, volume: string): string => `${uid}/${volum
 interface Entry extends HeldVolume {
   readonly holders: Set<string>;
   isAttachable: boolean;
-  readonly listedAs: string;
+  readonly listedAs: Set<string>;
 }
 
 /** Creates the only owner of the cell. */
@@ -50,12 +53,13 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
   let isLoaded = false;
   const publish = (): void => {
     if (!isLoaded) return;
-    const list = [...entries].flatMap(([, { isAttachable, listedAs }]) => (isAttachable ? [listedAs] : [])).sort();
+    const list = [...entries].flatMap(([, { isAttachable, listedAs }]) => (isAttachable ? [...listedAs] : [])).sort();
     if (inUse.value === undefined || !sameItems(inUse.value, list)) inUse.set(list);
   };
   return {
-    hold: (name, holder, isAttachable, listedAs = nodeVolumeName(name)) => {
-      const entry = entries.get(name) ?? newEntry(isAttachable, listedAs);
+    hold: (name, holder, isAttachable, ...listedAs) => {
+      const entry = entries.get(name) ?? newEntry(isAttachable);
+      for (const each of listedAs.length > 0 ? listedAs : [nodeVolumeName(name)]) entry.listedAs.add(each);
       entries.set(name, entry);
       entry.holders.add(holder);
       entry.isAttachable = isAttachable;
@@ -85,12 +89,12 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
   };
 }
 
-const newEntry = (isAttachable: boolean, listedAs: string): Entry => ({
+const newEntry = (isAttachable: boolean): Entry => ({
   turns: createSemaphore(1),
   holders: new Set(),
   users: new Set(),
   isFound: false,
   isStaged: false,
   isAttachable,
-  listedAs,
+  listedAs: new Set(),
 });

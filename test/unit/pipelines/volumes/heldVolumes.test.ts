@@ -49,6 +49,13 @@ describe("staged CSI volumes", () => {
     heldVolumes.drop("a/v");
     expect([...volume.users]).toEqual(["b/v"]);
   });
+  it("are listed by all names that their pods give them", () => {
+    const { inUse, heldVolumes } = create();
+    heldVolumes.loaded();
+    heldVolumes.hold("/disk", "a/v", true, "p/a:1:t", "p/a:t");
+    heldVolumes.hold("/disk", "b/v", true, "p/b:t");
+    expect(inUse.value).toEqual(["p/a:1:t", "p/a:t", "p/b:t"]);
+  });
   it("ignore the end of an unknown pod", () => {
     const { inUse, heldVolumes } = create();
     heldVolumes.loaded();

@@ -17,6 +17,7 @@ import { createDevicePlugins } from "../sinks/devicePlugins.ts";
 import { withGpuPlugins } from "../sinks/gpuPlugins.ts";
 import { createFiles } from "../sinks/files.ts";
 import { createHostDisks } from "../sinks/hostDisks.ts";
+import { createIscsi } from "../sinks/iscsi.ts";
 import { createLogFiles } from "../sinks/logFiles.ts";
 import { mayMount } from "../sinks/mounts/mayMount.ts";
 import { createMounts } from "../sinks/mounts/mounts.ts";
@@ -28,6 +29,7 @@ import { createProjectQuotas } from "../sinks/projectQuotas.ts";
 import { createVolumeFiles } from "../sinks/volumeFiles/volumeFiles.ts";
 import { createCgroupUsage } from "../sources/cgroupUsage.ts";
 import { clusterSources } from "../sources/clusterSources.ts";
+import { diskLinkChanges } from "../sources/diskLinks.ts";
 import { createHostUsage } from "../sources/hostUsage.ts";
 import { flexDriverFiles } from "../sources/flexDriverFiles.ts";
 import { watchGpus } from "../sources/gpus.ts";
@@ -78,6 +80,7 @@ export function realPorts(
       ? { ...flexDriverFiles(config.volumePluginDir), ...createFlexCalls(config.volumePluginDir, clock) }
       : undefined,
     hostDisks: mayMount() ? createHostDisks({ clock }) : undefined,
+    iscsi: mayMount() ? { ...createIscsi({ clock }), linkChanges$: diskLinkChanges() } : undefined,
     devicePlugins: devicePlugins(options, kubeletConfig.directories),
     probers: createProbers(client.runtime, clock),
     files: createFiles(trees),

@@ -78,6 +78,13 @@ export const flexDeviceMount = ({ rootDir }: RootDir, driver: string, volume: st
 export const fcDeviceMount = ({ rootDir }: RootDir, disk: string): string =>
   `${rootDir}/plugins/kubernetes.io/fc/${disk}`;
 
+/** Directory of the iSCSI disks of the node. */
+export const iscsiPluginDir = ({ rootDir }: RootDir): string => `${rootDir}/plugins/kubernetes.io/iscsi`;
+
+/** Mount point of an iSCSI disk for all pods of the node; `iface` and `disk` are the names of its directories. */
+export const iscsiDeviceMount = (roots: RootDir, iface: string, disk: string): string =>
+  `${iscsiPluginDir(roots)}/${iface}/${disk}`;
+
 /** Directory of the sockets through which plugins register. */
 export const pluginRegistryDir = ({ rootDir }: RootDir): string => `${rootDir}/plugins_registry`;
 

@@ -6,6 +6,7 @@ import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState, NodeView } from "../state/nodeState.ts";
+import { createKeyedTurns } from "../operators/keyedTurns.ts";
 import { createDynamicResources, type DynamicResources } from "./dra/dynamicResources.ts";
 import { createPodDevices, type PodDevices } from "./devices/podDevices.ts";
 import { createCredentialPlugins } from "./images/credentialPlugins.ts";
@@ -113,7 +114,7 @@ export function createPodServices(
 
 /** The kinds of volumes that drivers of this node set up. */
 function volumeKinds(
-  { csiDrivers, flexDrivers, hostDisks, api }: KubeletPorts,
+  { csiDrivers, flexDrivers, hostDisks, iscsi, api, clock }: KubeletPorts,
   { nodeName, node: { attachDetachByController } }: KubeletConfig,
   state: Pick<NodeView, "csiDrivers" | "flexDrivers" | "node">,
   { tokens, heldVolumes }: Pick<CsiContext, "tokens" | "heldVolumes">,
@@ -130,7 +131,10 @@ function volumeKinds(
       ...{ ...shared, port: flexDrivers, drivers: state.flexDrivers, api: objects },
       isAttachedByController,
     },
-    disks: hostDisks && { port: hostDisks, node: state.node, heldVolumes, isAttachedByController },
+    disks: hostDisks && {
+      ...{ port: hostDisks, node: state.node, heldVolumes, isAttachedByController },
+      iscsi: iscsi && { port: iscsi, clock, api: objects, turns: createKeyedTurns(), leaving: new Set() },
+    },
   };
 }
 

@@ -20,6 +20,7 @@ import type { DevicePlugins } from "./devicePlugins.ts";
 import type { Files } from "./files.ts";
 import type { FlexDrivers } from "./flexDrivers.ts";
 import type { HostDisks } from "./hostDisks.ts";
+import type { IscsiInitiator } from "./iscsi.ts";
 import type { LogFiles } from "./logFiles.ts";
 import type { MemoryEvents } from "./memoryEvents.ts";
 import type { Mounts } from "./mounts.ts";
@@ -75,6 +76,8 @@ export interface KubeletPorts {
   readonly flexDrivers?: FlexDrivers | undefined;
   /** undefined when the kubelet cannot mount. */
   readonly hostDisks?: HostDisks | undefined;
+  /** undefined when the kubelet cannot mount. */
+  readonly iscsi?: IscsiInitiator | undefined;
   /** API objects other than pods; undefined on a standalone node. */
   readonly cluster: ClusterObjects | undefined;
   readonly runtime: RuntimeService;

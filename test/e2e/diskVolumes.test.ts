@@ -131,7 +131,7 @@ describe.skipIf(mustSkip("volumes on disks", missingForMounts()))("volumes on di
     const { start, events } = await live();
     const pod = start("a");
     await waitFor("the event", () => events.length > 0);
-    expect(events[0]).toBe('MountVolume.MountDevice failed for volume "data" : no fc disk found');
+    expect(events[0]).toBe('MountVolume.WaitForAttach failed for volume "data" : no fc disk found');
     links = ["pci-0000:05:00.0-fc-0x5006-lun-0"];
     await pod.until("mounted");
     pod.end();

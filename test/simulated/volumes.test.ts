@@ -235,11 +235,11 @@ describe("volumes of a pod that goes", () => {
   });
 
   it("are rejected by kind, at once", () => {
-    const { node, events, asked } = nodeWithVolumes([{ name: "disk", iscsi: { iqn: "i", lun: 0, targetPortal: "t" } }]);
+    const { node, events, asked } = nodeWithVolumes([{ name: "disk", glusterfs: { endpoints: "e", path: "p" } }]);
     node.runFor(HOUR_MS);
     expect([new Set(events()), node.runtime.sandboxes()]).toEqual([
       new Set([
-        'FailedMount: Unable to attach or mount volumes: unmounted volumes=[disk], unattached volumes=[], failed to process volumes=[disk]: failed to get Plugin from volumeSpec for volume "disk" err=no volume plugin matched (iscsi is not served)',
+        'FailedMount: Unable to attach or mount volumes: unmounted volumes=[disk], unattached volumes=[], failed to process volumes=[disk]: failed to get Plugin from volumeSpec for volume "disk" err=no volume plugin matched (glusterfs is not served)',
       ]),
       [],
     ]);

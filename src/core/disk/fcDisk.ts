@@ -4,9 +4,9 @@
  */
 import type { Pod } from "../api.ts";
 import { kubeletError } from "../errors.ts";
-import { escapePluginName, fcDeviceMount, type PathRoots, podsDir, podVolumeDir } from "../paths.ts";
+import { fcDeviceMount } from "../paths.ts";
 import { isPathSegment } from "../pathSegment.ts";
-import { lastingOwnership } from "../volume/lastingOwnership.ts";
+import { diskBase, diskLayout, type DiskNode, type DiskWish } from "./diskLayout.ts";
 
 export const FC_PLUGIN = "kubernetes.io/fc";
 
@@ -15,17 +15,6 @@ export interface FcDisk {
   readonly wwns: readonly string[];
   readonly lun: number;
   readonly wwids: readonly string[];
-}
-
-/** The part of a layout that only volumes on disks of the network have. */
-export interface DiskLayout {
-  readonly disk: FcDisk;
-  /** Name of the volume in the status of the Node. */
-  readonly volumeName: string;
-  /** Mount point of the disk for all pods of the node. */
-  readonly mountPoint: string;
-  readonly fsType: string;
-  readonly options: readonly string[];
 }
 
 /** A volume in its pod or its PersistentVolume. */
@@ -65,45 +54,21 @@ export function isLinkOf({ wwns, lun, wwids }: FcDisk, name: string): boolean {
   return ends.some((end) => name === end || (name.startsWith("pci-") && name.endsWith(`-${end}`)));
 }
 
-/** Options of a PersistentVolume, and the claim's wish; `readOnly` is undefined for a volume of a pod. */
-export interface DiskWish {
-  readonly readOnly?: boolean | undefined;
-  readonly mountOptions?: readonly string[];
-}
-
 /** Returns the layout of a volume. */
 export function fcLayout(
   pod: Pod,
   name: string,
   source: FcSource,
   { readOnly, mountOptions = [] }: DiskWish,
-  { directories }: { readonly directories: Pick<PathRoots, "rootDir"> },
+  node: DiskNode,
 ) {
   const disk = fcDiskOf(source);
-  const isReadOnly = readOnly ?? source.readOnly === true;
-  const made = {
-    name,
-    plugin: FC_PLUGIN,
-    path: podVolumeDir(directories, pod.metadata.uid, escapePluginName(FC_PLUGIN), name),
-    isOwnDirectory: true,
-    hasContent: false,
-    isReadOnly,
-    selinuxRelabel: true,
-  };
+  const id = { name, plugin: FC_PLUGIN, isReadOnly: readOnly ?? source.readOnly === true };
   if (disk === undefined || !isPathSegment(fcDirectory(disk))) {
     const message = "fc: no fc disk information found. failed to make a new mounter";
-    return { ...made, fault: kubeletError("InvalidArgument", message) };
+    return { ...diskBase(pod, id, node), fault: kubeletError("InvalidArgument", message) };
   }
-  const mountPoint = fcDeviceMount(directories, fcDirectory(disk));
-  const options = [...new Set([...mountOptions, ...(isReadOnly ? ["ro"] : [])])].sort();
-  const fsType = source.fsType || "ext4";
-  return {
-    ...made,
-    ...(isReadOnly ? {} : lastingOwnership(pod)),
-    bound: {
-      ...{ source: mountPoint, readOnly: isReadOnly, options: mountOptions, podsDir: podsDir(directories) },
-      device: { source: mountPoint, fsType, options, mountPoint },
-    },
-    disk: { disk, volumeName: fcVolumeName(disk), mountPoint, fsType, options },
-  };
+  const mountPoint = fcDeviceMount(node.directories, fcDirectory(disk));
+  const found = { disk, volumeName: fcVolumeName(disk), mountPoint, fsType: source.fsType ?? "" };
+  return diskLayout(pod, id, found, mountOptions, node);
 }

@@ -14,7 +14,7 @@ export interface MeasuredVolume {
   readonly by: "du" | "statfs";
   /** Whether it is on another file system than the kubelet's root directory. */
   readonly hasOwnFs: boolean;
-  /** Whether a server may fail to respond: NFS, or the file system behind a local volume. */
+  /** Whether a server may fail to respond: NFS, a disk of the network, or the file system behind a local volume. */
   readonly isRemote: boolean;
   /** Whether it counts as ephemeral storage of the pod. */
   readonly isEphemeral: boolean;
@@ -28,7 +28,7 @@ export function measuredVolumes(pod: Pod, mounted: ReadonlyMap<string, VolumeLay
     if (layout === undefined || layout.block !== undefined) return [];
     const { path, plugin, hasContent, fileSystem } = layout;
     const isCounted = hasContent || plugin === EMPTY_DIR_PLUGIN;
-    const isRemote = plugin === NFS_PLUGIN || plugin === LOCAL_PLUGIN;
+    const isRemote = plugin === NFS_PLUGIN || plugin === LOCAL_PLUGIN || layout.disk !== undefined;
     if (!isCounted && !isRemote) return [];
     const hasOwnFs = !isCounted || fileSystem !== undefined;
     const claim = claimOf(pod, volume);

@@ -67,7 +67,8 @@ export function originOf(found: PersistentVolume, claim: Claim, readOnly: boolea
   const volume = migrated.value;
   const { metadata = {}, spec = {} } = volume;
   const { name = "" } = metadata;
-  const { hostPath, nfs, local, csi, flexVolume, fc, accessModes, nodeAffinity, volumeMode = "Filesystem" } = spec;
+  const { hostPath, nfs, local, csi, flexVolume, fc, iscsi, accessModes, nodeAffinity } = spec;
+  const { volumeMode = "Filesystem" } = spec;
   const nodeTerms = nodeAffinity?.required?.nodeSelectorTerms;
   const capacity = capacityOf(volume, claim);
   return ok({
@@ -78,6 +79,7 @@ export function originOf(found: PersistentVolume, claim: Claim, readOnly: boolea
     ...(csi && { csi: { driver: csi.driver, mode: "Persistent" as const, source: csiSource(csi, accessModes) } }),
     ...(flexVolume && { flexVolume }),
     ...(fc && { fc }),
+    ...(iscsi && { iscsi }),
     ...(nodeTerms && { nodeTerms }),
     ...(volumeMode === "Block" && { isBlock: true }),
     ...(capacity && { capacity }),

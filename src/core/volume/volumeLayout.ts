@@ -1,7 +1,7 @@
 /**
  * Layouts of volumes on the node, as data: path, mount with its source and options, ownership. The volume types differ
  * only in this record; set up and tear down are the same for all but CSI (`core/csi/csiLayout.ts`). A type without a layout
- * (iSCSI and others) is not supported, and its pods wait. Upstream: the volume plugins of pkg/volume.
+ * is not supported, and its pods wait. Upstream: the volume plugins of pkg/volume.
  */
 import type { Labels, Term } from "../admission/nodeSelection.ts";
 import type { Pod } from "../api.ts";
@@ -16,7 +16,9 @@ import type { ResourceAmounts } from "../resources/resourceList.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { CsiLayout } from "../csi/csiVolumeLayout.ts";
 import type { BlockLayout } from "./blockVolume.ts";
-import { type DiskLayout, fcLayout, type FcSource } from "../disk/fcDisk.ts";
+import type { DiskLayout } from "../disk/diskLayout.ts";
+import { type FcDisk, fcLayout, type FcSource } from "../disk/fcDisk.ts";
+import { iscsiLayout, type IscsiSource, type IscsiTarget } from "../disk/iscsiDisk.ts";
 import { type FlexLayout, flexLayout, type FlexSource } from "../flex/flexLayout.ts";
 import type { CsiOrigin } from "./csiVolume.ts";
 import { hugePageSize } from "./hugePages.ts";
@@ -76,7 +78,7 @@ export interface VolumeLayout {
   readonly block?: BlockLayout;
   readonly csi?: CsiLayout;
   readonly flex?: FlexLayout;
-  readonly disk?: DiskLayout;
+  readonly disk?: DiskLayout<FcDisk | IscsiTarget>;
   /** Present for a volume that the node expands together with its PersistentVolume. */
   readonly capacity?: VolumeCapacity;
   /** The file system measures its usage by quota, if supported. */
@@ -241,6 +243,7 @@ export interface VolumeOrigin {
   readonly csi?: CsiOrigin;
   readonly flexVolume?: FlexSource;
   readonly fc?: FcSource;
+  readonly iscsi?: IscsiSource;
   readonly mountOptions?: readonly string[];
   readonly nodeTerms?: readonly Term[];
   readonly readOnly?: boolean;
@@ -285,8 +288,9 @@ export function layoutOfOrigin(
       selinuxRelabel: true,
     };
   }
-  const { flexVolume, fc } = origin;
+  const { flexVolume, fc, iscsi } = origin;
   if (fc !== undefined) return fcLayout(pod, name, fc, origin, node);
+  if (iscsi !== undefined) return iscsiLayout(pod, name, iscsi, origin, node);
   return flexVolume && flexLayout(pod, name, flexVolume, origin.readOnly, node);
 }
 

@@ -9,18 +9,24 @@
 import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap } from "rxjs";
 import type { Node, Pod } from "../../core/api.ts";
 import { attachmentWait } from "../../core/csi/attachmentWait.ts";
-import { type DiskLayout, FC_PLUGIN, fcVolumeName, parseFcDirectory } from "../../core/disk/fcDisk.ts";
-import { toKubeletError } from "../../core/errors.ts";
-import { mountAt, type MountEntry } from "../../core/mount/mountInfo.ts";
-import { fcDeviceMount, type PathRoots } from "../../core/paths.ts";
+import { type DiskLayout, stagedPath } from "../../core/disk/diskLayout.ts";
+import { FC_PLUGIN, type FcDisk } from "../../core/disk/fcDisk.ts";
+import { ISCSI_PLUGIN, type IscsiTarget } from "../../core/disk/iscsiDisk.ts";
+import { ISCSI_FILE, iscsiFile } from "../../core/disk/iscsiFile.ts";
+import { goJson } from "../../core/container/goJson.ts";
+import { kubeletError, toKubeletError } from "../../core/errors.ts";
+import { mountAt } from "../../core/mount/mountInfo.ts";
 import { failedAt } from "../../core/volume/volumeChecks.ts";
 import type { VolumeLayout } from "../../core/volume/volumeLayout.ts";
 import type { VolumeNotice } from "../../core/volume/volumeNotices.ts";
+import { createSemaphore } from "../../operators/semaphore.ts";
 import type { HostDisks } from "../../ports/hostDisks.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
-import { createSemaphore } from "../../operators/semaphore.ts";
-import { type HeldVolumes, holderOf } from "./heldVolumes.ts";
 import { detachFcDisk, findFcDisk } from "./fcDisks.ts";
+import { type HeldVolumes, holderOf } from "./heldVolumes.ts";
+import { detachIscsi } from "./iscsiDetach.ts";
+import { attachIscsi, iscsiSecrets } from "./iscsiDisks.ts";
+import type { IscsiContext, IscsiSecrets } from "./iscsiLogin.ts";
 import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
 import { setUpVolume, type VolumePorts } from "./volumeEffects.ts";
 
@@ -30,15 +36,21 @@ export interface DiskContext {
   /** Otherwise the node attaches volumes itself, for which disks need nothing. */
   readonly isAttachedByController: boolean;
   readonly heldVolumes: HeldVolumes;
+  /** undefined: the node has no iSCSI initiator. */
+  readonly iscsi?: IscsiContext | undefined;
 }
+
+type AnyDisk = FcDisk | IscsiTarget;
+type AnyDiskLayout = DiskLayout<AnyDisk>;
 
 /** A volume of a pod on a disk. */
 export interface DiskVolume {
   readonly pod: Pod;
-  readonly layout: VolumeLayout & { readonly disk: DiskLayout };
+  readonly layout: VolumeLayout & { readonly disk: AnyDiskLayout };
 }
 
 const PRIVATE_MODE = 0o750;
+const PRIVATE_FILE_MODE = 0o640;
 
 export const isDisk = (layout: VolumeLayout): layout is DiskVolume["layout"] => layout.disk !== undefined;
 
@@ -52,41 +64,96 @@ export function diskWait({ pod, layout }: DiskVolume, context: DiskContext): str
 /** Returns why the volume waits for the controller. */
 export const diskNews = (
   { isAttachedByController, node }: DiskContext,
-  disk: DiskLayout | undefined,
+  disk: AnyDiskLayout | undefined,
 ): string | undefined =>
   disk === undefined || !isAttachedByController ? undefined : attachmentWait({ attachment: disk }, node.value);
+
+const isIscsi = (disk: AnyDisk): disk is IscsiTarget => "iqn" in disk;
 
 /** Sets the volume up. Emits notices for its pod. Errors: SetUpError; completed steps stay. */
 export function setUpDisk(ports: VolumePorts, context: DiskContext, volume: DiskVolume): Observable<VolumeNotice> {
   const { layout, pod } = volume;
   const held = context.heldVolumes.of(holderOf(pod.metadata.uid, layout.name));
-  const setUp$ = concat(stage(ports, context, layout.disk), setUpVolume(ports, layout, undefined, createSemaphore(1)));
+  const setUp$ = concat(stage(ports, context, layout), setUpVolume(ports, layout, undefined, createSemaphore(1)));
   return held === undefined ? setUp$ : held.volume.turns.run(setUp$);
 }
 
-function stage({ files, mounts }: VolumePorts, { port }: DiskContext, layout: DiskLayout): Observable<never> {
+function stage(ports: VolumePorts, context: DiskContext, layout: DiskVolume["layout"]): Observable<never> {
+  const { files, mounts } = ports;
   if (mounts === undefined) return EMPTY;
-  const { disk, mountPoint, fsType, options } = layout;
-  const mount$ = findFcDisk(port, disk).pipe(
-    switchMap((source) =>
-      concat(
-        files.makeDirectory(mountPoint, PRIVATE_MODE),
-        mounts.formatAndMount({ source, target: mountPoint, fsType, options }),
-      ),
-    ),
-  );
-  return mounts.list().pipe(
-    switchMap((entries) => (mountAt(entries, mountPoint) === undefined ? mount$ : EMPTY)),
-    ignoreElements(),
-    catchError((thrown: unknown) => {
-      throw failedAt("MountDevice", toKubeletError(thrown));
+  const { mountPoint, fsType, options } = layout.disk;
+  return prepared(context, layout.disk.disk).pipe(
+    switchMap((secrets) => {
+      const mounted$ = findDisk(ports, context, layout.disk, secrets).pipe(
+        failing("WaitForAttach"),
+        switchMap((source) =>
+          concat(
+            files.makeDirectory(mountPoint, PRIVATE_MODE),
+            mounts.formatAndMount({ source, target: mountPoint, fsType, options }),
+          ).pipe(failing("MountDevice")),
+        ),
+      );
+      return mounts
+        .list()
+        .pipe(
+          switchMap((entries) =>
+            mountAt(entries, mountPoint) === undefined ? concat(record(ports, layout), mounted$) : EMPTY,
+          ),
+        );
     }),
+    ignoreElements(),
   );
 }
+
+/** Emits the credentials of the disk. A pod needs them even if another pod has mounted it, as upstream. */
+function prepared({ iscsi }: DiskContext, disk: AnyDisk): Observable<IscsiSecrets> {
+  if (!isIscsi(disk)) return of(new Map());
+  return defer(() => iscsiSecrets(initiatorOf(iscsi), disk)).pipe(failing("NewMounter initialization"));
+}
+
+function initiatorOf(iscsi: IscsiContext | undefined): IscsiContext {
+  if (iscsi !== undefined) return iscsi;
+  throw kubeletError("Unimplemented", "the node has no iSCSI initiator");
+}
+
+/** Leaves files by which a later kubelet finds the disk of the volume, whatever step this one reaches. */
+function record({ files }: VolumePorts, { path, disk }: DiskVolume["layout"]): Observable<unknown> {
+  const { mountPoint, volumeName } = disk;
+  const file = stagedPath(path);
+  return concat(
+    files.makeDirectory(file.slice(0, file.lastIndexOf("/")), PRIVATE_MODE),
+    files.replaceFile(file, goJson({ mountPoint, volumeName }), PRIVATE_FILE_MODE, "kubelet"),
+    files.makeDirectory(path, PRIVATE_MODE),
+  );
+}
+
+function findDisk(
+  { files }: VolumePorts,
+  { port, iscsi }: DiskContext,
+  { disk, mountPoint }: AnyDiskLayout,
+  secrets: IscsiSecrets,
+): Observable<string> {
+  if (!isIscsi(disk)) return findFcDisk(port, disk);
+  return concat(
+    files.makeDirectory(mountPoint, PRIVATE_MODE).pipe(ignoreElements()),
+    files.replaceFile(`${mountPoint}/${ISCSI_FILE}`, iscsiFile(disk)).pipe(ignoreElements()),
+    defer(() => attachIscsi(port, initiatorOf(iscsi), disk, secrets)),
+  );
+}
+
+const failing =
+  (step: string) =>
+  <T>(made$: Observable<T>): Observable<T> =>
+    made$.pipe(
+      catchError((thrown: unknown) => {
+        throw failedAt(step, toKubeletError(thrown));
+      }),
+    );
 
 /** A volume on disk. */
 export interface DiskRemains {
   readonly uid: string;
+  readonly plugin: string;
   readonly name: string;
   readonly path: string;
   /** Directory of the subPaths that are bound for containers. */
@@ -95,14 +162,17 @@ export interface DiskRemains {
 
 /** Completes when nothing of the volume is left. Errors: KubeletError, without undoing completed steps. */
 export function tearDownDisk(ports: RemovalPorts, context: DiskContext, remains: DiskRemains): Observable<never> {
-  const { uid, name, path, subPaths } = remains;
+  const { uid, name, path, plugin, subPaths } = remains;
   const holder = holderOf(uid, name);
   const held = context.heldVolumes.of(holder);
   const gone$ = concat(
     removeUnmounted(ports, subPaths),
     unmountBelow(ports, path),
-    defer(() => (held === undefined || held.volume.holders.size > 1 ? EMPTY : unstage(ports, context, held.name))),
+    defer(() =>
+      held === undefined || held.volume.holders.size > 1 ? EMPTY : unstage(ports, context, plugin, held.name),
+    ),
     // The directory goes last: a restarted kubelet tears down by it.
+    ports.files.remove(stagedPath(path).replace(/\/[^/]*$/, "")).pipe(ignoreElements()),
     removeUnmounted(ports, path),
     defer(() => {
       context.heldVolumes.drop(holder);
@@ -112,7 +182,18 @@ export function tearDownDisk(ports: RemovalPorts, context: DiskContext, remains:
   return held === undefined ? gone$ : held.volume.turns.run(gone$);
 }
 
-function unstage(ports: RemovalPorts, { port }: DiskContext, mountPoint: string): Observable<never> {
+function unstage(
+  ports: RemovalPorts,
+  { port, iscsi }: DiskContext,
+  plugin: string,
+  mountPoint: string,
+): Observable<never> {
+  if (plugin === ISCSI_PLUGIN) {
+    return concat(
+      unmountBelow(ports, mountPoint),
+      defer(() => detachIscsi(ports, port, initiatorOf(iscsi), mountPoint)),
+    );
+  }
   const source$ = ports.mounts?.list().pipe(map((entries) => mountAt(entries, mountPoint)?.source)) ?? of(undefined);
   return source$.pipe(
     switchMap((source) =>
@@ -131,33 +212,5 @@ function ifUnused({ mounts }: RemovalPorts, source: string, then: () => Observab
   return used$.pipe(switchMap((isUsed) => (isUsed ? EMPTY : then())));
 }
 
-/** Notes the volumes of an earlier kubelet, by the mount of their disk. Errors: those of Mounts. */
-export function restoreDisks(
-  { mounts }: Pick<RemovalPorts, "mounts">,
-  { heldVolumes }: Pick<DiskContext, "heldVolumes">,
-  directories: Pick<PathRoots, "rootDir">,
-  found: readonly { readonly uid: string; readonly name: string; readonly path: string }[],
-): Observable<never> {
-  if (mounts === undefined || found.length === 0) return EMPTY;
-  return mounts.list().pipe(
-    map((entries) => {
-      for (const { uid, name, path } of found) {
-        const place = stagedAt(entries, path, fcDeviceMount(directories, ""));
-        if (place === undefined) continue;
-        const disk = parseFcDirectory(place.slice(place.lastIndexOf("/") + 1));
-        if (disk !== undefined) heldVolumes.hold(place, holderOf(uid, name), true, fcVolumeName(disk));
-      }
-    }),
-    ignoreElements(),
-  );
-}
-
-/** Returns the mount point below `parent` of the file system that is mounted at `path`. */
-function stagedAt(entries: readonly MountEntry[], path: string, parent: string): string | undefined {
-  const own = mountAt(entries, path);
-  if (own === undefined) return undefined;
-  return entries.find(({ device, mountPoint }) => device === own.device && mountPoint.startsWith(parent))?.mountPoint;
-}
-
 /** Returns whether volumes of this plugin are on disks of the network. */
-export const isDiskPlugin = (plugin: string): boolean => plugin === FC_PLUGIN;
+export const isDiskPlugin = (plugin: string): boolean => plugin === FC_PLUGIN || plugin === ISCSI_PLUGIN;

@@ -20,11 +20,12 @@ import { csiWait } from "./csiAttachment.ts";
 import type { CsiContext } from "./csiContext.ts";
 import { isCsi, setUpCsi } from "./csiVolumes.ts";
 import type { DeviceTurns } from "./deviceMounts.ts";
-import { type DiskContext, diskNews, diskWait, isDisk, isDiskPlugin, restoreDisks } from "./diskVolumes.ts";
+import { type DiskContext, diskNews, diskWait, isDisk, isDiskPlugin } from "./diskVolumes.ts";
 import { setUpDisk, tearDownDisk } from "./diskVolumes.ts";
 import { flexOnDisk, tearDownFlex } from "./flexTearDown.ts";
 import { type FlexContext, flexNews, flexWait, isFlex, restoreFlex, setUpFlex } from "./flexVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
+import { restoreDisks } from "./restoreDisks.ts";
 import type { VolumePorts } from "./volumeEffects.ts";
 
 /** The context of each kind; undefined for a kind that the node lacks. */
@@ -74,7 +75,7 @@ export function ownTearDown(
 ): Observable<never> | undefined {
   const remains = { uid, name, subPaths: `${podVolumeSubpathsDir(directories, uid)}/${name}`, directories };
   if (plugin === CSI_PLUGIN) return csi && tearDownCsi(ports, csi, { ...remains, directory: path });
-  if (isDiskPlugin(plugin)) return disks && tearDownDisk(ports, disks, { ...remains, path });
+  if (isDiskPlugin(plugin)) return disks && tearDownDisk(ports, disks, { ...remains, plugin, path });
   return isFlexPlugin(plugin) && flex !== undefined
     ? tearDownFlex(ports, flex, { ...remains, plugin, path })
     : undefined;

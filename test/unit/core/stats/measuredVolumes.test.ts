@@ -17,6 +17,7 @@ const VOLUMES: readonly Volume[] = [
   { name: "logo", image: { reference: "logo:1" } },
   { name: "disk", persistentVolumeClaim: { claimName: "disk-claim" } },
   { name: "own", ephemeral: {} },
+  { name: "net", iscsi: { targetPortal: "10.0.0.1", iqn: "iqn.2003-01.org:a", lun: 0 } },
   { name: "waits", configMap: { name: "missing" } },
 ] as never;
 
@@ -46,5 +47,6 @@ it("measures the same volumes as upstream, by counting or by the file system of 
     ["share", "statfs", "its own", false, undefined],
     ["disk", "statfs", "its own", false, "disk-claim"],
     ["own", "statfs", "its own", false, `${pod.metadata.name}-own`],
+    ["net", "statfs", "its own", false, undefined],
   ]);
 });

@@ -85,6 +85,8 @@ describe("originOf", () => {
     ["hostPath", { path: "/x", type: "Directory" }],
     ["nfs", { server: "s", path: "/p" }],
     ["local", { path: "/disk", fsType: "xfs" }],
+    ["fc", { targetWWNs: ["5006"], lun: 0 }],
+    ["iscsi", { targetPortal: "10.0.0.1", iqn: "iqn.2003-01.org:a", lun: 0 }],
   ])("returns the source %s", (kind, source) => {
     expect(originOf({ ...volume, spec: { claimRef: { uid: "c1" }, [kind]: source } }, bound, false)).toEqual({
       ok: true,

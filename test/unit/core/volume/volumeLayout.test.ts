@@ -211,9 +211,9 @@ describe("layoutOf", () => {
 
   it.each<[Omit<Volume, "name">, Partial<PodSpec>, string]>([
     [
-      { iscsi: { iqn: "i", lun: 0, targetPortal: "t" } },
+      { glusterfs: { endpoints: "e", path: "p" } },
       {},
-      'failed to get Plugin from volumeSpec for volume "v" err=no volume plugin matched (iscsi is not served)',
+      'failed to get Plugin from volumeSpec for volume "v" err=no volume plugin matched (glusterfs is not served)',
     ],
     [
       {},

@@ -1,0 +1,71 @@
+/**
+ * Notes the volumes on disks of the network that an earlier kubelet has set up, or begun to: by the mount of their disk, else
+ * by the file that names it. Stateless. Upstream: ConstructVolumeSpec of pkg/volume/fc and pkg/volume/iscsi.
+ */
+import { EMPTY, ignoreElements, map, type Observable, of, switchMap } from "rxjs";
+import { parseStaged, stagedPath } from "../../core/disk/diskLayout.ts";
+import { FC_PLUGIN, fcVolumeName, parseFcDirectory } from "../../core/disk/fcDisk.ts";
+import { iscsiVolumeNames, parseIscsiDirectory } from "../../core/disk/iscsiDisk.ts";
+import { mountAt, type MountEntry } from "../../core/mount/mountInfo.ts";
+import { fcDeviceMount, iscsiPluginDir, type PathRoots } from "../../core/paths.ts";
+import { inSequence } from "../../operators/inSequence.ts";
+import { orElse } from "../../operators/orElse.ts";
+import type { DiskContext } from "./diskVolumes.ts";
+import { holderOf } from "./heldVolumes.ts";
+import type { RemovalPorts } from "./removeUnmounted.ts";
+
+const MAX_FILE_BYTES = 16 * 1024;
+
+/** A volume of a pod on disk. */
+interface FoundVolume {
+  readonly uid: string;
+  readonly name: string;
+  readonly plugin: string;
+  readonly path: string;
+}
+
+/** Notes the volumes. Errors: those of Mounts. */
+export function restoreDisks(
+  { mounts, files }: Pick<RemovalPorts, "mounts" | "files">,
+  { heldVolumes }: Pick<DiskContext, "heldVolumes">,
+  directories: Pick<PathRoots, "rootDir">,
+  found: readonly FoundVolume[],
+): Observable<never> {
+  if (mounts === undefined || found.length === 0) return EMPTY;
+  return mounts.list().pipe(
+    switchMap((entries) =>
+      inSequence(found, ({ uid, name, plugin, path }) =>
+        files.readTail(stagedPath(path), MAX_FILE_BYTES).pipe(
+          orElse(() => of("")),
+          map((text) => {
+            const staged = parseStaged(text);
+            const parent = plugin === FC_PLUGIN ? fcDeviceMount(directories, "") : `${iscsiPluginDir(directories)}/`;
+            const place = stagedAt(entries, path, parent) ?? staged?.mountPoint;
+            if (place?.startsWith(parent) !== true) return;
+            const names = volumeNames(plugin, place);
+            const known = staged?.mountPoint === place ? [staged.volumeName] : names;
+            if (names.length > 0) heldVolumes.hold(place, holderOf(uid, name), true, ...known);
+          }),
+        ),
+      ),
+    ),
+    ignoreElements(),
+  );
+}
+
+/** Returns the names that the disk of a directory may have in the status of the Node; none for another directory. */
+function volumeNames(plugin: string, place: string): readonly string[] {
+  if (plugin !== FC_PLUGIN) {
+    const disk = parseIscsiDirectory(place);
+    return disk === undefined ? [] : iscsiVolumeNames(disk);
+  }
+  const disk = parseFcDirectory(place.slice(place.lastIndexOf("/") + 1));
+  return disk === undefined ? [] : [fcVolumeName(disk)];
+}
+
+/** Returns the mount point below `parent` of the file system that is mounted at `path`. */
+function stagedAt(entries: readonly MountEntry[], path: string, parent: string): string | undefined {
+  const own = mountAt(entries, path);
+  if (own === undefined) return undefined;
+  return entries.find(({ device, mountPoint }) => device === own.device && mountPoint.startsWith(parent))?.mountPoint;
+}

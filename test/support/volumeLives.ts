@@ -168,7 +168,7 @@ function driverDeps(
     kinds: {
       flex: undefined,
       csi: {
-        ...{ port: { at: () => client }, api, tokens: undefined, nodeName: NODE_NAME },
+        ...{ port: { at: () => client }, api, tokens: undefined, nodeName: NODE_NAME, isAttachedByController: true },
         drivers: createCell<CsiDrivers>(new Map([[facts.name, facts]])),
         node: createCell<Node | undefined>({ metadata: { name: NODE_NAME } }),
         heldVolumes: createHeldVolumes(createCell<readonly string[] | undefined>(undefined)),

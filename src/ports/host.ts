@@ -146,6 +146,8 @@ export interface HostUsage {
   remoteFileSystem(path: string): Call<FileSystemUsage>;
   /** Returns the device number of the file system that holds the path: equal for all paths of one file system. */
   device(path: string): Call<bigint>;
+  /** Returns the size of the block device at the path, in bytes. */
+  blockDevice(path: string): Call<bigint>;
   memory(): Call<MemoryUsage>;
   pids(): Call<PidUsage>;
   /** CPU time of all processes since boot, in nanoseconds. */

@@ -42,6 +42,7 @@ export function createHostUsage(prefix = "", nodeName?: string): HostUsage {
     fileSystem: (path) => fromCall(() => fileSystem(prefix + path)),
     remoteFileSystem: (path) => fromCall(() => remote(prefix + path)),
     device: (path) => fromCall(() => device(prefix + path)),
+    blockDevice: (path) => fromCall(() => blockDevice(prefix + path, text)),
     memory: () => fromCall(() => Promise.resolve(memory(kernelText, kernelTextOr))),
     pids: () => fromCall(() => Promise.resolve(pids(kernelText))),
     cpuNs: () => fromCall(() => cpuNs(text, textOr)),
@@ -79,6 +80,19 @@ async function device(path: string): Promise<bigint> {
     throw ioError("tell the file system of", path, thrown);
   });
   return found.dev;
+}
+
+const SECTOR_BYTES = 512n;
+
+/** Reads the size from sysfs, since no file descriptor of Node seeks. Linux has device numbers of 32 bits. */
+async function blockDevice(path: string, text: ReadText): Promise<bigint> {
+  const found = await fs.stat(path).catch((thrown: unknown) => {
+    throw ioError("measure", path, thrown);
+  });
+  if (!found.isBlockDevice()) throw kubeletError("Io", `${path} is no block device`);
+  const { rdev } = found;
+  const [major, minor] = [(rdev >>> 8) & 0xfff, (rdev & 0xff) | ((rdev >>> 12) & 0xfff00)];
+  return BigInt((await text(`/sys/dev/block/${major}:${minor}/size`)).trim()) * SECTOR_BYTES;
 }
 
 /** The root cgroup of v2 has no memory.current: usage is total minus free memory, as in runc. */

@@ -6,6 +6,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { firstValueFrom } from "rxjs";
 import { expect, it } from "vitest";
+import type { Summary } from "../../src/core/stats/summary.ts";
 import { attachmentId } from "../../src/core/csi/csiLayout.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { type CsiDriverOptions, startCsiDriver } from "../support/csiDriver.ts";
@@ -53,7 +54,7 @@ describeOnContainerd("a pod with a CSI volume", (installation) => {
       claim,
       volume: `kubernetes.io/csi/${driverName}^${name}`,
       calls: driver.calls,
-      rpcs: () => driver.calls.flatMap(({ rpc }) => (rpc.includes("Volume") ? [rpc] : [])),
+      rpcs: () => driver.calls.flatMap(({ rpc }) => (/Volume$/.test(rpc) ? [rpc] : [])),
       start: () =>
         cluster.bind(name, {
           containers: [server("main", "cat /data/* 2>/dev/null; echo hello > /data/file", MOUNTS)],
@@ -93,7 +94,11 @@ describeOnContainerd("a pod with a CSI volume", (installation) => {
 
   it("runs once the volume is attached, stays mounted when the kubelet is killed, and gives the volume back", async () => {
     const { node, server: api } = cluster;
-    const { volume, calls, rpcs, start, attach, end } = await provide("data", { isAttached: true });
+    const provided = await provide("data", {
+      isAttached: true,
+      capabilities: ["STAGE_UNSTAGE_VOLUME", "GET_VOLUME_STATS"],
+    });
+    const { claim, volume, calls, rpcs, start, attach, end } = provided;
     try {
       start();
       await cluster.until("the volume to be in use", () => inUse().includes(volume));
@@ -104,6 +109,18 @@ describeOnContainerd("a pod with a CSI volume", (installation) => {
       expect(calls.find(({ rpc }) => rpc === "nodeStageVolume")?.request).toMatchObject({
         publishContext: { path: "/dev/x" },
       });
+
+      const pvcRef = { namespace: "default", name: claim.name };
+      const counted = await cluster.until("statistics of the volume", async () => {
+        const summary = (await (await fetch(`${node.daemon.readOnlyUrl}/stats/summary`)).json()) as Summary;
+        const pod = summary.pods.find(({ podRef }) => podRef.name === "data");
+        return pod?.volume?.find(({ name }) => name === "data");
+      });
+      expect(counted).toMatchObject({ pvcRef, capacityBytes: 3, usedBytes: 2, availableBytes: 1, inodes: 0 });
+      const metrics = await (await fetch(`${node.daemon.readOnlyUrl}/metrics`)).text();
+      expect(metrics).toMatch(
+        /^kubelet_volume_stats_capacity_bytes\{namespace="default",persistentvolumeclaim="data"\} 3$/m,
+      );
 
       await node.daemon.kill();
       await node.daemon.restart();

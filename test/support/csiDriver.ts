@@ -104,6 +104,7 @@ export async function startCsiDriver(socket: string, options: CsiDriverOptions =
       await rm(targetPath, { recursive: false, force: true }).catch(() => run("rmdir", [targetPath]));
       return {};
     },
+    nodeGetVolumeStats: () => Promise.resolve({ usage: [{ unit: 1, total: 3n, used: 2n, available: 1n }] }),
     nodeExpandVolume: ({ capacityRange }) => Promise.resolve({ capacityBytes: capacityRange?.requiredBytes ?? 0n }),
     getInfo: () => Promise.resolve({ type: "CSIPlugin", name, endpoint: socket, supportedVersions: [...versions] }),
     notifyRegistrationStatus: (request) => {

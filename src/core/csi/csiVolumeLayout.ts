@@ -49,3 +49,6 @@ export interface CsiAttachment {
   /** Name of its VolumeAttachment. */
   readonly id: string;
 }
+
+/** Returns the path by which the driver knows the volume; that of a device is the one bound for the pod, as upstream. */
+export const statsPath = ({ block, target }: Pick<CsiLayout, "block" | "target">): string => block?.map ?? target;

@@ -2,7 +2,7 @@
  * Disk usage of pods, counted at most once in a period for all clients that need no newer figures. Owner of the last counts and of their gauges.
  * Bound: one count of each kind at a time.
  */
-import { defer, forkJoin, map, type Observable, of } from "rxjs";
+import { defer, forkJoin, map, merge, type Observable, of } from "rxjs";
 import { podUid } from "../../core/ids.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { claimSamples, logSamples } from "../../core/stats/diskSamples.ts";
@@ -11,6 +11,7 @@ import { keptValue } from "../../operators/keptFor.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import { createDiskGauges } from "./diskGauges.ts";
 import { type DiskPorts, type DiskState, measureClaims, measureLogs, measureVolumes } from "./podDisks.ts";
+import { createCsiStats } from "./csiStats.ts";
 import { createTreeCounts } from "./treeCounts.ts";
 
 /** Counts, made on subscription unless there are some of at most `maxAgeMs`, by default of the period; they never error. */
@@ -26,13 +27,14 @@ export interface DiskCounts {
 /** A period of 0 disables counting. */
 export function createDiskCounts(
   state: DiskState,
-  given: Omit<DiskPorts, "counts"> & Pick<KubeletPorts, "volumeFiles">,
+  given: Omit<DiskPorts, "counts" | "csiStats"> & Pick<KubeletPorts, "volumeFiles" | "csiDrivers">,
   config: Pick<KubeletConfig, "directories" | "diskStatsPeriodMs">,
 ): DiskCounts {
   const { clock, telemetry } = given;
   const counts = createTreeCounts(given);
-  const ports: DiskPorts = { ...given, counts };
   const periodMs = config.diskStatsPeriodMs;
+  const csiStats = createCsiStats(given, state.csiDrivers, periodMs);
+  const ports: DiskPorts = { ...given, counts, csiStats };
   const counted = <T>(measure: () => Observable<T>, nothing: T): ((maxAgeMs?: number) => Observable<T>) => {
     if (periodMs <= 0) return () => of(nothing);
     const kept = keptValue(clock, measure);
@@ -55,5 +57,5 @@ export function createDiskCounts(
       gauge([...ofLogs, ...claims.flatMap(claimSamples)]);
     }),
   );
-  return { counting$: counts.run$, logs, volumes, gauge$ };
+  return { counting$: merge(counts.run$, csiStats.run$), logs, volumes, gauge$ };
 }

@@ -31,14 +31,14 @@ import { measureSystemContainers } from "./measureSystemContainers.ts";
 
 type Ports = Pick<
   KubeletPorts,
-  "clock" | "runtime" | "images" | "machine" | "hostUsage" | "cgroupUsage" | "volumeFiles" | "telemetry"
+  "clock" | "runtime" | "images" | "machine" | "hostUsage" | "cgroupUsage" | "volumeFiles" | "telemetry" | "csiDrivers"
 >;
 type Config = Pick<
   KubeletConfig,
   | ("nodeName" | "directories" | "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver" | "nodeCgroups")
   | ("diskStatsPeriodMs" | "podStatsFromRuntime" | "separatesDisks")
 >;
-type State = Pick<NodeView, "runtimeStatuses" | "listing" | "volumes" | "registry">;
+type State = Pick<NodeView, "runtimeStatuses" | "listing" | "volumes" | "registry" | "csiDrivers">;
 
 const FIGURES_KEPT_MS = 1_000;
 const DEADLINE = { deadlineMs: FIGURE_DEADLINE_MS };

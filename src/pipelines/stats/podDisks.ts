@@ -1,9 +1,9 @@
 /**
  * Measures the disk usage of pods: logs of their containers and volumes, each separately. Stateless. Bounds: one
- * directory of a pod at a time, PODS_AT_ONCE; 10 s in all for directories, whose counts continue. Upstream:
- * volume_stat_calculator.go.
+ * directory of a pod at a time, PODS_AT_ONCE; 10 s in all for directories, whose counts continue. CSI volumes wait for
+ * nothing but their drivers, within the bounds of csiStats.ts. Upstream: volume_stat_calculator.go.
  */
-import { defer, finalize, forkJoin, from, map, type Observable, of, switchMap, toArray } from "rxjs";
+import { defer, forkJoin, from, map, type Observable, toArray } from "rxjs";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { Pod } from "../../core/api.ts";
 import type { PodUid } from "../../core/ids.ts";
@@ -13,20 +13,20 @@ import { type MeasuredVolume, measuredVolumes } from "../../core/stats/measuredV
 import type { DiskFigures, LogMeasurement, VolumeMeasurement, VolumeUse } from "../../core/stats/podStorage.ts";
 import { mountedLayouts, NO_VOLUMES } from "../../core/volume/podVolumes.ts";
 import { boundedMergeMap } from "../../operators/boundedMergeMap.ts";
-import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 import { FIGURE_DEADLINE_MS, orUndefined } from "./measuredFigure.ts";
+import { type CountTree, measureVolume, type MeasurePorts } from "./measureVolume.ts";
 import type { TreeCounts } from "./treeCounts.ts";
 
 /** The pods share the counting thread evenly. */
 const PODS_AT_ONCE = 256;
 
 /** Ports of the measurement. */
-export interface DiskPorts extends Pick<KubeletPorts, "clock" | "hostUsage" | "quotas" | "telemetry"> {
+export interface DiskPorts extends MeasurePorts {
   readonly counts: TreeCounts;
 }
 /** The pods whose disk usage is measured. */
-export type DiskState = Pick<NodeView, "runtimeStatuses" | "listing" | "volumes" | "registry">;
+export type DiskState = Pick<NodeView, "runtimeStatuses" | "listing" | "volumes" | "registry" | "csiDrivers">;
 type Config = Pick<KubeletConfig, "directories">;
 
 const running = ({ runtimeStatuses: statuses, listing }: DiskState): readonly MeasuredPod[] =>
@@ -50,12 +50,10 @@ function logsWithin(count: CountTree, state: DiskState, { directories }: Config)
   return sideBySide(running(state), logsOf).pipe(map((found) => new Map(found)));
 }
 
-/** Counts a directory within the remaining time. */
-type CountTree = (path: string) => Observable<DiskFigures | undefined>;
-
 /** All directories of a round share its time. */
-function roundOf({ counts, clock }: DiskPorts): CountTree {
+function roundOf({ counts, clock, csiStats }: DiskPorts): CountTree {
   counts.prune();
+  csiStats.prune();
   const endsAt = clock.monotonicMs() + FIGURE_DEADLINE_MS;
   return (path) => defer(() => counts.usage(path, endsAt - clock.monotonicMs()));
 }
@@ -71,9 +69,7 @@ function volumesWithin(
   { directories }: Config,
 ): Observable<VolumeMeasurement> {
   const pods$ = sideBySide(running(state), ({ podUid: uid }) =>
-    oneByOne(volumesOf(uid, state), (volume) => measureVolume(volume, count, ports)).pipe(
-      map((volumes) => [uid, volumes] as const),
-    ),
+    measureAll(volumesOf(uid, state), count, ports).pipe(map((volumes) => [uid, volumes] as const)),
   );
   const rootFs$ = orUndefined(ports.hostUsage.fileSystem(directories.rootDir), ports);
   return forkJoin({ pods: pods$, rootFs: rootFs$ }).pipe(
@@ -91,44 +87,29 @@ function claimsWithin(count: CountTree, state: DiskState, ports: DiskPorts): Obs
   const claimed = [...state.registry.value.records.keys()].flatMap((uid) =>
     volumesOf(uid, state).filter(({ pvcRef }) => pvcRef !== undefined),
   );
-  return oneByOne(claimed, (volume) => measureVolume(volume, count, ports));
+  return measureAll(claimed, count, ports);
+}
+
+/** Measures CSI volumes side by side, and the others one after the other. */
+function measureAll(
+  volumes: readonly MeasuredVolume[],
+  count: CountTree,
+  ports: DiskPorts,
+): Observable<readonly VolumeUse[]> {
+  const look = (volume: MeasuredVolume) => measureVolume(volume, count, ports);
+  const isAsked = ({ csi }: MeasuredVolume): boolean => csi !== undefined;
+  return forkJoin([
+    oneByOne(
+      volumes.filter((volume) => !isAsked(volume)),
+      look,
+    ),
+    results(volumes.filter(isAsked), look, Number.POSITIVE_INFINITY),
+  ]).pipe(map((found) => found.flat()));
 }
 
 function volumesOf(uid: PodUid, { registry, volumes }: DiskState): readonly MeasuredVolume[] {
   const pod: Pod | undefined = registry.value.records.get(uid)?.pod;
   return pod === undefined ? [] : measuredVolumes(pod, mountedLayouts(volumes.get(uid) ?? NO_VOLUMES));
-}
-
-function measureVolume(volume: MeasuredVolume, count: CountTree, ports: DiskPorts): Observable<VolumeUse | undefined> {
-  const { path, by, hasOwnFs, isRemote } = volume;
-  const { clock, telemetry, hostUsage, quotas } = ports;
-  const asked$ = isRemote ? hostUsage.remoteFileSystem(path) : hostUsage.fileSystem(path);
-  const space$ = hasOwnFs ? orUndefined(asked$, ports) : of(undefined);
-  let source: string = by;
-  const walked$ = count(path);
-  const quotaUsage$ = defer(() => (quotas === undefined ? of(undefined) : orUndefined(quotas.usage(path), ports)));
-  const counted$ = quotaUsage$.pipe(
-    switchMap((reported) => {
-      if (reported === undefined) return walked$;
-      source = "fsquota";
-      return of(reported);
-    }),
-  );
-  return defer(() => {
-    const beganAt = clock.monotonicMs();
-    return forkJoin({ space: space$, counted: by === "du" ? counted$ : of(undefined) }).pipe(
-      finalize(() => {
-        const seconds = (clock.monotonicMs() - beganAt) / 1000;
-        const labels = { metric_source: source };
-        telemetry.metrics.observe("kubelet_volume_metric_collection_duration_seconds", seconds, labels);
-      }),
-      map(({ space, counted }) => {
-        const reported = space && { bytes: space.usedBytes, inodes: space.inodes - space.inodesFree };
-        const used = by === "du" ? counted : reported;
-        return used && { ...volume, used, space };
-      }),
-    );
-  });
 }
 
 /** Returns the results of `look` for each item, one after the other, without undefined ones. */

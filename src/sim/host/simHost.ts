@@ -145,6 +145,7 @@ const usageOf = ({
   fileSystem: (path) => atOnce(() => disk.usage(path)),
   remoteFileSystem: (path) => atOnce(() => disk.usage(path)),
   device: (path) => atOnce(() => disk.device(path)),
+  blockDevice: (path) => throwError(() => kubeletError("NotFound", `${path} is no block device`)),
   memory: () =>
     atOnce(() => {
       const used = Math.min(memoryBytes, processes.memoryBytes + reclaim.bytes);

@@ -80,6 +80,7 @@ function clientOf(address: CsiAddress, options: SimCsiOptions, state: Calls): Cs
       ),
     nodeUnpublishVolume: ({ volumeId, targetPath: path }) =>
       call("NodeUnpublishVolume", volumeId, path, (machine) => unpublish(machine, path)),
+    nodeGetVolumeStats: () => throwError(() => csiFailure(GrpcStatus.unimplemented, "the driver has no statistics")),
     nodeExpandVolume: () => throwError(() => csiFailure(GrpcStatus.unimplemented, "the driver expands no volumes")),
   };
 }

@@ -1,4 +1,5 @@
 /** Usage of the host on trees of files as cgroup v1 and v2 have them. */
+import { execFileSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { firstValueFrom } from "rxjs";
@@ -64,5 +65,15 @@ describe("hostUsage", () => {
     });
     const missing = { code: "NotFound", message: expect.stringMatching(/cannot read .*\/proc\/meminfo: ENOENT/) };
     await expect(firstValueFrom(usage.memory())).rejects.toMatchObject(missing);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)("reads the size of a block device, and of nothing else", async () => {
+    const usage = await machine({ "/sys/dev/block/7:1000/size": "204800\n", "/file": "" });
+    execFileSync("mknod", [`${folder()}/disk`, "b", "7", "1000"]);
+    expect(await firstValueFrom(usage.blockDevice("/disk"))).toBe(104_857_600n);
+    await expect(firstValueFrom(usage.blockDevice("/file"))).rejects.toMatchObject({
+      message: `${folder()}/file is no block device`,
+    });
+    await expect(firstValueFrom(usage.blockDevice("/none"))).rejects.toMatchObject({ code: "NotFound" });
   });
 });

@@ -213,6 +213,40 @@ export interface NodeExpandVolumeResponse {
   readonly capacityBytes: bigint;
 }
 
+export interface NodeGetVolumeStatsRequest {
+  readonly volumeId: string;
+  readonly volumePath: string;
+  readonly stagingTargetPath: string;
+}
+
+export interface NodeGetVolumeStatsResponse {
+  /** One for each unit; never empty. */
+  readonly usage: readonly VolumeUsage[];
+  readonly volumeCondition: VolumeCondition | undefined;
+}
+
+export interface VolumeUsage {
+  readonly available: bigint;
+  readonly total: bigint;
+  readonly used: bigint;
+  readonly unit: VolumeUsage_Unit;
+}
+
+export const VolumeUsage_Unit = { UNKNOWN: 0, BYTES: 1, INODES: 2 } as const;
+
+export type VolumeUsage_Unit = typeof VolumeUsage_Unit[keyof typeof VolumeUsage_Unit];
+
+export namespace VolumeUsage_Unit {
+  export type UNKNOWN = typeof VolumeUsage_Unit.UNKNOWN;
+  export type BYTES = typeof VolumeUsage_Unit.BYTES;
+  export type INODES = typeof VolumeUsage_Unit.INODES;
+}
+
+export interface VolumeCondition {
+  readonly abnormal: boolean;
+  readonly message: string;
+}
+
 export interface NodeGetCapabilitiesRequest {
 }
 
@@ -2326,6 +2360,321 @@ export const NodeExpandVolumeResponse: MessageFns<NodeExpandVolumeResponse> = {
   },
 };
 
+function createBaseNodeGetVolumeStatsRequest(): NodeGetVolumeStatsRequest {
+  return { volumeId: "", volumePath: "", stagingTargetPath: "" };
+}
+
+export const NodeGetVolumeStatsRequest: MessageFns<NodeGetVolumeStatsRequest> = {
+  encode(message: NodeGetVolumeStatsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.volumeId !== "") {
+      writer.uint32(10).string(message.volumeId);
+    }
+    if (message.volumePath !== "") {
+      writer.uint32(18).string(message.volumePath);
+    }
+    if (message.stagingTargetPath !== "") {
+      writer.uint32(26).string(message.stagingTargetPath);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodeGetVolumeStatsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodeGetVolumeStatsRequest() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.volumeId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.volumePath = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.stagingTargetPath = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NodeGetVolumeStatsRequest>): NodeGetVolumeStatsRequest {
+    return NodeGetVolumeStatsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NodeGetVolumeStatsRequest>): NodeGetVolumeStatsRequest {
+    const message = createBaseNodeGetVolumeStatsRequest() as any;
+    message.volumeId = object.volumeId ?? "";
+    message.volumePath = object.volumePath ?? "";
+    message.stagingTargetPath = object.stagingTargetPath ?? "";
+    return message;
+  },
+};
+
+function createBaseNodeGetVolumeStatsResponse(): NodeGetVolumeStatsResponse {
+  return { usage: [], volumeCondition: undefined };
+}
+
+export const NodeGetVolumeStatsResponse: MessageFns<NodeGetVolumeStatsResponse> = {
+  encode(message: NodeGetVolumeStatsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.usage) {
+      VolumeUsage.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.volumeCondition !== undefined) {
+      VolumeCondition.encode(message.volumeCondition, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodeGetVolumeStatsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodeGetVolumeStatsResponse() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.usage.push(VolumeUsage.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.volumeCondition = VolumeCondition.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NodeGetVolumeStatsResponse>): NodeGetVolumeStatsResponse {
+    return NodeGetVolumeStatsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NodeGetVolumeStatsResponse>): NodeGetVolumeStatsResponse {
+    const message = createBaseNodeGetVolumeStatsResponse() as any;
+    message.usage = object.usage?.map((e) => VolumeUsage.fromPartial(e)) || [];
+    message.volumeCondition = (object.volumeCondition !== undefined && object.volumeCondition !== null)
+      ? VolumeCondition.fromPartial(object.volumeCondition)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseVolumeUsage(): VolumeUsage {
+  return { available: 0n, total: 0n, used: 0n, unit: 0 };
+}
+
+export const VolumeUsage: MessageFns<VolumeUsage> = {
+  encode(message: VolumeUsage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.available !== 0n) {
+      if (BigInt.asIntN(64, message.available) !== message.available) {
+        throw new globalThis.Error("value provided for field message.available of type int64 too large");
+      }
+      writer.uint32(8).int64(message.available);
+    }
+    if (message.total !== 0n) {
+      if (BigInt.asIntN(64, message.total) !== message.total) {
+        throw new globalThis.Error("value provided for field message.total of type int64 too large");
+      }
+      writer.uint32(16).int64(message.total);
+    }
+    if (message.used !== 0n) {
+      if (BigInt.asIntN(64, message.used) !== message.used) {
+        throw new globalThis.Error("value provided for field message.used of type int64 too large");
+      }
+      writer.uint32(24).int64(message.used);
+    }
+    if (message.unit !== 0) {
+      writer.uint32(32).int32(message.unit);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): VolumeUsage {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseVolumeUsage() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.available = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.total = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.used = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.unit = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<VolumeUsage>): VolumeUsage {
+    return VolumeUsage.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<VolumeUsage>): VolumeUsage {
+    const message = createBaseVolumeUsage() as any;
+    message.available = (object.available !== undefined && object.available !== null) ? BigInt(object.available) : 0n;
+    message.total = (object.total !== undefined && object.total !== null) ? BigInt(object.total) : 0n;
+    message.used = (object.used !== undefined && object.used !== null) ? BigInt(object.used) : 0n;
+    message.unit = object.unit ?? 0;
+    return message;
+  },
+};
+
+function createBaseVolumeCondition(): VolumeCondition {
+  return { abnormal: false, message: "" };
+}
+
+export const VolumeCondition: MessageFns<VolumeCondition> = {
+  encode(message: VolumeCondition, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.abnormal !== false) {
+      writer.uint32(8).bool(message.abnormal);
+    }
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): VolumeCondition {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseVolumeCondition() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.abnormal = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<VolumeCondition>): VolumeCondition {
+    return VolumeCondition.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<VolumeCondition>): VolumeCondition {
+    const message = createBaseVolumeCondition() as any;
+    message.abnormal = object.abnormal ?? false;
+    message.message = object.message ?? "";
+    return message;
+  },
+};
+
 function createBaseNodeGetCapabilitiesRequest(): NodeGetCapabilitiesRequest {
   return {};
 }
@@ -2858,6 +3207,14 @@ export const NodeDefinition = {
       requestType: NodeUnpublishVolumeRequest as typeof NodeUnpublishVolumeRequest,
       requestStream: false,
       responseType: NodeUnpublishVolumeResponse as typeof NodeUnpublishVolumeResponse,
+      responseStream: false,
+      options: {},
+    },
+    nodeGetVolumeStats: {
+      name: "NodeGetVolumeStats",
+      requestType: NodeGetVolumeStatsRequest as typeof NodeGetVolumeStatsRequest,
+      requestStream: false,
+      responseType: NodeGetVolumeStatsResponse as typeof NodeGetVolumeStatsResponse,
       responseStream: false,
       options: {},
     },

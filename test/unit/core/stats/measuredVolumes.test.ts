@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { measuredVolumes } from "../../../../src/core/stats/measuredVolumes.ts";
-import type { Volume } from "../../../../src/core/volume/volumeLayout.ts";
+import type { Volume, VolumeOrigin } from "../../../../src/core/volume/volumeLayout.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
 import { mountedVolumesOf, volumeNodeOf } from "../../../support/podVolumes.ts";
 import { layoutOfFound } from "../../../../src/core/volume/foundVolume.ts";
@@ -48,5 +48,37 @@ it("measures the same volumes as upstream, by counting or by the file system of 
     ["disk", "statfs", "its own", false, "disk-claim"],
     ["own", "statfs", "its own", false, `${pod.metadata.name}-own`],
     ["net", "statfs", "its own", false, undefined],
+  ]);
+});
+
+it("asks the drivers of CSI volumes, and measures disks and devices by themselves", () => {
+  const csi = { driver: "d", mode: "Persistent", known: "absent", source: { volumeHandle: "h" } } as const;
+  const origins: Readonly<Record<string, Omit<VolumeOrigin, "name">>> = {
+    csi: { csi },
+    "csi-device": { csi, isBlock: true },
+    device: { local: { path: "/dev/sdb" }, isBlock: true },
+    disk: { fc: { targetWWNs: ["w"], lun: 0 } },
+  };
+  const names = Object.keys(origins);
+  const volumes = names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  const isDevice = (name: string): boolean => origins[name]?.isBlock === true;
+  const volumeMounts = names.filter((name) => !isDevice(name)).map((name) => ({ name, mountPath: `/${name}` }));
+  const volumeDevices = names.filter(isDevice).map((name) => ({ name, devicePath: `/dev/${name}` }));
+  const pod = podOf({ uid: "u", spec: { volumes, containers: [containerOf({ volumeMounts, volumeDevices })] } });
+  const node = volumeNodeOf({ directories: { rootDir: "/k" }, csi: { nodeName: "n", isAttachedByController: true } });
+  const mounted = new Map(
+    Object.entries(origins).flatMap(([name, origin]) => {
+      const layout = layoutOfFound(pod, name, { ...origin, name: `pv-${name}` }, node);
+      return layout.ok ? [[name, layout.value] as const] : [];
+    }),
+  );
+  const found = measuredVolumes(pod, mounted).map(({ name, by, path, isRemote, pvcRef }) => [
+    ...[name, by, path, isRemote ? "remote" : "", pvcRef?.name],
+  ]);
+  expect(found).toEqual([
+    ["csi", "csi", "/k/pods/u/volumes/kubernetes.io~csi/pv-csi/mount", "", "csi"],
+    ["csi-device", "csi", "/k/plugins/kubernetes.io/csi/volumeDevices/pv-csi-device/dev/u", "", "csi-device"],
+    ["device", "block", "/k/plugins/kubernetes.io~local-volume/volumeDevices/pv-device/u", "", "device"],
+    ["disk", "statfs", "/k/pods/u/volumes/kubernetes.io~fc/pv-disk", "remote", "disk"],
   ]);
 });

@@ -175,7 +175,7 @@ const POD_PLACES = {
     "devices",
     "deviceAllocations",
   ],
-  writes: ["registry", "timelines", "podStatuses", "registryInputs", "inspections", "events"],
+  writes: ["registry", "timelines", "podStatuses", "registryInputs", "inspections", "events", "exhaustedDrivers"],
 } as const;
 const EVICTION_PLACES = { reads: ["registry"], writes: ["pressures", "eviction", "signalLooks", "evictions"] } as const;
 const GAUGE_PLACES = {

@@ -34,9 +34,9 @@ const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
   [
     "as upstream, it is locked",
     `CPUManagerPolicyOptions CustomCPUCFSQuotaPeriod DynamicResourceAllocation ExecProbeTimeout ImageMaximumGCAge ImageVolume InPlacePodVerticalScaling KubeletCgroupDriverFromCRI
-     KubeletFineGrainedAuthz KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPSI NodeLogQuery NodeSwap PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
-     PodObservedGenerationTracking ProcMountType RecoverVolumeExpansionFailure RecursiveReadOnlyMounts RelaxedDNSSearchValidation
-     RelaxedEnvironmentVariableValidation SidecarContainers SupplementalGroupsPolicy TopologyManagerPolicyOptions
+     KubeletFineGrainedAuthz KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPSI MutableCSINodeAllocatableCount NodeLogQuery NodeSwap PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
+     PodObservedGenerationTracking ProcMountType RecursiveReadOnlyMounts RelaxedDNSSearchValidation
+     RecoverVolumeExpansionFailure RelaxedEnvironmentVariableValidation SidecarContainers SupplementalGroupsPolicy TopologyManagerPolicyOptions
      UserNamespacesSupport`,
   ],
   ["tokens for CSI drivers are where the CSIDriver asks for them", "CSIServiceAccountTokenSecrets"],
@@ -62,7 +62,7 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
   ["the runtime sends a list in one response", "CRIListStreaming"],
   ["images are pulled without the RuntimeClass", "RuntimeClassInImageCriApi"],
   ["the status has no digests of image volumes yet", "ImageVolumeWithDigest"],
-  ["CSI volumes are not watched or counted yet", "CSIVolumeHealth MutableCSINodeAllocatableCount VolumeLimitScaling"],
+  ["health of CSI volumes is not watched, and their limits do not scale yet", "CSIVolumeHealth VolumeLimitScaling"],
   ["volumes are not mounted with SELinux labels yet", "SELinuxChangePolicy SELinuxMount SELinuxMountReadWriteOncePod"],
   ["as upstream, it is locked, and volumes of kind gitRepo are refused", "GitRepoVolumeDriver"],
   ["pods on the node's network have the node's users", "UserNamespacesHostNetworkSupport"],

@@ -4,6 +4,7 @@ import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { registrySettled } from "../state/milestones.ts";
 import { createCsiRegistration } from "./csi/csiRegistration.ts";
+import { volumeLimits } from "./csi/volumeLimits.ts";
 import { devicePluginHandler, followDevices } from "./devices/followDevices.ts";
 import { deviceDrivers, draPluginHandler } from "./dra/deviceDrivers.ts";
 import { deviceHealth } from "./dra/deviceHealth.ts";
@@ -17,11 +18,17 @@ import type { RunPart } from "./runPart.ts";
 
 /** Runs the registration of plugins and the devices of device plugins; pods need their cells from the start. */
 export function runPlugins(run: RunPart, ports: KubeletPorts, { nodeName }: KubeletConfig): void {
-  run("pluginManager", { reads: ["node"], writes: ["plugins", "csiDrivers"] }, (use) => {
+  run("pluginManager", { reads: ["node", "exhaustedDrivers"], writes: ["plugins", "csiDrivers"] }, (use) => {
     const csi = createCsiRegistration(ports, use.node, use.csiDrivers);
+    const { clock, telemetry, cluster, csiDrivers: port } = ports;
+    const [csiDrivers$, exhausted$] = [cluster?.csiDrivers$, use.exhaustedDrivers.values$];
+    const limits$ =
+      port === undefined
+        ? EMPTY
+        : volumeLimits({ clock, telemetry, port, drivers: use.csiDrivers, csiDrivers$, exhausted$ });
     const handlers = { DevicePlugin: devicePluginHandler, DRAPlugin: draPluginHandler, ...(csi && { CSIPlugin: csi }) };
     return merge(
-      csi?.follow(pluginEvents(use.plugins, "CSIPlugin")) ?? EMPTY,
+      csi?.follow(pluginEvents(use.plugins, "CSIPlugin"), limits$) ?? EMPTY,
       pluginManager(ports, handlers, use.plugins),
     );
   });

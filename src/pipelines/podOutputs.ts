@@ -5,6 +5,7 @@ import type { Eviction } from "../core/eviction/evicted.ts";
 import type { KubeletEvent } from "../core/events.ts";
 import type { PodUid } from "../core/ids.ts";
 import type { PreparationOutcome, PreparationTask } from "../core/pod/registryPreparation.ts";
+import type { LateRejection } from "../core/pod/podRegistryTypes.ts";
 import type { Remark } from "../core/topology/hardware.ts";
 import type { PodFact } from "../core/timeline/timelineTypes.ts";
 
@@ -21,6 +22,9 @@ export type PodOutput =
   | { readonly kind: "deadlineExceeded"; readonly uid: PodUid }
   /** The pod is evicted. */
   | ({ readonly kind: "evicted" } & Eviction)
+  | ({ readonly kind: "rejected" } & LateRejection)
+  /** The node has as many volumes of a CSI driver as it can have. */
+  | { readonly kind: "exhausted"; readonly driver: string }
   /** The allocated size of the pod is actuated. */
   | { readonly kind: "resized"; readonly uid: PodUid }
   /** The allocated size of this pod is on disk. */

@@ -20,6 +20,8 @@ export interface Queues {
   /** The runtime's event stream opened or broke, so the state of the runtime may have changed. */
   readonly runtimeLooks: Queue<undefined>;
   readonly events: Queue<KubeletEvent>;
+  /** Names of CSI drivers of which the node has as many volumes as it can have. */
+  readonly exhaustedDrivers: Queue<string>;
   /** Pods to evict, and reports of evictions. */
   readonly evictions: Queue<PodOutput>;
 }
@@ -30,6 +32,7 @@ export const createQueues = (ports: Pick<KubeletPorts, "clock" | "telemetry">): 
   inspections: queue("inspections", ports),
   runtimeLooks: queue("runtimeLooks", ports),
   events: queue("events", ports),
+  exhaustedDrivers: queue("exhaustedDrivers", ports),
   evictions: queue("evictions", ports),
 });
 
@@ -39,7 +42,7 @@ export const createQueues = (ports: Pick<KubeletPorts, "clock" | "telemetry">): 
  * Upstream: filterOutInactivePods, which asks the status manager.
  */
 const isEnd = ({ kind }: RegistryInput): boolean =>
-  kind === "finished" || kind === "deadlineExceeded" || kind === "evicted";
+  kind === "finished" || kind === "deadlineExceeded" || kind === "evicted" || kind === "rejected";
 
 function queue<T>(
   name: string,
@@ -79,11 +82,15 @@ export function routePlegOutput(
 }
 
 /** Routes an output of a pod worker. */
-export function routePodOutput(output: PodOutput, into: Into<"registryInputs" | "inspections" | "events">): void {
+export function routePodOutput(
+  output: PodOutput,
+  into: Into<"registryInputs" | "inspections" | "events" | "exhaustedDrivers">,
+): void {
   switch (output.kind) {
     case "finished":
     case "deadlineExceeded":
     case "evicted":
+    case "rejected":
     case "resized":
     case "kept":
     case "prepared":
@@ -92,6 +99,9 @@ export function routePodOutput(output: PodOutput, into: Into<"registryInputs" | 
     case "reclaimed":
     case "removed":
       into.registryInputs.push(output);
+      break;
+    case "exhausted":
+      into.exhaustedDrivers.push(output.driver);
       break;
     case "inspect":
       into.inspections.push(output.uid);

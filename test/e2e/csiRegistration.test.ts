@@ -1,12 +1,13 @@
 /** CSI drivers that register over real sockets: one that works beside those that lie, hang, fail and have other versions. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { merge, type Subscription } from "rxjs";
+import { merge, Subject, type Subscription } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Node } from "../../src/core/api.ts";
 import { type CsiDrivers, NO_CSI_DRIVERS } from "../../src/core/csi/csiDriverFacts.ts";
 import type { RegisteredPlugins } from "../../src/core/plugins/registeredPlugins.ts";
 import { createCsiRegistration } from "../../src/pipelines/csi/csiRegistration.ts";
+import type { DriverLimit } from "../../src/pipelines/csi/volumeLimits.ts";
 import { pluginEvents } from "../../src/pipelines/plugins/pluginHandlers.ts";
 import { pluginManager } from "../../src/pipelines/plugins/pluginManager.ts";
 import { createCsiDrivers } from "../../src/sinks/csiDrivers.ts";
@@ -44,14 +45,33 @@ describe("CSI drivers over real sockets", () => {
       plugins: { sockets: pluginSockets(base()), registration: createPluginRegistration(realClock) },
       csiDrivers: createCsiDrivers({ clock: realClock, telemetry }),
     };
+    const limits$ = new Subject<DriverLimit>();
     const csi = createCsiRegistration(ports, node, drivers);
     if (csi === undefined) throw new Error("no registration");
     running = merge(
-      csi.follow(pluginEvents(plugins, "CSIPlugin")),
+      csi.follow(pluginEvents(plugins, "CSIPlugin"), limits$),
       pluginManager(ports, { CSIPlugin: csi }, plugins),
     ).subscribe();
-    return { telemetry, drivers };
+    return { telemetry, drivers, limits$ };
   };
+
+  it("takes over the current limit of a driver that is registered still, and forgets it with its socket", async () => {
+    const changing = await driver("good.sock", { node: { maxVolumesPerNode: 5n } });
+    const { drivers, limits$ } = start();
+    await waitFor("the driver", () => changing.told[0]);
+    const limit = { name: "csi.example.com", endpoint: join(base(), "good.sock"), maxVolumes: 3 };
+    limits$.next({ ...limit, endpoint: "/another", maxVolumes: 1 });
+    limits$.next({ ...limit, name: "another", maxVolumes: 1 });
+    expect([...drivers.value.values()].map(({ maxVolumes }) => maxVolumes)).toEqual([5]);
+    limits$.next(limit);
+    const updated = drivers.value;
+    expect([...updated.values()].map(({ maxVolumes }) => maxVolumes)).toEqual([3]);
+    limits$.next(limit);
+    expect(drivers.value).toBe(updated);
+    changing.stop();
+    await rm(join(base(), "good.sock"), { force: true });
+    await waitFor("no driver", () => drivers.value.size === 0);
+  });
 
   it("registers a driver with its facts, and forgets it with its socket", async () => {
     const segments = { "example.com/zone": "z" };

@@ -70,13 +70,14 @@ export function csiDriverFacts(
   registered: Pick<CsiDriverFacts, "name" | "endpoint" | "version">,
   { plugin, node, capabilities }: CsiDriverAnswers,
 ): Result<CsiDriverFacts> {
-  const { nodeId, maxVolumesPerNode, accessibleTopology } = node;
+  const { nodeId, accessibleTopology } = node;
+  const limit = maxVolumesOf(node);
   const topology = accessibleTopology?.segments ?? {};
   const fault =
     nameFault(registered.name, plugin) ??
     nodeIdFault(nodeId) ??
     topologyFault(topology) ??
-    (maxVolumesPerNode < 0n ? `the driver gives ${maxVolumesPerNode} as max_volumes_per_node` : undefined) ??
+    (limit.ok ? undefined : limit.error.message) ??
     (capabilities.capabilities.length > MAX_CAPABILITIES
       ? `the driver lists more than ${MAX_CAPABILITIES} capabilities`
       : undefined);
@@ -86,10 +87,18 @@ export function csiDriverFacts(
     ...registered,
     vendorVersion: (plugin?.vendorVersion ?? "").slice(0, MAX_VENDOR_VERSION),
     nodeId,
-    maxVolumes: maxVolumesPerNode === 0n ? undefined : Math.min(Number(maxVolumesPerNode), MAX_INT32),
+    maxVolumes: limit.ok ? limit.value : undefined,
     topology: sorted(topology),
     capabilities: new Set(known),
   });
+}
+
+/** Returns the number of volumes that the node can have; undefined: no limit. Errors: InvalidArgument. */
+export function maxVolumesOf({
+  maxVolumesPerNode,
+}: Pick<NodeGetInfoResponse, "maxVolumesPerNode">): Result<number | undefined> {
+  if (maxVolumesPerNode < 0n) return err(lie(`the driver gives ${maxVolumesPerNode} as max_volumes_per_node`));
+  return ok(maxVolumesPerNode === 0n ? undefined : Math.min(Number(maxVolumesPerNode), MAX_INT32));
 }
 
 const lie = (message: string): KubeletError => kubeletError("InvalidArgument", message);

@@ -14,6 +14,7 @@ import { lastingOwnership } from "../volume/lastingOwnership.ts";
 import type { VolumeLayout, VolumeNode, VolumeOrigin } from "../volume/volumeLayout.ts";
 import { csiBlockLayout } from "./csiBlockLayout.ts";
 import { csiBlockPlaces } from "./csiBlockPlaces.ts";
+import { limitPeriodMs } from "./volumeLimit.ts";
 
 export const CSI_PLUGIN = "kubernetes.io/csi";
 
@@ -86,6 +87,7 @@ export function csiLayout(pod: Pod, origin: Origin, node: Node): Result<VolumeLa
       tokens: spec?.tokenRequests ?? [],
       hasSecretTokens: spec?.serviceAccountTokenInSecrets === true,
       isRepublished: spec?.requiresRepublish === true,
+      ...(limitPeriodMs(spec) === undefined ? {} : { followsLimit: true }),
     },
   };
   if (isBlock !== true) return ok(layout);

@@ -21,6 +21,8 @@ export interface CsiLayout {
   readonly stageDir: string | undefined;
   /** Present for a volume that containers get as a device; `directory` is the pod's link to it. */
   readonly block?: CsiBlockPlaces;
+  /** The number of volumes that the node may have of the driver is kept current. */
+  readonly followsLimit?: boolean;
   /** undefined: the volume is not attached to the node first. */
   readonly attachment: CsiAttachment | undefined;
   readonly fsType: string;

@@ -7,6 +7,7 @@
  *                        |          finished ^  ^ REMOVE       kept until REMOVE
  *                        +-> rejected                          (same UID added again: restarts)
  */
+import { rejectedOverride } from "./rejectedStatus.ts";
 import { evictedStatus } from "../eviction/evicted.ts";
 import type { Pod } from "../api.ts";
 import { podUid } from "../ids.ts";
@@ -77,6 +78,9 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
       break;
     case "evicted":
       draft.end(input.uid, { override: evictedStatus(input), graceSeconds: input.graceSeconds, evicted: true });
+      break;
+    case "rejected":
+      draft.end(input.uid, { override: rejectedOverride(input.reason, input.message) });
       break;
     case "stopped":
       draft.stopped(input.uid);

@@ -100,6 +100,14 @@ export type PodCommand =
       readonly remove: boolean;
     };
 
+/** Rejection of a pod that was admitted before. */
+export interface LateRejection {
+  readonly uid: PodUid;
+  readonly reason: string;
+  /** Message of the event; the status names the rejection too. */
+  readonly message: string;
+}
+
 export interface PodRejection {
   readonly pod: Pod;
   readonly reason: string;
@@ -123,6 +131,7 @@ export type RegistryInput =
   | { readonly kind: "deadlineExceeded"; readonly uid: PodUid }
   /** The pod must stop. */
   | ({ readonly kind: "evicted" } & Eviction)
+  | ({ readonly kind: "rejected" } & LateRejection)
   /** Devices of plugins came, went, or changed their health. */
   | { readonly kind: "devices" }
   /** Plugins have ended a task for a pod that is being admitted. */

@@ -32,6 +32,7 @@ export function resizeTrigger(input: RegistryInput): ResizeTrigger | undefined {
     case "finished":
     case "deadlineExceeded":
     case "evicted":
+    case "rejected":
     case "overdue":
     case "reclaimed":
     case "drain":

@@ -66,6 +66,12 @@ const list = (names: readonly string[]): string => `[${names.join(" ")}]`;
 
 /** Returns why the pod waits, in the text of upstream's event; undefined when all these volumes are mounted. */
 export function waitMessage(names: readonly string[], volumes: PodVolumes): string | undefined {
+  const text = waitText(names, volumes);
+  return text === undefined ? undefined : `Unable to attach or mount volumes: ${text}`;
+}
+
+/** Returns the volumes the pod waits for, and why; undefined when all these volumes are mounted. */
+export function waitText(names: readonly string[], volumes: PodVolumes): string | undefined {
   const unmounted = unmountedVolumes(names, volumes);
   if (unmounted.length === 0) return undefined;
   const refusals = names.flatMap((name) => {
@@ -78,7 +84,7 @@ export function waitMessage(names: readonly string[], volumes: PodVolumes): stri
     return wish?.kind === "resolved" && volumes.actual.get(volumeKey(wish.layout))?.waitsFor !== undefined;
   });
   const why = refusals.length === 0 ? "context deadline exceeded" : refusals.join("; ");
-  return `Unable to attach or mount volumes: unmounted volumes=${list(unmounted)}, unattached volumes=${list(unattached)}, failed to process volumes=${list(unprocessed)}: ${why}`;
+  return `unmounted volumes=${list(unmounted)}, unattached volumes=${list(unattached)}, failed to process volumes=${list(unprocessed)}: ${why}`;
 }
 
 /** Returns reason and message of the event for a failed set up, with the failed step. */

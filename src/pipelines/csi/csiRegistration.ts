@@ -5,12 +5,13 @@
  *
  *     GetInfo --> versions --> GetPluginInfo, NodeGetInfo, NodeGetCapabilities --> bounds --> cell csiDrivers
  *                                                                                               |
+ *     volumeLimits --> current limit ----------------------------------------------------------->|
  *                                             CSINode, annotation and labels of the Node <------+
  *
  * Differs from upstream: a registration does not wait for the API server. CSINode and Node follow when it answers, and a
  * driver is usable meanwhile.
  */
-import { catchError, ignoreElements, map, type Observable, of, switchMap, tap } from "rxjs";
+import { catchError, ignoreElements, map, merge, type Observable, of, switchMap, tap } from "rxjs";
 import type { Node } from "../../core/api.ts";
 import {
   csiDriverFacts,
@@ -24,13 +25,17 @@ import type { PluginEvent, RegisteredPlugin } from "../../core/plugins/registere
 import type { GetPluginInfoResponse } from "../../gen/csi.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { Cell, ReadonlyCell } from "../../state/cell.ts";
+import type { DriverLimit } from "./volumeLimits.ts";
 
 /** Decides about CSI drivers, and remembers the facts of accepted ones. */
 export interface CsiRegistration {
   refusalOf(plugin: RegisteredPlugin): string | undefined;
   admit(plugin: RegisteredPlugin): Observable<unknown>;
-  /** Keeps the cell while subscribed; `events$` has the registrations of drivers. Never emits. */
-  follow(events$: Observable<PluginEvent>): Observable<never>;
+  /**
+   * Keeps the cell while subscribed. `events$`: registrations of drivers; `limits$`: current limits of registered ones.
+   * Never emits.
+   */
+  follow(events$: Observable<PluginEvent>, limits$: Observable<DriverLimit>): Observable<never>;
 }
 
 /** Creates the only owner of the cell. */
@@ -53,6 +58,13 @@ export function createCsiRegistration(
     if (event.kind === "deregistered") bySocket.delete(socket.path);
     cell.set(next);
   };
+  const limited = ({ name, endpoint, maxVolumes }: DriverLimit): void => {
+    const facts = cell.value.get(name);
+    if (facts?.endpoint !== endpoint || facts.maxVolumes === maxVolumes) return;
+    const next = { ...facts, maxVolumes };
+    for (const [path, known] of bySocket) if (known === facts) bySocket.set(path, next);
+    cell.set(new Map(cell.value).set(name, next));
+  };
   return {
     refusalOf: (plugin) => csiRefusal(plugin, cell.value.get(plugin.name)?.version),
     admit: (plugin) =>
@@ -63,7 +75,8 @@ export function createCsiRegistration(
           bySocket.set(plugin.socket.path, facts);
         }),
       ),
-    follow: (events$) => events$.pipe(tap(registered), ignoreElements()),
+    follow: (events$, limits$) =>
+      merge(events$.pipe(tap(registered)), limits$.pipe(tap(limited))).pipe(ignoreElements()),
   };
 }
 

@@ -375,6 +375,17 @@ describe("advanceRegistry: grace periods", () => {
     expect(second).toMatchObject({ graceSeconds: 1, override: { reason: "DeadlineExceeded" } });
   });
 
+  it("of a pod that is rejected after its admission are those of its spec, and its status names the rejection", () => {
+    const registry = node().send(update("ADD", version("a")));
+    registry.send({ kind: "rejected", uid: podUid("a"), reason: "VolumeAttachmentLimitExceeded", message: "too many" });
+    const override = {
+      phase: "Failed",
+      reason: "VolumeAttachmentLimitExceeded",
+      message: "Pod was rejected: too many",
+    };
+    expect(registry.step().commands).toMatchObject([{ phase: "terminating", graceSeconds: 30, override }]);
+  });
+
   it("shrink when a terminating pod is deleted", () => {
     expect(node().send(add, said("finished"), deleteWithin(3)).commands()).toEqual(["terminating a 3"]);
   });

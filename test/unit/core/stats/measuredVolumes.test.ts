@@ -65,7 +65,7 @@ it("asks the drivers of CSI volumes, and measures disks and devices by themselve
   const volumeMounts = names.filter((name) => !isDevice(name)).map((name) => ({ name, mountPath: `/${name}` }));
   const volumeDevices = names.filter(isDevice).map((name) => ({ name, devicePath: `/dev/${name}` }));
   const pod = podOf({ uid: "u", spec: { volumes, containers: [containerOf({ volumeMounts, volumeDevices })] } });
-  const node = volumeNodeOf({ directories: { rootDir: "/k" }, csi: { nodeName: "n", isAttachedByController: true } });
+  const node = volumeNodeOf({ directories: { rootDir: "/k" }, csi: { nodeName: "n" } });
   const mounted = new Map(
     Object.entries(origins).flatMap(([name, origin]) => {
       const layout = layoutOfFound(pod, name, { ...origin, name: `pv-${name}` }, node);

@@ -43,7 +43,7 @@ export function resourcesAreAwaited(config: Pick<KubeletConfig, "allocatable" | 
     fault([uid, ...staying.beside(uid, atMs)].flatMap((each) => parts.get(each) ?? [])) === undefined;
   return {
     name: "resourcesAreAwaited",
-    sees: ["kubelet", "wanted", "status", "change"],
+    sees: ["kubelet", "wanted", "status", "change", "event"],
     check(observation) {
       const { atMs } = observation;
       switch (observation.kind) {
@@ -55,6 +55,10 @@ export function resourcesAreAwaited(config: Pick<KubeletConfig, "allocatable" | 
           for (const pod of observation.news) {
             enlarge(pod.metadata.uid, { size: podRequests(pod), ports: hostPortsOf(pod) });
           }
+          return undefined;
+        case "event":
+          // A busy pod reports its preemption later.
+          if (observation.event.reason === "Preempting") staying.goes(observation.event.object.uid, atMs, true);
           return undefined;
         case "change":
           sandboxes.note(observation.change);

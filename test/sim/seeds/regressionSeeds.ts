@@ -93,4 +93,9 @@ export const SMALL_SCARCE_CHECKER_SEEDS: FoundBySeed = [
     810282,
     "resourcesAreAwaited expected the first decisions of a kubelet to know snapshots that waited for the list of pods",
   ],
+  [
+    "s17g-512",
+    "resourcesAreAwaited counted a pod as leaving from its status, which was late, and not from its preemption",
+  ],
+  ["s17g-639", "evictionOrder judged the eviction of a pod that had a sandbox but had not run, without figures"],
 ];

@@ -62,7 +62,7 @@ describe("the field table", () => {
        cpuManagerPolicy cpuManagerPolicyOptions cpuManagerReconcilePeriod reservedSystemCPUs memoryManagerPolicy reservedMemory reservedMemory[].limits reservedMemory[].numaNode topologyManagerPolicy
        topologyManagerPolicyOptions topologyManagerScope containerRuntimeEndpoint cpuCFSQuota cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod
        enforceNodeAllocatable eventBurst eventRecordQPS evictionHard evictionMaxPodGracePeriod evictionMinimumReclaim evictionPressureTransitionPeriod evictionSoft
-      evictionSoftGracePeriod failCgroupV1 failSwapOn featureGates fileCheckFrequency
+      enableControllerAttachDetach evictionSoftGracePeriod failCgroupV1 failSwapOn featureGates fileCheckFrequency
        healthzBindAddress healthzPort httpCheckFrequency imageGCHighThresholdPercent imageGCLowThresholdPercent imageMaximumGCAge imageMinimumGCAge imagePullCredentialsVerificationPolicy imageServiceEndpoint kernelMemcgNotification kubeAPIBurst kubeAPIQPS kubeReserved kubeReservedCgroup logging.format
        logging.verbosity maxParallelImagePulls maxPods
        memoryReservationPolicy memorySwap.swapBehavior memoryThrottlingFactor mergeDefaultEvictionSettings nodeLeaseDurationSeconds

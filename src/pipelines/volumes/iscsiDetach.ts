@@ -18,6 +18,7 @@ import {
   of,
   reduce,
   switchMap,
+  toArray,
 } from "rxjs";
 import { interfaceCalls, hasSessions, isGone, sessionCalls } from "../../core/disk/iscsiAdmin.ts";
 import { isCloned, isDirectoryOf, type IscsiDisk } from "../../core/disk/iscsiDisk.ts";
@@ -80,7 +81,7 @@ interface DeviceNames {
 
 const namesOf = (disks: HostDisks, devices: readonly string[]): Observable<readonly DeviceNames[]> =>
   inSequence(devices, (device) => disks.multipathOf(device).pipe(map((multipath) => ({ device, multipath })))).pipe(
-    reduce<DeviceNames, readonly DeviceNames[]>((all, next) => [...all, next], []),
+    toArray(),
   );
 
 /** Emits the devices of all mounts of the node. */

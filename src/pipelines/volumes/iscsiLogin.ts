@@ -117,7 +117,7 @@ function login(context: IscsiContext, target: IscsiTarget, portal: string, secre
       { args: args(calls.discover) },
       (answer) =>
         `iscsi: failed to sendtargets to portal ${portal} output: ${saidOf(answer)}, err exit status ${answer.status}`,
-    ).pipe(orFinally(() => mayAdmin(context, args(calls.deleteDiscovery)))),
+    ).pipe(afterFailure(() => mayAdmin(context, args(calls.deleteDiscovery)))),
     mayAdmin(context, args(calls.scanManually)),
     setChap(context, "session", target, portal, secrets),
     mustAdmin(
@@ -125,13 +125,13 @@ function login(context: IscsiContext, target: IscsiTarget, portal: string, secre
       { args: args(calls.login) },
       (answer) => `iscsi: failed to attach disk: Error: ${saidOf(answer)} (exit status ${answer.status})`,
       (answer) => answer.status === 0 || hasSessions(answer),
-    ).pipe(orFinally(() => mayAdmin(context, args(calls.deleteNode)))),
+    ).pipe(afterFailure(() => mayAdmin(context, args(calls.deleteNode)))),
     mayAdmin(context, args(calls.startManually)),
   );
 }
 
 /** Runs `then` after a failure, and passes the failure on. */
-const orFinally = (then: () => Observable<never>): MonoTypeOperatorFunction<never> =>
+const afterFailure = (then: () => Observable<never>): MonoTypeOperatorFunction<never> =>
   catchError((thrown: unknown) =>
     concat(
       then(),
@@ -183,7 +183,7 @@ export function cloneInterface(context: IscsiContext, target: IscsiTarget, shown
           (answer) =>
             `iscsi: failed to update iface records: ${saidOf(answer)} (exit status ${answer.status}). iface(${initIface}) will be used`,
         ),
-      ).pipe(orFinally(() => mayAdmin(context, interfaceCalls.delete(iface)))),
+      ).pipe(afterFailure(() => mayAdmin(context, interfaceCalls.delete(iface)))),
     );
   });
   return context.turns.run(`iface ${iface}`, cloned$);

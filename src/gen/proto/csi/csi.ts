@@ -220,7 +220,7 @@ export interface NodeGetVolumeStatsRequest {
 }
 
 export interface NodeGetVolumeStatsResponse {
-  /** One for each unit; never empty. */
+  /** Usages of the volume, at most one in each unit; never empty. */
   readonly usage: readonly VolumeUsage[];
   readonly volumeCondition: VolumeCondition | undefined;
 }

@@ -20,12 +20,16 @@ const CORES = availableParallelism();
 /** Suites with daemons at once, on any number of cores: their waits and figures are those of a small machine. */
 const DAEMON_SUITES = 2;
 
+/** Builds the program that these suites start. */
+const BUILT = "test/support/builtProgram.ts";
+
 interface Suite {
   readonly include: string[];
   readonly exclude?: string[];
   readonly maxWorkers: number;
   /** Whether each file has a process of its own. What is pure shares one, which saves most of its time. */
   readonly isolate?: boolean;
+  readonly globalSetup?: string;
 }
 
 /** Projects of one group run together, begun in the order of their names. */
@@ -51,14 +55,19 @@ export default defineConfig({
     reporters: ["default"],
     projects: [
       project("seeds", 0, { include: SEEDS, maxWorkers: CORES, isolate: false }),
-      project("during minutes", 1, { include: WAITING, maxWorkers: CORES + 1 }),
+      project("during minutes", 1, { include: WAITING, maxWorkers: CORES + 1, globalSetup: BUILT }),
       project("in memory", 1, {
         include: ["test/**/*.test.ts"],
         exclude: [...SEEDS, ...ON_THE_MACHINE],
         maxWorkers: CORES + 1,
         isolate: false,
       }),
-      project("on the machine", 2, { include: ON_THE_MACHINE, exclude: WAITING, maxWorkers: DAEMON_SUITES }),
+      project("on the machine", 2, {
+        include: ON_THE_MACHINE,
+        exclude: WAITING,
+        maxWorkers: DAEMON_SUITES,
+        globalSetup: BUILT,
+      }),
     ],
   },
 });

@@ -9,7 +9,7 @@ import { type Daemon, startDaemon } from "../test/support/daemon.ts";
 import { PAUSE_IMAGE } from "../test/support/images.ts";
 import { type PrivateContainerd, startPrivateContainerd } from "../test/support/privateContainerd.ts";
 import { waitFor } from "../test/support/waitFor.ts";
-import { buildProgram } from "./builtProgram.ts";
+import { buildProgram } from "../test/support/builtProgram.ts";
 import { removeFolder } from "../test/support/removeFolder.ts";
 
 export interface BenchNode {

@@ -12,7 +12,8 @@ import { kubeletError, toKubeletError } from "../core/errors.ts";
 import { deadline } from "../operators/deadline.ts";
 import { systemClock } from "../sources/systemClock.ts";
 
-const START_MS = 15_000;
+/** Time to serve, on a machine that is busy with other work. A runtime that ends before fails at once. */
+const START_MS = 60_000;
 const AGAIN_MS = 20;
 /** Maximum number of restarts within RESTART_WINDOW_MS. A runtime that ends before it serves is not restarted. */
 const MAX_RESTARTS = 5;

@@ -63,5 +63,5 @@ export function killTests(installation: ContainerdInstallation): void {
     expect(LASTING.map((name) => cluster.reported(name)?.status?.containerStatuses?.[0]?.containerID)).toEqual(
       idsBefore,
     );
-  }, 180_000);
+  }, 600_000);
 }

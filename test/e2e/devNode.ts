@@ -7,14 +7,12 @@ import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { buffer, text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import type { Pod } from "../../src/core/api.ts";
+import { BUILT_MAIN } from "../support/builtProgram.ts";
 import { kill } from "../support/kernelState.ts";
 import { KUBECTL } from "../support/kubectl.ts";
 import { removeFolder } from "../support/removeFolder.ts";
 import { waitFor } from "../support/waitFor.ts";
-
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
 /** Output and exit code of a command. */
 export interface CommandRun {
@@ -72,11 +70,11 @@ export async function createDevUser(): Promise<DevUser> {
     child.once("exit", () => children.delete(child));
     return child;
   };
-  const rxlet = (args: readonly string[], cwd = folder) => started(process.execPath, [MAIN, ...args], cwd);
+  const rxlet = (args: readonly string[], cwd = folder) => started(process.execPath, [BUILT_MAIN, ...args], cwd);
   return {
     folder,
     env,
-    main: [MAIN],
+    main: [BUILT_MAIN],
     start: async (name, manifests) => {
       const directory = join(folder, name);
       await mkdir(directory);

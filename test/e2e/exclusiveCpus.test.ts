@@ -2,12 +2,12 @@
 import { execFile } from "node:child_process";
 import { cpus } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import type { Container } from "../../src/core/api.ts";
 import type { HardwareView } from "../../src/core/hardwareView/hardwareView.ts";
 import { podResourcesSocket } from "../../src/core/paths.ts";
+import { BUILT_MAIN } from "../support/builtProgram.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { podResourcesClient } from "../support/podResourcesClient.ts";
 import { waitFor } from "../support/waitFor.ts";
@@ -21,11 +21,10 @@ const WATCH =
 const WHOLE_CPU = { cpu: "1", memory: "32Mi" };
 const LAST_CPU = cpus().length - 1;
 const ALL = `0-${LAST_CPU}`;
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
 /** Runs `rxlet resources` to its end. */
 const resources = async (...args: readonly string[]): Promise<string> =>
-  (await promisify(execFile)(process.execPath, [MAIN, "resources", ...args])).stdout;
+  (await promisify(execFile)(process.execPath, [BUILT_MAIN, "resources", ...args])).stdout;
 
 describeOnContainerd("exclusive CPUs on containerd", (installation) => {
   const node = containerdNode(installation, {

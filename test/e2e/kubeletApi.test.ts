@@ -6,9 +6,9 @@ import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
+import { BUILT_MAIN } from "../support/builtProgram.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { parseExposition } from "../support/exposition.ts";
 import { CHANNEL, openChannels } from "../support/kubeletWebSocket.ts";
@@ -16,12 +16,11 @@ import { waitFor } from "../support/waitFor.ts";
 import { httpsNode } from "./httpsNode.ts";
 import { manifest, script, server } from "./manifests.ts";
 
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const isRunning = ({ status }: { readonly status?: { readonly phase?: string } }) => status?.phase === "Running";
 
 /** Runs the program to its end. */
 async function run(...args: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn(process.execPath, [BUILT_MAIN, ...args], { stdio: ["ignore", "pipe", "ignore"] });
   const ended = once(child, "exit");
   const output = await text(child.stdout);
   const [code] = (await ended) as [number];

@@ -2,16 +2,14 @@
 import { execFile, execFileSync } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { podVolumeDir } from "../../src/core/paths.ts";
+import { BUILT_MAIN } from "../support/builtProgram.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { clusterNode, isReady } from "./clusterNode.ts";
 import { server as serving } from "./manifests.ts";
-
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
 type Volumes = NonNullable<Pod["spec"]["volumes"]>;
 
@@ -26,7 +24,8 @@ describeOnContainerd("volumes on containerd", (installation) => {
   /** Returns the output of `rxlet volumes`. */
   const shown = async (...args: readonly string[]): Promise<string> => {
     const { readOnlyUrl } = cluster.node.daemon;
-    return (await promisify(execFile)(process.execPath, [MAIN, "volumes", ...args, "--server", readOnlyUrl])).stdout;
+    return (await promisify(execFile)(process.execPath, [BUILT_MAIN, "volumes", ...args, "--server", readOnlyUrl]))
+      .stdout;
   };
 
   it("give every pod its token, certificate and namespace", async () => {

@@ -29,7 +29,7 @@ describe("createSimThreads", () => {
     const threads = createSimThreads(2);
     onTestFinished(() => threads.close());
     for (const seed of ["one", "other"]) {
-      const options = { seed, pods: 4, durationMs: 15 * 60_000, nodes: 3 };
+      const options = { seed, pods: 1, durationMs: 25 * 60_000, nodes: 3 };
       const alone = await reported(options, simulateSeed);
       expect(await reported(options, (each) => simulateDealt(each, threads))).toEqual(alone);
       expect([alone.result.outcome, alone.progress.length > 2]).toEqual(["ok", true]);

@@ -3,17 +3,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Pod } from "../../src/core/api.ts";
 import { KERNEL_TUNABLES } from "../../src/core/node/hostRequirements.ts";
 import { slicePath } from "../../src/core/resources/cgroupDriver.ts";
+import { BUILT_MAIN } from "./builtProgram.ts";
 import { cgroupRoots } from "./kernelState.ts";
 import { freePort } from "./ports.ts";
 import { waitFor } from "./waitFor.ts";
-
-const SOURCES = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-/** Node's compile cache: it cuts the start time of a daemon to a quarter. A daemon writes it on a clean exit. */
-const COMPILE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/node", import.meta.url));
 
 export interface DaemonOptions {
   /** Parent of all files of the daemon. */
@@ -27,7 +23,7 @@ export interface DaemonOptions {
   readonly args?: readonly string[];
   /** Environment variables added to those of the test. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Main module to run; default: the sources. */
+  /** Main module to run; default: the built program. */
   readonly main?: string;
 }
 
@@ -107,7 +103,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   await writeFile(configFile, JSON.stringify(configuration(options, manifests, readOnlyPort, healthzPort)));
   const readOnlyUrl = `http://127.0.0.1:${readOnlyPort}`;
   const args = [
-    options.main ?? SOURCES,
+    options.main ?? BUILT_MAIN,
     "--config",
     configFile,
     "--root-dir",
@@ -263,7 +259,7 @@ async function launch(
   const log = await open(logFile, "a");
   const child = spawn(process.execPath, [...args], {
     stdio: ["ignore", log.fd, log.fd],
-    env: { ...(args[0] === SOURCES ? { NODE_COMPILE_CACHE: COMPILE_CACHE } : {}), ...process.env, ...env },
+    env: { ...process.env, ...env },
   });
   await log.close();
   try {

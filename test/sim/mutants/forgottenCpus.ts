@@ -4,6 +4,7 @@ import { type Mutant, withAssignment } from "./mutant.ts";
 export const forgottenCpus: Mutant = {
   bug: "a restart of the kubelet moves a container to other CPUs",
   caughtBy: "ownCpus",
+  seed: 3,
   workload: "cores",
   createKubelet: withAssignment((assign) => (pod, others, kept) => {
     if (kept === undefined) return assign(pod, others, undefined);

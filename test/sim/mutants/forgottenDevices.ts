@@ -6,6 +6,7 @@ import { type Mutant, withPorts } from "./mutant.ts";
 export const forgottenDevices: Mutant = {
   bug: "a restart of the kubelet loses the devices of containers",
   caughtBy: "ownDevices",
+  seed: 3,
   workload: "pinned",
   createKubelet: withPorts(({ files }) => ({
     files: {

@@ -4,6 +4,7 @@ import { withRuntime, type Mutant } from "./mutant.ts";
 export const forgottenRestarts: Mutant = {
   bug: "the restart count begins at zero when the kubelet is restarted",
   caughtBy: "restartCountsGrow",
+  seed: 3,
   createKubelet: withRuntime((runtime) => {
     const made = new Map<string, number>();
     return {

@@ -4,6 +4,7 @@ import { withRuntime, type Mutant } from "./mutant.ts";
 export const growingGrace: Mutant = {
   bug: "the grace period grows when a stop is repeated",
   caughtBy: "graceNeverGrows",
+  seed: 3,
   createKubelet: withRuntime((runtime) => {
     const tries = new Map<string, number>();
     return {

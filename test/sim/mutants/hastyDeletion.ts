@@ -6,6 +6,7 @@ import { withPodLane } from "./mutant.ts";
 export const hastyDeletion: Mutant = {
   bug: "the object of a deleted pod is removed before the pod has stopped",
   caughtBy: "deletedOnceStopped",
+  seed: 7,
   createKubelet: withPodLane((pods) => ({
     patch: (resource, ref, ...rest) =>
       pods.patch(resource, ref, ...rest).pipe(

@@ -4,6 +4,7 @@ import { answeredBefore, type Mutant, withDrivers } from "./mutant.ts";
 export const hastyStarts: Mutant = {
   bug: "a container starts before its claims are prepared",
   caughtBy: "claimsPrepared",
+  seed: 3,
   workload: "pinned",
   createKubelet: withDrivers(({ name, prepare }, { clock }) => ({
     prepare: (claims) => {

@@ -5,6 +5,7 @@ import { answeredBefore, withRuntime, type Mutant } from "./mutant.ts";
 export const hastySuccessor: Mutant = {
   bug: "the next pod of a name starts before the previous one has ended",
   caughtBy: "oneIncarnation",
+  seed: 6,
   createKubelet: withRuntime((runtime, { clock }) => {
     const ordered = new Set<string>();
     return {

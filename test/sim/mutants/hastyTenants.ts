@@ -7,5 +7,6 @@ export const hastyTenants: Mutant = {
   ...hastySuccessor,
   bug: "the resources of a pod are reused while the pod still stops",
   caughtBy: "admittedFits",
+  seed: 22,
   faults: { ...noFaults(), roomTaken: 60 },
 };

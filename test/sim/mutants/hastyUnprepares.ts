@@ -8,6 +8,7 @@ import { type Mutant, withDrivers } from "./mutant.ts";
 export const hastyUnprepares: Mutant = {
   bug: "claims are unprepared while a container uses them",
   caughtBy: "claimsPrepared",
+  seed: 3,
   workload: "pinned",
   createKubelet: (config, ports) => {
     const prepared = new Map<DraDriver["name"], { readonly driver: DraDriver; readonly claims: readonly Claim[] }>();

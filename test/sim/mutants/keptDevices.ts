@@ -4,6 +4,7 @@ import { type Mutant, withPorts } from "./mutant.ts";
 export const keptDevices: Mutant = {
   bug: "the checkpoint of devices names pods that are gone",
   caughtBy: "devicesSettle",
+  seed: 3,
   workload: "pinned",
   createKubelet: withPorts(({ files }) => {
     let entries = 0;

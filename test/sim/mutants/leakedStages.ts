@@ -8,6 +8,7 @@ const STAGES = "/plugins/kubernetes.io/csi/";
 export const leakedStages: Mutant = {
   bug: "volumes stay staged after their pods",
   caughtBy: "storageSettles",
+  seed: 5,
   workload: "csi",
   createKubelet: withPorts(({ files, mounts }) => ({
     files: {

@@ -28,6 +28,8 @@ export interface Mutant {
   /** Name of the checker that must report the bug. */
   readonly caughtBy: string;
   readonly createKubelet: CreateKubelet;
+  /** Seed that is tried first, for bugs that few seeds show; default 1. */
+  readonly seed?: number;
   /** Pods per run, for bugs that the default number rarely shows. */
   readonly pods?: number;
   /** Workload of a run; default `drawn`. */

@@ -6,6 +6,7 @@ import { listedContainers, withRuntime, type Mutant } from "./mutant.ts";
 export const repeatedHooks: Mutant = {
   bug: "the preStop hook runs again when a stop is repeated",
   caughtBy: "preStopOnce",
+  seed: 3,
   createKubelet: withRuntime((runtime) => {
     const { known, listContainers } = listedContainers(runtime);
     const stopped = new Set<string>();

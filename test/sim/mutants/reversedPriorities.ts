@@ -13,6 +13,7 @@ function reversed(pod: Pod): Pod {
 export const reversedPriorities: Mutant = {
   bug: "pods of high priority are evicted first",
   caughtBy: "evictionOrder",
+  seed: 4,
   pods: 16,
   faults: shortOfResources(),
   createKubelet: withPorts(({ snapshots$ }) => ({

@@ -5,6 +5,7 @@ import { withPorts, type Mutant } from "./mutant.ts";
 export const revivedPods: Mutant = {
   bug: "a restarted kubelet starts a failed pod again",
   caughtBy: "finalPhaseStays",
+  seed: 6,
   createKubelet: withPorts(({ snapshots$ }) => ({
     snapshots$: snapshots$.pipe(
       map((snapshot) => ({ ...snapshot, pods: snapshot.pods.map(({ status: _, ...pod }) => pod) })),

@@ -4,6 +4,7 @@ import { type Mutant, withHardware } from "./mutant.ts";
 export const sharedDevices: Mutant = {
   bug: "a device is given to two containers",
   caughtBy: "ownDevices",
+  seed: 3,
   workload: "pinned",
   createKubelet: withHardware(({ assignWith }) => ({
     assignWith: (managers) =>

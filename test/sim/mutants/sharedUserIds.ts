@@ -6,6 +6,7 @@ const FIRST_ID = 65_536;
 export const sharedUserIds: Mutant = {
   bug: "two pods share user IDs of the node",
   caughtBy: "disjointUserIds",
+  seed: 4,
   createKubelet: withRuntime((runtime) => ({
     runPodSandbox(request, options) {
       const shared = structuredClone(request);

@@ -8,6 +8,7 @@ import { withPorts, type Mutant } from "./mutant.ts";
 export const trustedEvents: Mutant = {
   bug: "a late event hides the actual state because the order of events is trusted",
   caughtBy: "leftovers",
+  seed: 4,
   createKubelet: withPorts(({ runtime, clock }) => {
     const reported = new Map<string, ContainerStatus>();
     const containerStatus: RuntimeService["containerStatus"] = (request, options) =>

@@ -5,6 +5,7 @@ import { type Mutant, withRuntime } from "./mutant.ts";
 export const trustedRuntime: Mutant = {
   bug: "a node is Ready whenever its runtime responds",
   caughtBy: "nodeReady",
+  seed: 30,
   // Only the condition of the node is wrong, so the run needs few pods.
   pods: 1,
   createKubelet: withRuntime((runtime) => ({

@@ -5,5 +5,6 @@ import { withRuntime, type Mutant } from "./mutant.ts";
 export const unmadeSizes: Mutant = {
   bug: "a resize is reported as completed but containers keep their size",
   caughtBy: "sizesSettle",
+  seed: 10,
   createKubelet: withRuntime(() => ({ updateContainerResources: () => of({}) })),
 };

@@ -6,6 +6,7 @@ import { type Mutant, withRuntime } from "./mutant.ts";
 export const unseenThreads: Mutant = {
   bug: "pods with few threads are evicted for process ids before those with many",
   caughtBy: "evictionOrder",
+  seed: 7,
   pods: 16,
   faults: { ...noFaults(), memoryLeak: 0.7, pidsTaken: 20 },
   createKubelet: withRuntime((runtime) => ({

@@ -333,11 +333,16 @@ export class RegistryDraft implements AdmissionSteps {
     this.#change(uid, { victims: [...(this.records.get(uid)?.victims ?? []), ...victims] });
   }
 
-  /** Terminates an incarnation that still runs from before a restart of the kubelet. */
+  /**
+   * Terminates an incarnation that still runs from before a restart of the kubelet. Remains of a dead one keep nobody
+   * waiting: the next resync removes them. A listing may show them after their removal, so ending them here as well would
+   * repeat for as long as the listing is outdated.
+   */
   endOlderIncarnations(identity: PodIdentity): void {
     for (const known of this.#context.runtimePods) {
       const sameName = known.name === identity.name && known.namespace === identity.namespace;
-      if (sameName && known.podUid !== identity.uid && !this.records.has(known.podUid)) this.adoptOrphan(known);
+      if (known.running && sameName && known.podUid !== identity.uid && !this.records.has(known.podUid))
+        this.adoptOrphan(known);
     }
   }
 

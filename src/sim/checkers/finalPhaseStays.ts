@@ -10,8 +10,9 @@ import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { SimChecker } from "../simChecker.ts";
 import type { SimObservation } from "../simObservation.ts";
 
-const isRunning = (status: PodStatus): boolean =>
-  podContainerStatuses(status).some(({ state }) => state?.running !== undefined);
+/** Whether every container has ended. A container that waits may have just been started. */
+const hasStopped = (status: PodStatus): boolean =>
+  podContainerStatuses(status).every(({ state }) => state?.terminated !== undefined);
 
 export function finalPhaseStays(): SimChecker {
   /** Terminal phases that a source gave to the kubelet, by source and pod UID. */
@@ -30,7 +31,7 @@ export function finalPhaseStays(): SimChecker {
       if (observation.kind !== "status") return undefined;
       const { podUid, before, after, subject } = observation;
       const handed = [...known.values()].map((phases) => phases.get(podUid)).find((phase) => phase !== undefined);
-      const final = before !== undefined && isTerminalPhase(before.phase) && !isRunning(before) ? before.phase : handed;
+      const final = before !== undefined && isTerminalPhase(before.phase) && hasStopped(before) ? before.phase : handed;
       if (final === undefined || after === undefined || after.phase === final) return undefined;
       return `${subject} went from ${final} to ${after.phase}`;
     },

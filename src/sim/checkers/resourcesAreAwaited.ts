@@ -12,6 +12,9 @@ import { hostPortsOf, nodeMisfit, type TakenPart } from "./nodeMisfit.ts";
 import { createPodSandboxes } from "./podSandboxes.ts";
 import { createStayingPods } from "./stayingPods.ts";
 
+/** Resources that a preemption looked for in vain. */
+const RECLAIMED = /\(res: ([^,]+), q: /g;
+
 /** Refusals by the managers of hardware: the place of what is free counts, not its amount, and plugins may refuse. */
 const FOR_HARDWARE = /: Allocate failed due to /;
 
@@ -21,10 +24,11 @@ const FOR_HARDWARE = /: Allocate failed due to /;
  */
 const isForResources = ({ reason = "", message = "" }: PodStatus, resources: KubeletConfig["allocatable"]): boolean => {
   if (FOR_HARDWARE.test(message)) return false;
-  if (reason === "UnexpectedAdmissionError" || reason === "NodePorts") return true;
-  if (!reason.startsWith("OutOf")) return false;
-  const resource = reason.slice("OutOf".length);
-  return !resource.includes("/") || Object.hasOwn(resources, resource);
+  const isKnown = (resource: string): boolean => !resource.includes("/") || Object.hasOwn(resources, resource);
+  if (reason === "UnexpectedAdmissionError") {
+    return [...message.matchAll(RECLAIMED)].every(([, resource = ""]) => isKnown(resource));
+  }
+  return reason === "NodePorts" || (reason.startsWith("OutOf") && isKnown(reason.slice("OutOf".length)));
 };
 
 export function resourcesAreAwaited(config: Pick<KubeletConfig, "allocatable" | "maxPods">): SimChecker {

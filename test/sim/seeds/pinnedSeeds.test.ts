@@ -30,6 +30,8 @@ describe("a node that gives pods CPUs, memory and devices of their own, under al
     [16, "a pod that kept its devices over a boot was decided again and again while its plugin was away"],
     [85, "memory of a pod that nobody wanted any more counted twice after a restart"],
     ["p18-15", "a container was moved to an empty set of CPUs while others had all but the reserved ones"],
+    ["s18h-186", "remains of a pod that a late event had listed were removed again and again"],
+    ["s18h-429", "resourcesAreAwaited judged a critical pod that found nobody to preempt for a device"],
     ["hwa-37", "an orphan that had stopped took the CPUs of a running pod after a restart"],
     ...further.map((seed) => [seed, "no regression"] as const),
   ])(

@@ -69,6 +69,10 @@ export const SMALL_SCARCE_KUBELET_SEEDS: FoundBySeed = [
   ],
   ["7c331492", "an evicted pod had Succeeded and Failed later: a lost reply to a start outlived its removed container"],
   ["s17d-107", "the lease of a registered Node waited for a watch that paused after errors of the server"],
+  [
+    "s17h-72",
+    "remains of a pod that a late event had listed were removed again and again, for a successor of its name",
+  ],
 ];
 
 /** Bugs of checkers; runs like `SMALL_SCARCE_KUBELET_SEEDS`. */
@@ -98,4 +102,5 @@ export const SMALL_SCARCE_CHECKER_SEEDS: FoundBySeed = [
     "resourcesAreAwaited counted a pod as leaving from its status, which was late, and not from its preemption",
   ],
   ["s17g-639", "evictionOrder judged the eviction of a pod that had a sandbox but had not run, without figures"],
+  ["s17h-189", "finalPhaseStays took an evicted pod with a container that had yet to start for one that had stopped"],
 ];

@@ -519,6 +519,11 @@ describe("advanceRegistry: pods of earlier processes", () => {
     expect([registry.states(), registry.holders()]).toEqual(["a:syncing", { web_demo: "a" }]);
   });
 
+  it("waits for no older incarnation that has stopped, though the listing still shows it", () => {
+    const registry = node({ runtimePods: [listed("old", { running: false })] }).send(add);
+    expect([registry.states(), registry.commands()]).toEqual(["a:syncing", ["sync a one"]]);
+  });
+
   it("restarts an orphan's UID when a source adds that pod", () => {
     const registry = node({ runtimePods: [listed("a")] }).send({ kind: "resync" }, add);
     expect([registry.states(), registry.commands()]).toEqual(["a:terminating", []]);

@@ -334,15 +334,13 @@ export class RegistryDraft implements AdmissionSteps {
   }
 
   /**
-   * Terminates an incarnation that still runs from before a restart of the kubelet. Remains of a dead one keep nobody
-   * waiting: the next resync removes them. A listing may show them after their removal, so ending them here as well would
-   * repeat for as long as the listing is outdated.
+   * Terminates an incarnation that still runs from before a restart of the kubelet. A resync removes the remains of a
+   * stopped one: a listing may show them after their removal, which would be repeated here without a pause.
    */
-  endOlderIncarnations(identity: PodIdentity): void {
+  endOlderIncarnations({ uid, name, namespace }: PodIdentity): void {
     for (const known of this.#context.runtimePods) {
-      const sameName = known.name === identity.name && known.namespace === identity.namespace;
-      if (known.running && sameName && known.podUid !== identity.uid && !this.records.has(known.podUid))
-        this.adoptOrphan(known);
+      const isOlder = known.running && known.podUid !== uid && known.name === name && known.namespace === namespace;
+      if (isOlder && !this.records.has(known.podUid)) this.adoptOrphan(known);
     }
   }
 

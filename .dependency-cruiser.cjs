@@ -21,6 +21,7 @@ const PIPELINE_DIRECTORIES = {
   images: ["projections"],
   volumes: ["projections"],
   dra: [],
+  shutdown: [],
   probes: [],
   podWorker: ["devices", "images", "node", "probes", "volumes"],
 };

@@ -13,7 +13,7 @@
  *                          v
  *                       [runtimeLooks] --> runtimeState       housekeeping: leftovers on disk, once all sources are seen
  *
- *     evictionManager --> [evictions] --> podLifecycle
+ *     evictionManager, nodeShutdown --> [evictions] --> podLifecycle
  *
  *     Parts beside the flow: runtimeClasses and services (objects of the cluster), pluginParts (plugins, devices, drivers),
  *     machineParts (addresses, cgroups, processes, OOM kills), garbageCollection, logRotation, gauges, clusterNode
@@ -44,6 +44,7 @@ import { createQueues, routeConfigOutput, routePodOutput, routePlegOutput } from
 import { into, type RunPart } from "./pipelines/runPart.ts";
 import { runtimeState } from "./pipelines/runtime/watchRuntimeState.ts";
 import { pleg } from "./pipelines/runtime/pleg.ts";
+import { nodeShutdown } from "./pipelines/shutdown/nodeShutdown.ts";
 import { nodeGauges } from "./pipelines/stats/nodeGauges.ts";
 import { createNodeStats } from "./pipelines/stats/measureNodeStats.ts";
 import type { KubeletCommands } from "./ports/kubeletCommands.ts";
@@ -124,6 +125,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   run("nodeGauges", GAUGE_PLACES, () => gauges.changes$);
   run("diskCounts", {}, () => stats.counting$);
   runEviction(run, ports, config, { stats, reclaim: garbage.reclaim });
+  run("nodeShutdown", SHUTDOWN_PLACES, (use) => nodeShutdown(ports, config, use).pipe(into(use.evictions)));
   runMachine(run, ports, config);
   run("clusterNode", CLUSTER_PLACES, (use) =>
     clusterNode({ imagesChanged$ }, ports, config, use).pipe(into(use.events)),
@@ -169,6 +171,7 @@ const POD_PLACES = {
     "runtimeState",
     "node",
     "pressures",
+    "shuttingDown",
     "sourcesSeen",
     "registryInputs",
     "evictions",
@@ -178,6 +181,10 @@ const POD_PLACES = {
   writes: ["registry", "timelines", "podStatuses", "registryInputs", "inspections", "events", "exhaustedDrivers"],
 } as const;
 const EVICTION_PLACES = { reads: ["registry"], writes: ["pressures", "eviction", "signalLooks", "evictions"] } as const;
+const SHUTDOWN_PLACES = {
+  reads: ["registry", "podStatuses", "apiPodObjects", "node"],
+  writes: ["shuttingDown", "evictions"],
+} as const;
 const GAUGE_PLACES = {
   reads: ["runtimeStatuses", "registry", "podStatuses", "apiPodObjects", "volumes", "claims"],
 } as const;
@@ -191,6 +198,7 @@ const CLUSTER_PLACES = {
     "runtimeState",
     "relistedAt",
     "pressures",
+    "shuttingDown",
     "addresses",
     "devices",
     "csiDrivers",

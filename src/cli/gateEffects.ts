@@ -19,7 +19,7 @@ const HEEDED = words(`
   AllAlpha AllBeta AllowDNSOnlyNodeCSR ClusterTrustBundleProjection ComponentFlagz ComponentStatusz ContainerCheckpoint
   ContainerRestartRules ContainerStopSignals CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions
   DisableCPUQuotaWithExclusiveCPUs DisableNodeKubeProxyVersion DRAExtendedResource EnvFiles EventedPLEG ExtendWebSocketsToKubelet
-  HostnameOverride InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScalingExclusiveCPUs
+  GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority HostnameOverride InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScalingExclusiveCPUs
   InPlacePodVerticalScalingExclusiveMemory InPlacePodVerticalScalingInitContainers KubeletCrashLoopBackOffMax
   KubeletEnsureSecretPulledImages KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders
   LocalStorageCapacityIsolationFSQuotaMonitoring LoggingAlphaOptions LoggingBetaOptions MemoryQoS NodeDeclaredFeatures
@@ -55,7 +55,6 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
   ],
   ["claims are not shared by groups of pods yet", "DRAWorkloadResourceClaims"],
   ["claims are for devices, not for CPU and memory", "DRANodeAllocatableResources"],
-  ["there is no graceful node shutdown yet", "GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority"],
   ["nothing is traced yet", "KubeletTracing"],
   ["health is not reported to the systemd watchdog yet", "SystemdWatchdog"],
   ["rxlet runs as root, or without cgroups and mounts", "KubeletInUserNamespace"],

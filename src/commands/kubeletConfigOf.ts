@@ -10,6 +10,7 @@ import { initialLabels } from "../core/node/initialNode.ts";
 import { ownIps } from "../core/node/hostIps.ts";
 import type { PodSource } from "../core/pod/sourceSnapshot.ts";
 import { parseQuantity, quantityValue } from "../core/quantity.ts";
+import { shutdownPeriods } from "../core/shutdown/shutdownPeriods.ts";
 import { DEFAULT_IDS_PER_POD, idPoolOf } from "../core/userns/idRanges.ts";
 import type { Machine } from "../ports/host.ts";
 import { nodeHardwareOf, nodeTopologyOf } from "./nodeHardwareOf.ts";
@@ -59,6 +60,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     evictionThresholds: evictionThresholds(config),
     pressureTransitionMs: config.evictionPressureTransitionPeriod,
     evictionMaxPodGraceSeconds: config.evictionMaxPodGracePeriod,
+    shutdownPeriods: shutdownPeriodsOf(options),
     diskStatsPeriodMs: Math.max(0, config.volumeStatsAggPeriod),
     dockerFiles: dockerFilesOf(flags.rootDir),
     imageVerification: imageVerificationOf(options),
@@ -88,6 +90,11 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     ...nodeAmountsOf(options, machine),
   };
 }
+
+const shutdownPeriodsOf = ({ config, featureGates }: KubeletOptions): KubeletConfig["shutdownPeriods"] =>
+  featureGates.get("GracefulNodeShutdown") === true
+    ? shutdownPeriods(config, featureGates.get("GracefulNodeShutdownBasedOnPodPriority") === true)
+    : [];
 
 const garbageCollectionOf = ({ flags, config }: KubeletOptions): Pick<KubeletConfig, "containerGc" | "imageGc"> => ({
   containerGc: {
@@ -130,6 +137,8 @@ function gatedSettingsOf(featureGates: KubeletOptions["featureGates"]) {
       health: isOn("ResourceHealthStatus"),
       healthMessages: isOn("ResourceHealthStatusMessage"),
     },
+    endsPodsAtShutdown: isOn("GracefulNodeShutdown"),
+    recordsShutdowns: isOn("GracefulNodeShutdownBasedOnPodPriority"),
     allowsPodLevelResources: isOn("PodLevelResources"),
     reportsReadyToStart: isOn("PodReadyToStartContainersCondition"),
   } satisfies Partial<KubeletConfig>;

@@ -19,6 +19,7 @@ import { createFiles } from "../sinks/files.ts";
 import { createHostDisks } from "../sinks/hostDisks.ts";
 import { createIscsi } from "../sinks/iscsi.ts";
 import { createLogFiles } from "../sinks/logFiles.ts";
+import { createLogind } from "../sinks/logind.ts";
 import { mayMount } from "../sinks/mounts/mayMount.ts";
 import { createMounts } from "../sinks/mounts/mounts.ts";
 import { createPluginRegistration } from "../sinks/pluginRegistration.ts";
@@ -58,6 +59,7 @@ export function realPorts(
   const clock = systemClock;
   const rng = systemRandom;
   const telemetry = { log, metrics };
+  const files = createFiles(trees);
   const { cluster, objects, projections } = clusterPorts({ options, log }, start);
   return {
     clock,
@@ -83,7 +85,7 @@ export function realPorts(
     iscsi: mayMount() ? { ...createIscsi({ clock }), linkChanges$: diskLinkChanges() } : undefined,
     devicePlugins: devicePlugins(options, kubeletConfig.directories),
     probers: createProbers(client.runtime, clock),
-    files: createFiles(trees),
+    files,
     volumeFiles: createVolumeFiles({ clock, trees }),
     quotas:
       options.featureGates.get("LocalStorageCapacityIsolationFSQuotaMonitoring") === true && mayMount()
@@ -100,6 +102,7 @@ export function realPorts(
     processes: ownsMachine && machine.operatingSystem === "linux" ? createProcesses({ clock }) : undefined,
     machine,
     hostUsage: createHostUsage("", machineOptions(options).nodeName),
+    logind: ownsMachine && machine.operatingSystem === "linux" ? createLogind({ clock, files }) : undefined,
     kernelLog: machine.operatingSystem === "linux" ? kernelLog(clock) : undefined,
     cgroupUsage: machine.cgroupVersion === undefined ? undefined : createCgroupUsage(clock),
     memoryEvents: config.kernelMemcgNotification ? createMemoryEvents({ clock, log }) : undefined,

@@ -18,6 +18,7 @@ import type { ReservedCgroup } from "./resources/reservedCgroups.ts";
 import type { CgroupLimits } from "./resources/podCgroup.ts";
 import type { PodSource } from "./pod/sourceSnapshot.ts";
 import type { Result } from "./result.ts";
+import type { ShutdownPeriod } from "./shutdown/shutdownPeriods.ts";
 import type { NodeHardware, NodeTopology } from "./topology/nodeHardware.ts";
 import type { IdPool } from "./userns/idRanges.ts";
 
@@ -101,6 +102,12 @@ export interface KubeletConfig {
   readonly pressureTransitionMs: number;
   /** Longest grace period of a pod that is evicted at a soft threshold. */
   readonly evictionMaxPodGraceSeconds: number;
+  /** How long pods may take to stop before the machine shuts down, by priority; empty: they are not ended. */
+  readonly shutdownPeriods: readonly ShutdownPeriod[];
+  /** The gate GracefulNodeShutdown. */
+  readonly endsPodsAtShutdown: boolean;
+  /** The gate GracefulNodeShutdownBasedOnPodPriority: shutdowns have a state file and metrics. */
+  readonly recordsShutdowns: boolean;
   /** Minimum interval between disk measurements of pods; 0: never measured. */
   readonly diskStatsPeriodMs: number;
   /** The gate KubeletSeparateDiskGC: writable layers of containers may be on another file system than images. */

@@ -37,6 +37,9 @@ export const cpuStatePath = ({ rootDir }: RootDir): string => `${rootDir}/cpu_ma
 /** State of the memory manager, in upstream's format. */
 export const memoryStatePath = ({ rootDir }: RootDir): string => `${rootDir}/memory_manager_state`;
 
+/** State of node shutdowns, in upstream's format. */
+export const shutdownStatePath = ({ rootDir }: RootDir): string => `${rootDir}/graceful_node_shutdown_state`;
+
 /** Parent directory of all pod directories. */
 export const podsDir = ({ rootDir }: RootDir): string => `${rootDir}/pods`;
 

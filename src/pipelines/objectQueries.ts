@@ -21,6 +21,7 @@ type Cells = Pick<
   | "relistedAt"
   | "images"
   | "pressures"
+  | "shuttingDown"
   | "devices"
   | "volumesInUse"
 >;

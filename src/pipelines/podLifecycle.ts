@@ -41,7 +41,10 @@ const REGISTRY = { kind: "registry", text: "pod registry" } as const;
 /** A worker takes milliseconds to start: many pods at once must not delay the probes of others. */
 const SLICE_MS = 10;
 
-type State = Pick<NodeView, "listing" | "runtimeState" | "node" | "pressures" | "sourcesSeen" | "devices"> & {
+type State = Pick<
+  NodeView,
+  "listing" | "runtimeState" | "node" | "pressures" | "shuttingDown" | "sourcesSeen" | "devices"
+> & {
   /** The cell that this pipeline owns. */
   readonly registry: Cell<Registry>;
 };

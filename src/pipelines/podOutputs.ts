@@ -5,7 +5,7 @@ import type { Eviction } from "../core/eviction/evicted.ts";
 import type { KubeletEvent } from "../core/events.ts";
 import type { PodUid } from "../core/ids.ts";
 import type { PreparationOutcome, PreparationTask } from "../core/pod/registryPreparation.ts";
-import type { LateRejection } from "../core/pod/podRegistryTypes.ts";
+import type { LateRejection, ShutdownEnd } from "../core/pod/podRegistryTypes.ts";
 import type { Remark } from "../core/topology/hardware.ts";
 import type { PodFact } from "../core/timeline/timelineTypes.ts";
 
@@ -22,6 +22,10 @@ export type PodOutput =
   | { readonly kind: "deadlineExceeded"; readonly uid: PodUid }
   /** The pod is evicted. */
   | ({ readonly kind: "evicted" } & Eviction)
+  /** The pod is ended because the node shuts down. */
+  | ({ readonly kind: "shutDown" } & ShutdownEnd)
+  /** The shutdown that ended or refused this static pod is cancelled. */
+  | { readonly kind: "startAgain"; readonly uid: PodUid }
   | ({ readonly kind: "rejected" } & LateRejection)
   /** The node has as many volumes of a CSI driver as it can have. */
   | { readonly kind: "exhausted"; readonly driver: string }

@@ -22,7 +22,7 @@ export interface Queues {
   readonly events: Queue<KubeletEvent>;
   /** Names of CSI drivers of which the node has as many volumes as it can have. */
   readonly exhaustedDrivers: Queue<string>;
-  /** Pods to evict, and reports of evictions. */
+  /** Pods that the node ends, and reports of that: evictions, shutdowns. */
   readonly evictions: Queue<PodOutput>;
 }
 
@@ -42,7 +42,11 @@ export const createQueues = (ports: Pick<KubeletPorts, "clock" | "telemetry">): 
  * Upstream: filterOutInactivePods, which asks the status manager.
  */
 const isEnd = ({ kind }: RegistryInput): boolean =>
-  kind === "finished" || kind === "deadlineExceeded" || kind === "evicted" || kind === "rejected";
+  kind === "finished" ||
+  kind === "deadlineExceeded" ||
+  kind === "evicted" ||
+  kind === "shutDown" ||
+  kind === "rejected";
 
 function queue<T>(
   name: string,
@@ -90,6 +94,8 @@ export function routePodOutput(
     case "finished":
     case "deadlineExceeded":
     case "evicted":
+    case "shutDown":
+    case "startAgain":
     case "rejected":
     case "resized":
     case "kept":

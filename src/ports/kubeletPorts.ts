@@ -22,6 +22,7 @@ import type { FlexDrivers } from "./flexDrivers.ts";
 import type { HostDisks } from "./hostDisks.ts";
 import type { IscsiInitiator } from "./iscsi.ts";
 import type { LogFiles } from "./logFiles.ts";
+import type { Logind } from "./logind.ts";
 import type { MemoryEvents } from "./memoryEvents.ts";
 import type { Mounts } from "./mounts.ts";
 import type { ObjectCache } from "./objectCache.ts";
@@ -106,6 +107,8 @@ export interface KubeletPorts {
   readonly kernelLog?: KernelLog | undefined;
   /** undefined on systems without cgroups. */
   readonly cgroupUsage: CgroupUsage | undefined;
+  /** undefined on systems without systemd. */
+  readonly logind?: Logind | undefined;
   /** undefined unless the kubelet uses notifications of the kernel about memory. */
   readonly memoryEvents?: MemoryEvents | undefined;
   /** Supervised: neither errors nor completes. */

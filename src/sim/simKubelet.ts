@@ -21,6 +21,7 @@ import type { CredentialPlugins } from "../ports/credentials.ts";
 import type { DevicePlugins } from "../ports/devicePlugins.ts";
 import type { CsiDriverPort } from "../ports/csiDrivers.ts";
 import type { DraDrivers } from "../ports/draDrivers.ts";
+import type { Logind } from "../ports/logind.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { Plugins } from "../ports/plugins.ts";
 import { clusterSources } from "../sources/clusterSources.ts";
@@ -70,6 +71,7 @@ export interface SimKubeletOptions {
   /** Default: there are none. */
   readonly draDrivers?: DraDrivers | undefined;
   readonly csiDrivers?: CsiDriverPort | undefined;
+  readonly logind?: Logind | undefined;
   /** Default: no plugin can register. */
   readonly plugins?: Plugins | undefined;
   /** Default: there are none. */
@@ -209,6 +211,7 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
     credentialPlugins: options.credentialPlugins,
     draDrivers: options.draDrivers,
     csiDrivers: options.csiDrivers,
+    logind: options.logind,
     plugins: options.plugins,
     devicePlugins: options.devicePlugins,
     probers: createSimProbers({ ...ports, answers: options.answers, onAnswer: options.probed }),

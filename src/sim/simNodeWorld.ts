@@ -115,6 +115,7 @@ export function createSimNodeWorld(options: SimNodeOptions): SimNodeWorld {
     credentialPlugins: options.credentialPlugins,
     draDrivers: options.draDrivers?.(clock),
     csiDrivers: options.csiDrivers?.(clock),
+    logind: options.logind,
     plugins: options.plugins,
     devicePlugins: options.devicePlugins,
     see,

@@ -1,56 +1,19 @@
-/**
- * The Systemd port over D-Bus through systemd's own `busctl`: one short process per call. Bounds: 10 seconds per
- * call, 1 MiB of output. Requires systemd 240 or later (`--json`).
- */
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
+/** The Systemd port over D-Bus through systemd's own `busctl`; busctlCalls.ts has the bounds. */
 import { map } from "rxjs";
-import { type KubeletError, kubeletError } from "../core/errors.ts";
-import { errnoOf, ioError } from "../core/ioError.ts";
+import { kubeletError } from "../core/errors.ts";
 import type { UnitProperty } from "../core/resources/systemdProperties.ts";
-import { deadline } from "../operators/deadline.ts";
-import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
-import type { Clock } from "../ports/clock.ts";
 import type { Systemd } from "../ports/systemd.ts";
-
-/** The path of busctl. */
-export interface BusctlOptions {
-  readonly clock: Clock;
-  /** Default: `busctl` on the PATH. */
-  readonly program?: string;
-}
+import { busctlCalls, type BusctlOptions } from "./busctlCalls.ts";
 
 const MANAGER = ["org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager"];
-const DEADLINE_MS = 10_000;
-const MAX_ANSWER_BYTES = 1024 * 1024;
-const MAX_REASON_CHARS = 500;
 /** A unit in the answer of ListUnitsByNames. */
 const ACTIVE_STATE_AT = 3;
-
-const run = promisify(execFile);
 
 const propertyWords = (properties: readonly UnitProperty[]): readonly string[] => [
   String(properties.length),
   ...properties.flatMap(({ name, signature, words }) => [name, signature, ...words]),
 ];
-
-/** Passes on the error text of busctl unchanged, because busctl has no error codes. */
-function callError(what: string, program: string, thrown: unknown): KubeletError {
-  if (errnoOf(thrown) !== "") return ioError("run", program, thrown);
-  const said = typeof thrown === "object" && thrown !== null && "stderr" in thrown ? String(thrown.stderr).trim() : "";
-  return kubeletError("Io", `${what} failed: ${said.slice(0, MAX_REASON_CHARS) || String(thrown)}`, { cause: thrown });
-}
-
-/** Returns the `data` of a JSON answer. */
-function dataOf(what: string, answer: string): unknown {
-  try {
-    const { data } = JSON.parse(answer) as { readonly data?: unknown };
-    return data;
-  } catch (thrown) {
-    throw kubeletError("Unknown", `${what} was answered with what is no JSON`, { cause: thrown });
-  }
-}
 
 function stateIn(unit: string, data: unknown): string {
   const first: unknown = [data].flat(2)[0];
@@ -69,33 +32,16 @@ function versionIn(data: unknown): number {
  * Connects to systemd on the system bus. Errors: NotFound without busctl, DeadlineExceeded, Io with the text of
  * busctl.
  */
-export function createBusctl({ clock, program = "busctl" }: BusctlOptions): Systemd {
-  const ask = (what: string, words: readonly string[]): Call<string> => {
-    const late = (): KubeletError => kubeletError("DeadlineExceeded", `${what}: no answer within ${DEADLINE_MS} ms`);
-    return fromCall((signal) =>
-      run(program, ["--system", "--json=short", "--", ...words], { signal, maxBuffer: MAX_ANSWER_BYTES }).then(
-        ({ stdout }) => stdout,
-        (thrown: unknown) => {
-          throw callError(what, program, thrown);
-        },
-      ),
-    ).pipe(deadline(DEADLINE_MS, clock, late));
-  };
+export function createBusctl(options: BusctlOptions): Systemd {
+  const calls = busctlCalls(options);
   const order = (method: string, signature: string, unit: string, words: readonly string[] = []): Call<void> =>
-    ask(`systemd ${method} ${unit}`, ["call", ...MANAGER, method, signature, unit, ...words]).pipe(
-      map(() => undefined),
-    );
+    calls.order(`systemd ${method} ${unit}`, ["call", ...MANAGER, method, signature, unit, ...words]);
   return {
-    version: () =>
-      ask("systemd Version", ["get-property", ...MANAGER, "Version"]).pipe(
-        map((answer) => versionIn(dataOf("systemd Version", answer))),
-      ),
-    unitState: (unit) => {
-      const what = `systemd state of ${unit}`;
-      return ask(what, ["call", ...MANAGER, "ListUnitsByNames", "as", "1", unit]).pipe(
-        map((answer) => stateIn(unit, dataOf(what, answer))),
-      );
-    },
+    version: () => calls.ask("systemd Version", ["get-property", ...MANAGER, "Version"]).pipe(map(versionIn)),
+    unitState: (unit) =>
+      calls
+        .ask(`systemd state of ${unit}`, ["call", ...MANAGER, "ListUnitsByNames", "as", "1", unit])
+        .pipe(map((data) => stateIn(unit, data))),
     startTransientUnit: (unit, properties) =>
       order("StartTransientUnit", "ssa(sv)a(sa(sv))", unit, ["replace", ...propertyWords(properties), "0"]),
     startUnit: (unit) => order("StartUnit", "ss", unit, ["replace"]),

@@ -40,6 +40,8 @@ export interface NodeState {
   readonly runtimeState: Cell<RuntimeState>;
   readonly pressures: Cell<NodePressures>;
   readonly eviction: Cell<EvictionView>;
+  /** Whether the machine is about to shut down: pods are refused, and those that run are ended. */
+  readonly shuttingDown: Cell<boolean>;
   /** The latest measurement of each eviction signal. */
   readonly signalLooks: Cell<SignalLooks>;
   /** undefined: they are still those of the start. */
@@ -100,6 +102,7 @@ export function createNodeState(): NodeState {
     runtimeState: createCell(unknownRuntimeState),
     pressures: createCell(NO_PRESSURE),
     eviction: createCell(NO_EVICTION_VIEW),
+    shuttingDown: createCell(false),
     signalLooks: createCell<SignalLooks>(new Map()),
     addresses: createCell<MachineAddresses | undefined>(undefined),
     registry: createCell(emptyRegistry),

@@ -27,6 +27,7 @@ const NODE: AdmissionInput["node"] = {
   sysctls: sysctlAllowlist([]),
   appArmor: undefined,
   pressures: NO_PRESSURE,
+  shuttingDown: false,
   declaredFeatures: undefined,
   podLevelResources: true,
 };

@@ -70,6 +70,7 @@ export const NODE_FIELDS = {
   iptablesDropBit: field("int32?", 15, "Has no effect", { rule: range(0, 31) }),
   shutdownGracePeriod: field("duration", undefined, "Time pods get at node shutdown; 0 turns this off", {
     rule: { kind: "zeroOrDuration", minMs: seconds(1) },
+    effective: true,
   }),
   shutdownGracePeriodCriticalPods: field(
     "duration",
@@ -77,14 +78,20 @@ export const NODE_FIELDS = {
     "Part of shutdownGracePeriod reserved for critical pods",
     {
       rule: { kind: "zeroOrDuration", minMs: seconds(1) },
+      effective: true,
     },
   ),
-  shutdownGracePeriodByPodPriority: field("[]object", undefined, "Time at node shutdown by pod priority"),
-  "shutdownGracePeriodByPodPriority[].priority": field("int32", undefined, "Lowest priority this entry is for"),
+  shutdownGracePeriodByPodPriority: field("[]object", undefined, "Time at node shutdown by pod priority", {
+    effective: true,
+  }),
+  "shutdownGracePeriodByPodPriority[].priority": field("int32", undefined, "Lowest priority this entry is for", {
+    effective: true,
+  }),
   "shutdownGracePeriodByPodPriority[].shutdownGracePeriodSeconds": field(
     "int64",
     undefined,
     "Grace period of these pods in seconds",
+    { effective: true },
   ),
   featureGates: field("map[string]bool", undefined, "Features turned on or off", {
     flag: "feature-gates",

@@ -10,7 +10,7 @@
 import { rejectedOverride } from "./rejectedStatus.ts";
 import { evictedStatus } from "../eviction/evicted.ts";
 import type { Pod } from "../api.ts";
-import { podUid } from "../ids.ts";
+import { podUid, type PodUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
 import { parseInstant } from "../time/civilTime.ts";
 import { DEADLINE_EXCEEDED } from "./activeDeadline.ts";
@@ -25,6 +25,7 @@ import {
 import type { PodUpdate } from "./podUpdate.ts";
 import { RegistryDraft } from "./registryDraft.ts";
 import { resizeTrigger } from "./registryResizes.ts";
+import { SHUTDOWN_STATUS } from "../shutdown/shutdownStatus.ts";
 
 export { emptyRegistry } from "./podRegistryTypes.ts";
 export type * from "./podRegistryTypes.ts";
@@ -79,6 +80,12 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
     case "evicted":
       draft.end(input.uid, { override: evictedStatus(input), graceSeconds: input.graceSeconds, evicted: true });
       break;
+    case "shutDown":
+      draft.end(input.uid, { override: SHUTDOWN_STATUS, graceSeconds: input.graceSeconds });
+      break;
+    case "startAgain":
+      startAgain(draft, input.uid);
+      break;
     case "rejected":
       draft.end(input.uid, { override: rejectedOverride(input.reason, input.message) });
       break;
@@ -113,6 +120,14 @@ const waitsForResources = ({ state, behind }: PodRecord): boolean => state === "
 function byAge(pods: readonly Pod[]): readonly Pod[] {
   const madeAt = ({ metadata }: Pod): number => parseInstant(metadata.creationTimestamp) ?? -Infinity;
   return pods.toSorted((a, b) => madeAt(a) - madeAt(b) || 0);
+}
+
+/** Removes the pod and adds it again, as if its source had removed it for a moment. */
+function startAgain(draft: RegistryDraft, uid: PodUid): void {
+  const { pod, wanted } = draft.records.get(uid) ?? {};
+  if (pod === undefined || wanted !== true) return;
+  draft.unwanted(uid);
+  draft.add(pod);
 }
 
 function applyUpdate(draft: RegistryDraft, update: PodUpdate): void {

@@ -100,6 +100,13 @@ export type PodCommand =
       readonly remove: boolean;
     };
 
+/** An order to end a pod because the node shuts down. */
+export interface ShutdownEnd {
+  readonly uid: PodUid;
+  /** Longest grace period. */
+  readonly graceSeconds: number;
+}
+
 /** Rejection of a pod that was admitted before. */
 export interface LateRejection {
   readonly uid: PodUid;
@@ -131,6 +138,10 @@ export type RegistryInput =
   | { readonly kind: "deadlineExceeded"; readonly uid: PodUid }
   /** The pod must stop. */
   | ({ readonly kind: "evicted" } & Eviction)
+  /** The pod must stop because the node shuts down. */
+  | ({ readonly kind: "shutDown" } & ShutdownEnd)
+  /** The static pod was ended or refused by a shutdown that is cancelled. */
+  | { readonly kind: "startAgain"; readonly uid: PodUid }
   | ({ readonly kind: "rejected" } & LateRejection)
   /** Devices of plugins came, went, or changed their health. */
   | { readonly kind: "devices" }

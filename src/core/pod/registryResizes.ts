@@ -32,6 +32,8 @@ export function resizeTrigger(input: RegistryInput): ResizeTrigger | undefined {
     case "finished":
     case "deadlineExceeded":
     case "evicted":
+    case "shutDown":
+    case "startAgain":
     case "rejected":
     case "overdue":
     case "reclaimed":

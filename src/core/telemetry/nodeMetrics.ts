@@ -1,7 +1,17 @@
-/** Metrics of the Node's registration and readiness, with upstream's names. */
+/** Metrics of the Node's registration, readiness and shutdowns, with upstream's names. */
 import type { MetricRow } from "./metricRow.ts";
 
 export const nodeMetrics = {
+  kubelet_graceful_shutdown_start_time_seconds: {
+    type: "gauge",
+    help: "When the last shutdown of the node began to end pods, in seconds since the epoch; 0 before the first.",
+    labels: [],
+  },
+  kubelet_graceful_shutdown_end_time_seconds: {
+    type: "gauge",
+    help: "When the last shutdown of the node had ended its pods, in seconds since the epoch; 0 until then.",
+    labels: [],
+  },
   kubelet_node_startup_pre_kubelet_duration_seconds: {
     type: "gauge",
     help: "Time from the boot of the machine to the start of the kubelet that registered the node.",

@@ -5,6 +5,7 @@ import type { MachineAddresses, NodeFacts } from "../../core/node/nodeFacts.ts";
 import { nodeProblems } from "../../core/node/nodeProblems.ts";
 import { perObject } from "../../core/perObject.ts";
 import type { RuntimeState } from "../../core/runtime/runtimeState.ts";
+import { SHUTTING_DOWN } from "../../core/shutdown/shutdownTexts.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeView } from "../../state/nodeState.ts";
@@ -16,7 +17,7 @@ import type { NodeView } from "../../state/nodeState.ts";
 export function createNodeFacts(
   state: Pick<
     NodeView,
-    "runtimeState" | "relistedAt" | "images" | "pressures" | "addresses" | "devices" | "volumesInUse"
+    "runtimeState" | "relistedAt" | "images" | "pressures" | "shuttingDown" | "addresses" | "devices" | "volumesInUse"
   >,
   { clock, machine, csiDrivers }: Pick<KubeletPorts, "clock" | "machine" | "csiDrivers">,
   config: KubeletConfig,
@@ -35,7 +36,8 @@ export function createNodeFacts(
     const resources = amounts(state.devices.value);
     const facts = addresses.value === undefined ? machine : machineNow(addresses.value);
     const times = { relistedAt: relistedAt.value, resyncPeriodMs, startedAt, now: clock.monotonicMs() };
-    const problems = nodeProblems({ runtime: runtimeState.value, ...times });
+    const found = nodeProblems({ runtime: runtimeState.value, ...times });
+    const problems = state.shuttingDown.value ? [...(found ?? []), SHUTTING_DOWN] : found;
     const runtime = runtimeFacts(runtimeState.value);
     const isReported =
       reported?.runtime === runtime &&

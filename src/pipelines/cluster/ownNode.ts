@@ -20,7 +20,7 @@ import { nodeStatus } from "./reportNodeStatus.ts";
 /** The cells that this pipeline reads, and those that it owns. */
 export type OwnNodeState = Pick<
   NodeView,
-  "runtimeState" | "relistedAt" | "pressures" | "addresses" | "devices" | "csiDrivers" | "volumesInUse"
+  "runtimeState" | "relistedAt" | "pressures" | "shuttingDown" | "addresses" | "devices" | "csiDrivers" | "volumesInUse"
 > &
   Pick<NodeState, "node" | "images">;
 

@@ -51,7 +51,10 @@ interface Written {
 /** Reports while subscribed; emits the events of each written status. Never errors, never completes. */
 export function nodeStatus(
   writer: NodeWriter,
-  state: Pick<NodeView, "node" | "runtimeState" | "images" | "pressures" | "addresses" | "devices" | "volumesInUse">,
+  state: Pick<
+    NodeView,
+    "node" | "runtimeState" | "images" | "pressures" | "shuttingDown" | "addresses" | "devices" | "volumesInUse"
+  >,
 ): Observable<KubeletEvent> {
   const { clock, rng } = writer;
   return defer(() => {
@@ -67,6 +70,7 @@ export function nodeStatus(
         state.runtimeState.changes$,
         state.images.changes$,
         state.pressures.changes$,
+        state.shuttingDown.changes$,
         state.addresses.changes$,
         state.devices.changes$,
         state.volumesInUse.changes$,

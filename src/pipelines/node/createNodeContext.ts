@@ -81,7 +81,7 @@ export function volumeNode(
 export function nodeAdmission(
   config: KubeletConfig,
   machine: Machine,
-  state: Pick<NodeView, "runtimeState" | "node" | "pressures" | "devices">,
+  state: Pick<NodeView, "runtimeState" | "node" | "pressures" | "shuttingDown" | "devices">,
 ): ResizeRules {
   const { operatingSystem: os, kernelVersion, appArmorEnabled } = machine;
   const sysctls = sysctlAllowlist([...safeSysctls(os, kernelVersion), ...config.allowedUnsafeSysctls]);
@@ -98,6 +98,7 @@ export function nodeAdmission(
         supplementalGroupsPolicy: state.runtimeState.value.supplementalGroupsPolicy === true,
         sysctls,
         pressures: state.pressures.value,
+        shuttingDown: state.shuttingDown.value,
         declaredFeatures: config.node.declaredFeatures,
         podLevelResources: config.allowsPodLevelResources,
         appArmor: os === "linux" ? appArmorEnabled : undefined,

@@ -55,10 +55,7 @@ describe("warnings at start", () => {
     [
       "features that do not exist, turned on, the default too",
       { NodeSwap: true, KubeletTracing: true, GracefulNodeShutdown: true },
-      [
-        "feature gates without effect: GracefulNodeShutdown=true (there is no graceful node shutdown yet), " +
-          "KubeletTracing=true (nothing is traced yet)",
-      ],
+      ["feature gates without effect: " + "KubeletTracing=true (nothing is traced yet)"],
     ],
     ["a feature that does not exist, left off", { CRIListStreaming: false }, []],
     [

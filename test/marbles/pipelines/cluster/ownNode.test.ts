@@ -58,6 +58,7 @@ function world() {
     runtimeState: createCell<RuntimeState>(unknownRuntimeState),
     images: createCell<readonly NodeImage[] | undefined>(undefined),
     pressures: createCell(NO_PRESSURE),
+    shuttingDown: createCell(false),
     addresses: createCell<MachineAddresses | undefined>(undefined),
   };
   return {

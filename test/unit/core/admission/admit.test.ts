@@ -19,6 +19,7 @@ const NODE: NodeInfoForAdmission = {
   sysctls: sysctlAllowlist(["kernel.shm_rmid_forced", "net.ipv4.*"]),
   appArmor: false,
   pressures: NO_PRESSURE,
+  shuttingDown: false,
   declaredFeatures: undefined,
   podLevelResources: true,
 };
@@ -435,4 +436,17 @@ it.each([
   const refusal = refused("PodLevelResourcesNotSupported", "PodLevelResources feature gate is disabled");
   expect(withSpec({ resources }, { node })).toEqual(isAdmitted ? ADMITTED : refusal);
   expect(withSpec({ resources })).toEqual(ADMITTED);
+});
+
+describe("admission while the machine shuts down", () => {
+  it("rejects every pod, critical ones too, and preempts none for it", () => {
+    const critical = podOf({ spec: { priority: 2_000_000_000 } });
+    for (const pod of [podOf(), critical]) {
+      expect(admit(pod, { node: { ...NODE, shuttingDown: true } })).toEqual({
+        admitted: false,
+        reason: "NodeShutdown",
+        message: "Pod was rejected as the node is shutting down.",
+      });
+    }
+  });
 });

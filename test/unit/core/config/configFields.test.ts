@@ -69,7 +69,8 @@ describe("the field table", () => {
        nodeStatusMaxImages nodeStatusReportFrequency nodeStatusUpdateFrequency podCIDR podLogsDir podPidsLimit
        podsPerCore preloadedImagesVerificationAllowlist protectKernelDefaults kubeletCgroups systemCgroups oomScoreAdj maxOpenFiles providerID qosReserved readOnlyPort registerNode registerWithTaints registerWithTaints[].effect
        registerWithTaints[].key registerWithTaints[].value registryBurst registryPullQPS resolvConf
-       rotateCertificates runtimeRequestTimeout seccompDefault serializeImagePulls serverTLSBootstrap singleProcessOOMKill staticPodPath staticPodURL staticPodURLHeader
+       rotateCertificates runtimeRequestTimeout seccompDefault serializeImagePulls serverTLSBootstrap shutdownGracePeriod shutdownGracePeriodByPodPriority
+       shutdownGracePeriodByPodPriority[].priority shutdownGracePeriodByPodPriority[].shutdownGracePeriodSeconds shutdownGracePeriodCriticalPods singleProcessOOMKill staticPodPath staticPodURL staticPodURLHeader
        localStorageCapacityIsolation syncFrequency systemReserved systemReservedCgroup userNamespaces.idsPerPod volumePluginDir volumeStatsAggPeriod
        enableDebugFlagsHandler enableProfilingHandler enableSystemLogHandler enableSystemLogQuery
        authentication.anonymous.enabled authentication.webhook.cacheTTL authentication.webhook.enabled

@@ -26,6 +26,7 @@ function rejection(pod: Pod, { machine = {}, node, supplementalGroupsPolicy, mem
     devices: createCell(NO_DEVICES),
     runtimeState: createCell({ ...unknownRuntimeState, supplementalGroupsPolicy }),
     node: createCell(node as Node | undefined),
+    shuttingDown: createCell(false),
     pressures: createCell({ ...NO_PRESSURE, memory: memoryPressure }),
   };
   const result = nodeAdmission(config, host, state).admit(pod, []);

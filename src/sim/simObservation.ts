@@ -107,6 +107,8 @@ export type UntimedObservation =
   | { readonly kind: "nodeReady"; readonly status: string | undefined; readonly message: string }
   /** Answer of the runtime to a Status call: ready or not; undefined without an answer. */
   | { readonly kind: "runtimeSays"; readonly isReady: boolean | undefined }
+  /** A shutdown of the machine was announced or cancelled, or it goes down now. */
+  | { readonly kind: "shutdown"; readonly what: "begun" | "cancelled" | "done" }
   /** The machine booted. */
   | { readonly kind: "boot" }
   /** A device plugin lists the ids of its devices, or the kubelet asks it about some. */

@@ -34,14 +34,15 @@ export interface SimReplay {
   readonly keptFaults?: readonly string[];
 }
 
-/** Faults that make a node evict pods. */
-const RUNS_SHORT = [
+/** Faults that make a node end pods by priority. */
+const BY_PRIORITY = [
   "diskFills",
   "memoryTaken",
   "memoryLeak",
   "volumeGrows",
   "pidsTaken",
   "filesGrow",
+  "nodeShutsDown",
 ] as const satisfies readonly FaultKind[];
 
 const drawnKind = (workload: Workload | undefined) =>
@@ -50,7 +51,7 @@ const drawnKind = (workload: Workload | undefined) =>
 /** Returns the pods of a run. */
 export function replayedPods(replay: SimReplay): readonly SimPodPlan[] {
   const { seed, pods, durationMs, workload, isCalm, keptPods, rates } = replay;
-  const hasPriorities = RUNS_SHORT.some((kind) => rates[kind] > 0);
+  const hasPriorities = BY_PRIORITY.some((kind) => rates[kind] > 0);
   const draws = { drawn: drawWorkload, cores: coresWorkload, pinned: pinnedWorkload, csi: csiWorkload };
   const draw = draws[drawnKind(workload)];
   const all = workload === "steady" ? steadyWorkload(pods) : draw(seed, { pods, durationMs, isCalm, hasPriorities });

@@ -13,6 +13,7 @@ import type { FaultRates } from "./faults/faultKinds.ts";
 import { pluginFaults } from "./faults/hardwareFaults.ts";
 import { createMountFaults } from "./faults/mountFaults.ts";
 import { createPageFaults } from "./faults/pageFaults.ts";
+import { createShutdowns, type Shutdowns } from "./faults/shutdownFaults.ts";
 import { attachFaults, crashDriver, withDriverCrashes } from "./faults/storageFaults.ts";
 import { slowReclaims } from "./faults/resourceFaults.ts";
 import { withProgramFaults, withPullFaults } from "./faults/programFaults.ts";
@@ -101,6 +102,20 @@ const EVICTION: readonly Partial<KubeletConfig>[] = [{}, SOFT].map((evictionSoft
   evictionMaxPodGraceSeconds: 30,
 }));
 
+/** Periods of a node whose machine shuts down: of `shutdownGracePeriod`, and by priority. */
+const SHUTDOWN: readonly KubeletConfig["shutdownPeriods"][] = [
+  [
+    { priority: 0, seconds: 20 },
+    { priority: 2_000_000_000, seconds: 10 },
+  ],
+  [
+    { priority: 0, seconds: 45 },
+    { priority: 100, seconds: 15 },
+    { priority: 1_000, seconds: 0 },
+    { priority: 2_000_000_000, seconds: 10 },
+  ],
+];
+
 /** Draws the kind of the node and its configuration. */
 function drawNode({ seed, workload, rates }: SimRunOptions) {
   const draws = createPrng(`${seed}/node`);
@@ -116,6 +131,7 @@ function drawNode({ seed, workload, rates }: SimRunOptions) {
   const config: Partial<KubeletConfig> = {
     maxPods: kind.maxPods,
     imageGc: createPrng(`${seed}/imageGc`).pick(IMAGE_GC),
+    ...(rates.nodeShutsDown > 0 ? { shutdownPeriods: createPrng(`${seed}/shutdown`).pick(SHUTDOWN) } : {}),
     ...(rates.pidsTaken > 0 ? createPrng(`${seed}/eviction`).pick(EVICTION) : {}),
     sources: kind.readsPage ? ["file", "http", "api"] : ["file", "api"],
     ...pinned?.config,
@@ -150,6 +166,14 @@ function createPlugins(
   return { hardware: undefined, storage };
 }
 
+/** Creates the shutdowns of a machine, if there are any in this run. */
+const drawnShutdowns = (
+  { seed, rates }: SimRunOptions,
+  clock: Clock,
+  { node, reboot }: { readonly node: () => SimNode; reboot(prng: Prng): void },
+): Shutdowns | undefined =>
+  rates.nodeShutsDown > 0 ? createShutdowns(clock, node, reboot, createPrng(`${seed}/boots`)) : undefined;
+
 /** Creates the world; no time has passed. */
 export function createRunWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
   const { seed, durationMs, createKubelet, watch } = options;
@@ -167,6 +191,7 @@ export function createRunWorld(options: SimRunOptions, dice: FaultDice): SimRunW
     ...api.hooks,
   });
   const { hardware, storage } = createPlugins(options, dice, { clock, crashKubelet, node: () => node });
+  const shutdowns = drawnShutdowns(options, clock, { node: () => node, reboot: (prng) => accidents.reboot(prng) });
   const node: SimNode = createSimNode({
     seed,
     config,
@@ -188,6 +213,7 @@ export function createRunWorld(options: SimRunOptions, dice: FaultDice): SimRunW
     maxLogLines: 1_000,
     ...(hardware && portsOf(hardware)),
     ...(storage && { plugins: storage.ports.plugins, csiDrivers: () => storage.ports.csiDrivers }),
+    ...(shutdowns && { logind: shutdowns.logind.port }),
     ...(watch === undefined ? {} : { watch }),
     ...(options.maxTraceLines === undefined ? {} : { maxTraceLines: options.maxTraceLines }),
     ...(createKubelet === undefined ? {} : { createKubelet }),
@@ -202,7 +228,7 @@ export function createRunWorld(options: SimRunOptions, dice: FaultDice): SimRunW
     startClaimOwners(node, server);
     claimObservations(server).subscribe({ next: (observation) => node.see(observation) });
   }
-  const surroundings = { owners, page, api: { server, faults: api }, hardware, storage };
+  const surroundings = { owners, page, api: { server, faults: api }, hardware, storage, shutdowns };
   const accidents = createAccidents(node, surroundings, dice, durationMs);
   return {
     node,

@@ -116,6 +116,8 @@ function textOf(observation: SimObservation): string {
       return `${observation.status}: ${observation.message}`;
     case "runtimeSays":
       return observation.isReady === undefined ? "nothing" : observation.isReady ? "ready" : "not ready";
+    case "shutdown":
+      return observation.what;
     case "boot":
       return "";
     case "plugin":

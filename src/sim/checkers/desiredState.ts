@@ -2,6 +2,7 @@
 import type { Pod, PodSpec, PodStatus } from "../../core/api.ts";
 import { isSidecar, podContainerStatuses } from "../../core/pod/containers.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
+import { OF_SHUTDOWNS } from "../../core/shutdown/shutdownStatus.ts";
 import type { SimNode } from "../simNode.ts";
 import { POD_KINDS } from "../workload/podKinds.ts";
 import { SIM_NAMESPACE, type WantedPod } from "../workload/workload.ts";
@@ -35,7 +36,9 @@ function problemOf({ metadata, spec, status }: Pod, { plan, uid }: WantedPod): s
   const gaveWay =
     containerStatuses.length === 0 ||
     ["Preempting", "Evicted", "UnexpectedAdmissionError", "TopologyAffinityError"].includes(reason) ||
-    reason.startsWith("OutOf");
+    reason.startsWith("OutOf") ||
+    // A static pod starts again after the shutdown.
+    (plan.source === "api" && OF_SHUTDOWNS.includes(reason));
   if (phase === "Failed" && gaveWay) return undefined;
   if (status !== undefined && isDisruptedHere(status) && hasSucceeded(status) && isInitialized(spec, status)) {
     return undefined;

@@ -8,6 +8,7 @@ import type { PodStatus } from "../../core/api.ts";
 import type { CriRpc } from "../../core/criOperations.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { PodSource } from "../../core/pod/sourceSnapshot.ts";
+import { OF_SHUTDOWNS } from "../../core/shutdown/shutdownStatus.ts";
 import type { SimChecker } from "../simChecker.ts";
 import type { SimObservation } from "../simObservation.ts";
 import { podParts } from "./podParts.ts";
@@ -47,17 +48,23 @@ export function noStartAfterEnd(): SimChecker {
     for (const uid of podUids) if (ends.get(uid) === "unwanted" || !parts.has(uid)) ends.delete(uid);
     wanted.set(source, podUids);
   };
+  // The next process does not know that a shutdown ended a static pod.
+  const endOf = (uid: string, status: PodStatus): End =>
+    OF_SHUTDOWNS.includes(status.reason ?? "") && isStatic(uid) ? "ending" : ended(ends.get(uid), status);
+  const isStatic = (uid: string): boolean => [...wanted].some(([source, uids]) => source !== "api" && uids.has(uid));
   return {
     name: "noStartAfterEnd",
-    sees: ["wanted", "status", "object", "change", "kubelet", "call"],
+    sees: ["wanted", "status", "object", "change", "kubelet", "call", "shutdown"],
     check(observation) {
       switch (observation.kind) {
         case "wanted":
           reported(observation);
           return undefined;
         case "status":
+          // A pod that is removed before it had any part starts afresh.
+          if (observation.after === undefined && !parts.has(observation.podUid)) ends.delete(observation.podUid);
           if (observation.after === undefined || !isTerminalPhase(observation.after.phase)) return undefined;
-          ends.set(observation.podUid, ended(ends.get(observation.podUid), observation.after));
+          ends.set(observation.podUid, endOf(observation.podUid, observation.after));
           return undefined;
         case "object": {
           const { metadata, status } = observation.object;
@@ -67,6 +74,10 @@ export function noStartAfterEnd(): SimChecker {
         }
         case "change":
           if (parts.isGoneAfter(observation.change)) ends.delete(observation.change.podUid);
+          return undefined;
+        case "shutdown":
+          // Static pods that the shutdown ended or refused start again once it is over.
+          for (const [source, uids] of wanted) if (source !== "api") for (const uid of uids) ends.delete(uid);
           return undefined;
         case "kubelet":
           // The next process knows only the runtime's state: it adopts a desired pod unchanged.

@@ -21,12 +21,17 @@ export function restartCountsGrow(): SimChecker {
   const going = new Set<string>();
   return {
     name: "restartCountsGrow",
-    sees: ["wanted", "status", "call", "change"],
+    sees: ["wanted", "status", "call", "change", "shutdown"],
     check(observation) {
       if (observation.kind === "wanted") {
         const { source, podUids } = observation;
         for (const uid of wanted.get(source) ?? []) if (!podUids.has(uid)) going.add(uid);
         wanted.set(source, podUids);
+        return undefined;
+      }
+      if (observation.kind === "shutdown") {
+        // Static pods that were ended start afresh after a cancelled shutdown.
+        for (const [source, uids] of wanted) if (source !== "api") for (const uid of uids) going.add(uid);
         return undefined;
       }
       if (observation.kind === "status") {

@@ -8,6 +8,7 @@ import type { PodStatus } from "../../core/api.ts";
 import { IMMEDIATE_EVICTION_GRACE_SECONDS } from "../../core/eviction/evicted.ts";
 import { isSidecar } from "../../core/pod/containers.ts";
 import { stoppingMessage } from "../../core/pod/podEvents.ts";
+import { SHUTDOWN_STATUS } from "../../core/shutdown/shutdownStatus.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { DEFAULT_SECONDS, goingPods, GOING_SIGHTS } from "./goingPods.ts";
 import { containerNameOf, liveContainers, LIVE_SIGHTS } from "./liveContainers.ts";
@@ -30,6 +31,8 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
   const forgotten = new Set<string>();
   /** Grace period in seconds of pods that the kubelet ended on its own decision, by UID. */
   const ownGrace = new Map<string, number>();
+  /** Pods that a shutdown of the machine ends, which may shorten the grace period of an earlier end. */
+  const shutDown = new Set<string>();
   const keepFirst = (podUid: string, atMs: number): void => {
     if (!beganAt.has(podUid)) beganAt.set(podUid, atMs);
   };
@@ -42,16 +45,10 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
     check(observation) {
       live.look(observation);
       going.look(observation);
-      if (observation.kind === "kubelet") {
-        beganAt.clear();
-        ownGrace.clear();
-        killedAt.clear();
-        ownStops.clear();
-      }
+      if (observation.kind === "kubelet")
+        for (const kept of [beganAt, ownGrace, killedAt, ownStops, shutDown]) kept.clear();
       if (observation.kind === "removed" && isPodsLast(observation.what)) {
-        beganAt.delete(observation.podUid);
-        ownGrace.delete(observation.podUid);
-        killedAt.delete(observation.podUid);
+        for (const kept of [beganAt, ownGrace, killedAt, shutDown]) kept.delete(observation.podUid);
       }
       // The Killing event precedes preStop hooks, whose time counts toward the grace period.
       if (observation.kind === "event" && observation.event.reason === "Killing") {
@@ -73,6 +70,7 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
       // The kubelet may end a pod on its own decision, before a source does, and before the status shows it.
       if (observation.kind === "status" && isOver(observation.after)) {
         const { podUid, atMs } = observation;
+        if (observation.after?.reason === SHUTDOWN_STATUS.reason) shutDown.add(podUid);
         // A later deletion with a longer grace period does not extend this termination.
         const { terminationGracePeriodSeconds = DEFAULT_SECONDS } = live.pod(podUid)?.spec ?? {};
         // An eviction at a hard threshold leaves a pod one second; the simulated node has no soft thresholds.
@@ -85,6 +83,9 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
       begin(podUid, atMs);
       const graceMs = Math.min(going.shortestSeconds(podUid) ?? 0, ownGrace.get(podUid) ?? Infinity) * 1000;
       const stopped = live.spec({ podUid, name: containerNameOf(subject) ?? "" });
+      if (stopped !== undefined && !isSidecar(stopped) && shutDown.has(podUid)) {
+        ownGrace.set(podUid, Math.min(ownGrace.get(podUid) ?? Infinity, observation.graceSeconds ?? Infinity));
+      }
       if (stopped === undefined || !isSidecar(stopped) || forgotten.has(podUid)) return undefined;
       // A restart of the changed sidecar may cross the update that terminates the pod.
       if (going.graceSeconds(podUid, atMs) === Infinity || ownStops.has(`${podUid}/${stopped.name}`)) return undefined;

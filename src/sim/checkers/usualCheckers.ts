@@ -36,6 +36,7 @@ import { resourcesAreAwaited } from "./resourcesAreAwaited.ts";
 import { restartCountsGrow } from "./restartCountsGrow.ts";
 import { restartsKeepTheCurve } from "./restartsKeepTheCurve.ts";
 import { serverStatusGrows } from "./serverStatusGrows.ts";
+import { shutdownOrder } from "./shutdownOrder.ts";
 import { sidecarsOutliveMains } from "./sidecarsOutliveMains.ts";
 import { startupGatesReady } from "./startupGatesReady.ts";
 import { volumesOutliveContainers } from "./volumesOutliveContainers.ts";
@@ -53,6 +54,7 @@ export type CheckedConfig = Pick<
   | "imageGc"
   | "evictionThresholds"
   | "pressureTransitionMs"
+  | "shutdownPeriods"
   | "sources"
   | "hardware"
 >;
@@ -84,6 +86,7 @@ export function usualCheckers(config: CheckedConfig): readonly SimChecker[] {
     writesInBounds(),
     configNeverOlder(),
     leaseGap(),
+    shutdownOrder(config),
     nodeReady(),
     neededImagesStay(),
     imageGcStops(config),

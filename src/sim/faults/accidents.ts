@@ -16,6 +16,7 @@ import type { SimStorage } from "../storage/simStorage.ts";
 import { hardwareAccidents } from "./hardwareFaults.ts";
 import { createOutages, type Later, type Outages } from "./outages.ts";
 import type { PageFaults } from "./pageFaults.ts";
+import type { Shutdowns } from "./shutdownFaults.ts";
 import { storageAccidents } from "./storageFaults.ts";
 import { createResourceFaults } from "./resourceFaults.ts";
 
@@ -33,6 +34,7 @@ type AccidentTable = Readonly<Partial<Record<FaultKind, Accident>>>;
 export interface Accidents {
   /** See Outages. */
   readonly crashKubelet: Outages["crashKubelet"];
+  readonly reboot: Outages["reboot"];
   /** Recovers all that is down or broken. */
   heal(): void;
 }
@@ -44,6 +46,7 @@ export interface Surroundings {
   readonly api?: { readonly server: SimApiServer; readonly faults: ApiFaults };
   readonly hardware?: SimHardware | undefined;
   readonly storage?: SimStorage | undefined;
+  readonly shutdowns?: Shutdowns | undefined;
 }
 
 /** Causes accidents on a node until `durationMs`. */
@@ -58,7 +61,7 @@ export function createAccidents(
       if (!dice.isHealed) action();
     }, ms);
   };
-  const { owners, page, api, hardware, storage } = surroundings;
+  const { owners, page, api, hardware, storage, shutdowns } = surroundings;
   const outages = createOutages(node, later);
   const resources = createResourceFaults(node);
   const accidents: AccidentTable = {
@@ -79,6 +82,7 @@ export function createAccidents(
     ...(owners && ownerAccidents(owners)),
     ...(hardware && hardwareAccidents(node, hardware, later)),
     ...(storage && storageAccidents(node, storage, later)),
+    ...(shutdowns && { nodeShutsDown: (prng: Prng) => shutdowns.begin(prng, later) }),
   };
   for (const [kind, happen] of Object.entries(accidents) as [FaultKind, Accident][]) {
     for (let minute = 0; minute * MINUTE_MS < durationMs; minute += 1) {
@@ -90,7 +94,9 @@ export function createAccidents(
   }
   return {
     crashKubelet: outages.crashKubelet,
+    reboot: outages.reboot,
     heal() {
+      shutdowns?.cancel();
       node.host.disk.fill("/", FILLER, {});
       resources.heal();
       page?.comeBack();

@@ -100,6 +100,7 @@ export const FAULT_KINDS = {
   socketVanishes: { per: "hour", highest: 12, about: "the socket of a CSI driver is away for up to 1 min" },
   attachFails: { per: "attach", highest: 0.5, about: "a volume cannot be attached" },
   attachSlow: { per: "attach", highest: 0.5, about: "a volume is attached up to 4 min later" },
+  nodeShutsDown: { per: "hour", highest: 3, about: "the machine shuts down and boots, or the shutdown is cancelled" },
 } as const satisfies Readonly<Record<string, FaultKindInfo>>;
 
 /** Name of a kind. */

@@ -1,5 +1,6 @@
 /** Bugs in garbage collection, eviction and hardware. */
 import { crowdedShare } from "./crowdedShare.ts";
+import { deafToShutdowns } from "./deafToShutdowns.ts";
 import { describeMutants } from "./describeMutants.ts";
 import { flappingPressure } from "./flappingPressure.ts";
 import { forgottenCpus } from "./forgottenCpus.ts";
@@ -7,6 +8,7 @@ import { forgottenDevices } from "./forgottenDevices.ts";
 import { forgottenUses } from "./forgottenUses.ts";
 import { greedyImageGc } from "./greedyImageGc.ts";
 import { hastyEvictions } from "./hastyEvictions.ts";
+import { hastyShutdown } from "./hastyShutdown.ts";
 import { hastyStarts } from "./hastyStarts.ts";
 import { hastyUnprepares } from "./hastyUnprepares.ts";
 import { hiddenOomKills } from "./hiddenOomKills.ts";
@@ -41,6 +43,8 @@ describeMutants("a kubelet that breaks the resources of its node is caught", [
   sharedDevices,
   forgottenDevices,
   hastyStarts,
+  hastyShutdown,
+  deafToShutdowns,
   hastyUnprepares,
   leakedClaims,
   keptDevices,

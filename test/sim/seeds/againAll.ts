@@ -34,7 +34,10 @@ const lateFaults = (seed: number | string): FaultRates => ({
 });
 
 /** Fault rates of a run with the faults of the machine's resources; a kind of fault that comes later is 0 here. */
-const scarceFaults = (seed: number | string): FaultRates => drawFaultRates(createPrng(`${seed}/rates`));
+const scarceFaults = (seed: number | string): FaultRates => ({
+  ...drawFaultRates(createPrng(`${seed}/rates`)),
+  nodeShutsDown: 0,
+});
 
 /** Registers a test for each seed. */
 export function againAll(

@@ -82,7 +82,14 @@ export const fcDeviceMount = ({ rootDir }: RootDir, disk: string): string =>
   `${rootDir}/plugins/kubernetes.io/fc/${disk}`;
 
 /** Directory of the iSCSI disks of the node. */
-export const iscsiPluginDir = ({ rootDir }: RootDir): string => `${rootDir}/plugins/kubernetes.io/iscsi`;
+export const iscsiPluginDir = (roots: RootDir): string => diskPluginDir(roots, "kubernetes.io/iscsi");
+
+/** Directory of the disks of a plugin, such as `kubernetes.io/fc`. */
+export const diskPluginDir = ({ rootDir }: RootDir, plugin: string): string => `${rootDir}/plugins/${plugin}`;
+
+/** Directory of the disks of a plugin that containers get as block devices. */
+export const diskDevicesDir = (roots: RootDir, plugin: string): string =>
+  `${diskPluginDir(roots, plugin)}/volumeDevices`;
 
 /** Mount point of an iSCSI disk for all pods of the node; `iface` and `disk` are the names of its directories. */
 export const iscsiDeviceMount = (roots: RootDir, iface: string, disk: string): string =>

@@ -1,26 +1,12 @@
 /** Volumes on disks of the network with real mounts; a tmpfs stands for the file system of the disk. */
-import { readFileSync } from "node:fs";
-import { BehaviorSubject, EMPTY, lastValueFrom, of, type Subscription } from "rxjs";
+import { existsSync } from "node:fs";
+import { EMPTY, NEVER, of, type Subscription } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Node } from "../../src/core/api.ts";
-import { configObjectsOf } from "../../src/core/configObjects.ts";
-import { monotonicMs, podUid, type PodUid } from "../../src/core/ids.ts";
-import type { PodCommand } from "../../src/core/pod/podRegistry.ts";
-import { NO_VOLUMES, type PodVolumes, volumeStage } from "../../src/core/volume/podVolumes.ts";
-import { createPodMemories } from "../../src/pipelines/podMemories.ts";
-import { createPodObjects } from "../../src/pipelines/podObjects.ts";
-import { createHeldVolumes } from "../../src/pipelines/volumes/heldVolumes.ts";
-import { createVolumes } from "../../src/pipelines/volumes/volumes.ts";
 import type { HostDisks } from "../../src/ports/hostDisks.ts";
-import { createCell } from "../../src/state/cell.ts";
-import { createKeyedCell } from "../../src/state/keyedCell.ts";
+import { liveOnDisks, mountsBelow } from "../support/diskNode.ts";
 import { mustSkip } from "../support/mustSkip.ts";
-import { containerOf, podOf } from "../support/pods.ts";
-import { volumeNodeOf } from "../support/podVolumes.ts";
+import { containerOf } from "../support/pods.ts";
 import { missingForMounts, type PrivateMounts, privateMounts } from "../support/privateMounts.ts";
-import { realClock } from "../support/realClock.ts";
-import { realFiles, realVolumeFiles } from "../support/realFiles.ts";
-import { recordingTelemetry } from "../support/recordingTelemetry.ts";
 import { waitFor } from "../support/waitFor.ts";
 
 const IN_USE = "kubernetes.io/fc/[5006]:0";
@@ -29,28 +15,22 @@ describe.skipIf(mustSkip("volumes on disks", missingForMounts()))("volumes on di
   let place: PrivateMounts;
   let removed: string[] = [];
   let links: readonly string[] = [];
+  /** Whether mounting a disk dies half-way. */
+  let isStuck = false;
   const running: Subscription[] = [];
   beforeEach(() => {
     place = privateMounts();
-    removed = [];
+    [removed, isStuck] = [[], false];
     links = ["fc-0x5006-lun-0"];
   });
   afterEach(() => {
     for (const each of running.splice(0)) each.unsubscribe();
     place.close();
   });
-  const left = () =>
-    readFileSync("/proc/self/mountinfo", "utf8")
-      .split("\n")
-      .filter((line) => line.includes(`${place.place}/`)).length;
+  const left = () => mountsBelow(place.place);
 
   const live = async (isAttachedByController = false) => {
-    const rootDir = place.place;
-    const [cell, telemetry] = [createKeyedCell<PodUid, PodVolumes>(), recordingTelemetry()];
-    const node = createCell<Node | undefined>({ metadata: { name: "n1" } });
-    const inUse = createCell<readonly string[] | undefined>(undefined);
-    const heldVolumes = createHeldVolumes(inUse);
-    const port: HostDisks = {
+    const disks: HostDisks = {
       links: () => of(links),
       deviceOf: (path) => of(path.startsWith("/dev/disk") ? "/dev/sdz" : path),
       multipathOf: () => of(undefined),
@@ -66,50 +46,14 @@ describe.skipIf(mustSkip("volumes on disks", missingForMounts()))("volumes on di
     const mounts = {
       ...place.mounts,
       formatAndMount: ({ source, target }: { readonly source: string; readonly target: string }) =>
-        place.mounts.mount({ source, target, fsType: "tmpfs", options: [] }),
+        isStuck ? NEVER : place.mounts.mount({ source, target, fsType: "tmpfs", options: [] }),
     };
-    const volumeNode = volumeNodeOf({ directories: { rootDir } });
-    const volumes = createVolumes({
-      ports: {
-        ...{ telemetry, clock: realClock, mounts, files: realFiles() },
-        ...{ volumeFiles: realVolumeFiles(), quotas: undefined },
-      },
-      config: { directories: { rootDir, podLogsDir: "/unused", containerLogsDir: "/unused" }, syncPeriodMs: 60_000 },
-      node: volumeNode,
-      sources: {
-        ...{ objects: createPodObjects(createCell(configObjectsOf([])), undefined), tokens: undefined },
-        ...{ trustBundles: undefined, podCertificates: undefined, allocatable: volumeNode.allocatable },
-      },
-      volumes: cell,
-      api: undefined,
-      csiDrivers$: undefined,
-      kinds: { csi: undefined, flex: undefined, disks: { port, node, heldVolumes, isAttachedByController } },
-    });
-    await lastValueFrom(volumes.load(), { defaultValue: undefined });
-    heldVolumes.loaded();
-    const events: string[] = [];
-    const start = (uid: string) => {
-      const pod = podOf({
-        ...{ uid, name: uid, namespace: "default" },
-        spec: {
-          volumes: [{ name: "data", fc: { targetWWNs: ["5006"], lun: 0 } }],
-          containers: [containerOf({ volumeMounts: [{ name: "data", mountPath: "/data" }] })],
-        },
-      });
-      const identity = { uid: podUid(uid) } as PodCommand["identity"];
-      const commands = new BehaviorSubject<PodCommand>({ phase: "sync", identity, pod });
-      const subscription = volumes.run(podUid(uid), commands, createPodMemories(monotonicMs(0))).subscribe((output) => {
-        if (output.kind === "event") events.push(output.event.message);
-      });
-      running.push(subscription);
-      return {
-        kill: () => subscription.unsubscribe(),
-        until: (wanted: string) => waitFor(wanted, () => volumeStage(cell.get(podUid(uid)) ?? NO_VOLUMES) === wanted),
-        end: () => commands.next({ phase: "terminated", identity, pod, remove: true }),
-        waits: () => [...(cell.get(podUid(uid)) ?? NO_VOLUMES).actual.values()][0]?.waitsFor,
-      };
+    const node = await liveOnDisks({ rootDir: place.place, mounts, disks, isAttachedByController, running });
+    const spec = {
+      volumes: [{ name: "data", fc: { targetWWNs: ["5006"], lun: 0 } }],
+      containers: [containerOf({ volumeMounts: [{ name: "data", mountPath: "/data" }] })],
     };
-    return { start, volumes, events, node, inUse };
+    return { ...node, start: (uid: string) => node.start(uid, spec) };
   };
 
   it("are mounted once for the node, bound for each pod, and removed after the last", async () => {
@@ -150,7 +94,19 @@ describe.skipIf(mustSkip("volumes on disks", missingForMounts()))("volumes on di
     before.kill();
     const second = await live(true);
     expect(second.inUse.value).toEqual([IN_USE]);
-    await lastValueFrom(second.volumes.unpublish(podUid("a")), { defaultValue: undefined });
+    await second.giveBack("a");
     expect([left(), second.inUse.value, removed]).toEqual([0, [], ["/dev/sdz"]]);
+  });
+
+  it("are removed after kill -9 between scan and mount", async () => {
+    isStuck = true;
+    const first = await live();
+    const before = first.start("a");
+    await waitFor("the record", () => existsSync(`${place.place}/plugins/kubernetes.io/fc/5006-lun-0`));
+    before.kill();
+    const second = await live();
+    expect([second.inUse.value, left()]).toEqual([[IN_USE], 0]);
+    await second.giveBack("a");
+    expect([second.inUse.value, removed]).toEqual([[], ["/dev/sdz"]]);
   });
 });

@@ -1,27 +1,13 @@
 /** Volumes on iSCSI disks with real mounts; a tmpfs stands for the file system of the disk. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { BehaviorSubject, lastValueFrom, type Subscription } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Node } from "../../src/core/api.ts";
-import { configObjectsOf } from "../../src/core/configObjects.ts";
-import { monotonicMs, podUid, type PodUid } from "../../src/core/ids.ts";
-import type { PodCommand } from "../../src/core/pod/podRegistry.ts";
-import { NO_VOLUMES, type PodVolumes, volumeStage } from "../../src/core/volume/podVolumes.ts";
-import { createKeyedTurns } from "../../src/operators/keyedTurns.ts";
-import { createPodMemories } from "../../src/pipelines/podMemories.ts";
-import { createPodObjects } from "../../src/pipelines/podObjects.ts";
-import { createHeldVolumes } from "../../src/pipelines/volumes/heldVolumes.ts";
-import { createVolumes } from "../../src/pipelines/volumes/volumes.ts";
-import { createCell } from "../../src/state/cell.ts";
-import { createKeyedCell } from "../../src/state/keyedCell.ts";
+import { liveOnDisks, mountsBelow } from "../support/diskNode.ts";
 import { fakeIscsi, type FakeIscsiOptions } from "../support/fakeIscsi.ts";
 import { mustSkip } from "../support/mustSkip.ts";
-import { containerOf, podOf } from "../support/pods.ts";
-import { volumeNodeOf } from "../support/podVolumes.ts";
+import { containerOf } from "../support/pods.ts";
 import { missingForMounts, type PrivateMounts, privateMounts } from "../support/privateMounts.ts";
-import { realClock } from "../support/realClock.ts";
-import { realFiles, realVolumeFiles } from "../support/realFiles.ts";
-import { recordingTelemetry } from "../support/recordingTelemetry.ts";
+import { realFiles } from "../support/realFiles.ts";
 import { waitFor } from "../support/waitFor.ts";
 
 const IQN = "iqn.2003-01.org.example:disks";
@@ -43,10 +29,7 @@ describe.skipIf(mustSkip("volumes on iSCSI disks", missingForMounts()))("volumes
     for (const each of running.splice(0)) each.unsubscribe();
     place.close();
   });
-  const left = () =>
-    readFileSync("/proc/self/mountinfo", "utf8")
-      .split("\n")
-      .filter((line) => line.includes(`${place.place}/`)).length;
+  const left = () => mountsBelow(place.place);
   const disksLeft = (): readonly string[] => {
     const at = `${place.place}/plugins/kubernetes.io/iscsi`;
     return existsSync(at) ? readdirSync(at).flatMap((iface) => readdirSync(`${at}/${iface}`)) : [];
@@ -56,11 +39,6 @@ describe.skipIf(mustSkip("volumes on iSCSI disks", missingForMounts()))("volumes
     calls.filter((call) => call.startsWith("remove") || call.endsWith("--logout") || call.endsWith("-o delete"));
 
   const live = async (initiator: ReturnType<typeof fakeIscsi>) => {
-    const rootDir = place.place;
-    const [cell, telemetry] = [createKeyedCell<PodUid, PodVolumes>(), recordingTelemetry()];
-    const node = createCell<Node | undefined>({ metadata: { name: "n1" } });
-    const inUse = createCell<readonly string[] | undefined>(undefined);
-    const heldVolumes = createHeldVolumes(inUse);
     const mounts = {
       ...place.mounts,
       formatAndMount: ({ source, target }: { readonly source: string; readonly target: string }) => {
@@ -68,55 +46,14 @@ describe.skipIf(mustSkip("volumes on iSCSI disks", missingForMounts()))("volumes
         return place.mounts.mount({ source, target, fsType: "tmpfs", options: [] });
       },
     };
-    const volumeNode = volumeNodeOf({ directories: { rootDir } });
-    const iscsi = {
-      ...{ port: initiator.port, clock: realClock, api: undefined },
-      ...{ turns: createKeyedTurns(), leaving: new Set<string>() },
+    const { disks, port } = initiator;
+    const node = await liveOnDisks({ rootDir: place.place, mounts, disks, initiator: port, running });
+    const iscsi = { targetPortal: "10.0.0.1", iqn: IQN, lun: 0, iscsiInterface: "default" };
+    const spec = {
+      volumes: [{ name: "data", iscsi }],
+      containers: [containerOf({ volumeMounts: [{ name: "data", mountPath: "/data" }] })],
     };
-    const volumes = createVolumes({
-      ports: {
-        ...{ telemetry, clock: realClock, mounts, files: realFiles() },
-        ...{ volumeFiles: realVolumeFiles(), quotas: undefined },
-      },
-      config: { directories: { rootDir, podLogsDir: "/unused", containerLogsDir: "/unused" }, syncPeriodMs: 60_000 },
-      node: volumeNode,
-      sources: {
-        ...{ objects: createPodObjects(createCell(configObjectsOf([])), undefined), tokens: undefined },
-        ...{ trustBundles: undefined, podCertificates: undefined, allocatable: volumeNode.allocatable },
-      },
-      volumes: cell,
-      api: undefined,
-      csiDrivers$: undefined,
-      kinds: {
-        ...{ csi: undefined, flex: undefined },
-        disks: { port: initiator.disks, node, heldVolumes, isAttachedByController: false, iscsi },
-      },
-    });
-    await lastValueFrom(volumes.load(), { defaultValue: undefined });
-    heldVolumes.loaded();
-    const events: string[] = [];
-    const start = (uid: string, lun = 0) => {
-      const pod = podOf({
-        ...{ uid, name: uid, namespace: "default" },
-        spec: {
-          volumes: [{ name: "data", iscsi: { targetPortal: "10.0.0.1", iqn: IQN, lun, iscsiInterface: "default" } }],
-          containers: [containerOf({ volumeMounts: [{ name: "data", mountPath: "/data" }] })],
-        },
-      });
-      const identity = { uid: podUid(uid) } as PodCommand["identity"];
-      const commands = new BehaviorSubject<PodCommand>({ phase: "sync", identity, pod });
-      const subscription = volumes.run(podUid(uid), commands, createPodMemories(monotonicMs(0))).subscribe((output) => {
-        if (output.kind === "event") events.push(output.event.message);
-      });
-      running.push(subscription);
-      return {
-        kill: () => subscription.unsubscribe(),
-        until: (wanted: string) => waitFor(wanted, () => volumeStage(cell.get(podUid(uid)) ?? NO_VOLUMES) === wanted),
-        end: () => commands.next({ phase: "terminated", identity, pod, remove: true }),
-      };
-    };
-    const giveBack = (uid: string) => lastValueFrom(volumes.unpublish(podUid(uid)), { defaultValue: undefined });
-    return { start, giveBack, events, inUse };
+    return { ...node, start: (uid: string) => node.start(uid, spec) };
   };
 
   it("are mounted once for the node, bound for each pod, and logged out after the last", async () => {

@@ -2,6 +2,7 @@
  * Places on disk of volumes that containers get as block devices, in upstream's layout; core/csi/csiBlockPlaces.ts has
  * those of CSI. Upstream: GetGlobalMapPath and GetPodDeviceMapPath of the volume plugins.
  */
+import type { MountEntry } from "../mount/mountInfo.ts";
 import { escapePluginName, type PathRoots, podVolumeDevicesDir } from "../paths.ts";
 
 /** Places of a block volume of a pod. */
@@ -38,3 +39,10 @@ export function blockPlaces(directories: RootDir, id: BlockVolumeId): BlockPlace
   const mapDir = `${directories.rootDir}/plugins/${escapePluginName(id.plugin)}/volumeDevices/${id.name}`;
   return { mapDir, map: `${mapDir}/${id.uid}`, link: deviceLink(directories, id) };
 }
+
+/**
+ * Returns the device that a mount has bound at the place of a block volume, such as `/dev/sdb`; undefined for any other mount.
+ * The root of such a mount is the path of the device in the file system of /dev.
+ */
+export const boundDevice = ({ root, mountPoint }: Pick<MountEntry, "root" | "mountPoint">): string | undefined =>
+  root !== "/" && mountPoint.includes("/volumeDevices/") ? `/dev${root}` : undefined;

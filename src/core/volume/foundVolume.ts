@@ -2,6 +2,7 @@
 import type { Pod } from "../api.ts";
 import { goQuote } from "../container/goJson.ts";
 import { csiLayout } from "../csi/csiLayout.ts";
+import { diskBlockLayout } from "../disk/diskBlock.ts";
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
 import { blockPlaces } from "./blockVolume.ts";
@@ -33,13 +34,17 @@ function inTree(pod: Pod, origin: VolumeOrigin, node: VolumeNode): Result<Volume
   return found === undefined ? notServed(origin.name, "its kind is not served") : ok(found);
 }
 
-function inTreeBlock({ metadata }: Pod, origin: VolumeOrigin, { directories }: VolumeNode): Result<VolumeLayout> {
-  const { name, local, readOnly = false } = origin;
+function inTreeBlock(pod: Pod, origin: VolumeOrigin, node: VolumeNode): Result<VolumeLayout> {
+  const { name, local, fc, iscsi, readOnly = false } = origin;
+  const { directories } = node;
+  const { uid } = pod.metadata;
+  const onDisk = fc === undefined && iscsi === undefined ? undefined : layoutOfOrigin(pod, origin, node);
+  if (onDisk !== undefined) return ok(diskBlockLayout(onDisk, uid, directories));
   if (local === undefined) {
     const why = "MapVolume.FindMapperPluginBySpec failed to find BlockVolumeMapper plugin. Volume plugin is nil.";
     return err(kubeletError("Unimplemented", `${why} for volume ${goQuote(name)}`, { reason: "FailedMount" }));
   }
-  const places = blockPlaces(directories, { uid: metadata.uid, plugin: LOCAL_PLUGIN, name });
+  const places = blockPlaces(directories, { uid, plugin: LOCAL_PLUGIN, name });
   return ok({
     ...{ name, plugin: LOCAL_PLUGIN, path: places.link, block: { ...places, device: local.path } },
     ...{ isOwnDirectory: false, hasContent: false, isReadOnly: readOnly, selinuxRelabel: false },

@@ -81,7 +81,8 @@ function mountsOf({ mounts }: RemovalPorts): Mounts {
   return mounts;
 }
 
-const failing =
+/** Names the step that failed. */
+export const failing =
   (step: string) =>
   <T>(made$: Observable<T>): Observable<T> =>
     made$.pipe(

@@ -49,6 +49,10 @@ export function findFcDisk(disks: HostDisks, disk: FcDisk): Observable<string> {
   );
 }
 
+/** Emits the device of a disk that the node has, without a scan; undefined when it has none. Errors: KubeletError. */
+export const knownFcDisk = (disks: HostDisks, disk: FcDisk): Observable<string | undefined> =>
+  look(disks, disk).pipe(map((found) => found?.device));
+
 /** Emits the multipath device if there is one, else the first device of the disk, else undefined. */
 function look(disks: HostDisks, disk: FcDisk): Observable<Found | undefined> {
   return disks.links(disk.wwns.length > 0 ? "by-path" : "by-id").pipe(

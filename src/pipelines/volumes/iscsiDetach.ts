@@ -24,6 +24,7 @@ import { interfaceCalls, hasSessions, isGone, sessionCalls } from "../../core/di
 import { isCloned, isDirectoryOf, type IscsiDisk } from "../../core/disk/iscsiDisk.ts";
 import { ISCSI_FILE, iscsiDiskAt } from "../../core/disk/iscsiFile.ts";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
+import { boundDevice } from "../../core/volume/blockVolume.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import { orElse } from "../../operators/orElse.ts";
 import type { HostDisks } from "../../ports/hostDisks.ts";
@@ -44,14 +45,18 @@ interface Detachment {
   readonly pluginDir: string;
 }
 
-/** Completes when the directory at `mountPoint`, on which nothing is mounted, is gone. Errors: KubeletError. */
+/**
+ * Completes when the directory at `mountPoint`, on which nothing is mounted, is gone; that of a block volume has no devices.
+ * Errors: KubeletError. Differs from upstream, which ends the sessions of a block volume even while others use the target.
+ */
 export function detachIscsi(
   ports: RemovalPorts,
   disks: HostDisks,
   context: IscsiContext,
   mountPoint: string,
 ): Observable<never> {
-  const pluginDir = mountPoint.split("/").slice(0, -2).join("/");
+  const above = mountPoint.split("/").slice(0, -2);
+  const pluginDir = (above.at(-1) === BLOCK_DIRECTORY ? above.slice(0, -1) : above).join("/");
   const file$ = ports.files.readTail(`${mountPoint}/${ISCSI_FILE}`, MAX_FILE_BYTES).pipe(orElse(() => of(undefined)));
   const detached$ = defer(() => {
     context.leaving.add(mountPoint);
@@ -84,13 +89,14 @@ const namesOf = (disks: HostDisks, devices: readonly string[]): Observable<reado
     toArray(),
   );
 
-/** Emits the devices of all mounts of the node. */
+/** Emits the devices of all mounts and block volumes of the node. */
 function mountedDevices({ ports, disks }: Detachment): Observable<ReadonlySet<string>> {
-  const sources$ = ports.mounts
-    ?.list()
-    .pipe(
-      map((entries) => new Set(entries.map(({ source }) => source).filter((source) => source.startsWith("/dev/")))),
-    );
+  const sources$ = ports.mounts?.list().pipe(
+    map((entries) => {
+      const sources = entries.map((entry) => boundDevice(entry) ?? entry.source);
+      return new Set(sources.filter((source) => source.startsWith("/dev/")));
+    }),
+  );
   return (sources$ ?? of(new Set<string>())).pipe(
     switchMap((sources) =>
       inSequence([...sources], (source) => disks.deviceOf(source).pipe(map((device) => device ?? source))).pipe(

@@ -38,9 +38,9 @@ export function setUpVolume(
   turns: DeviceTurns,
 ): Observable<VolumeNotice> {
   const { path, ownership, bound, block, nested = [] } = layout;
+  if (layout.fault !== undefined) return throwError(() => layout.fault);
   if (block !== undefined) return turns.run(setUpLocalDevice(ports, layout.name, block));
   const before: readonly (() => Observable<unknown>)[] = [
-    () => (layout.fault === undefined ? EMPTY : throwError(() => layout.fault)),
     () => (layout.wanted ? provideHostPath(ports, path, layout.wanted) : EMPTY),
     () => (layout.readyDir === undefined ? EMPTY : forgetGone(ports, path, layout.readyDir)),
     () => (layout.isOwnDirectory ? makeOwn(ports, layout) : EMPTY),

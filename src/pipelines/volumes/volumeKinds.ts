@@ -2,6 +2,7 @@
 import { catchError, concat, distinctUntilChanged, EMPTY, map, merge, type Observable, skip } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { CSI_PLUGIN } from "../../core/csi/csiLayout.ts";
+import { isDiskPlugin } from "../../core/disk/diskBlock.ts";
 import { toKubeletError } from "../../core/errors.ts";
 import { isFlexPlugin } from "../../core/flex/flexLayout.ts";
 import type { PodUid } from "../../core/ids.ts";
@@ -20,8 +21,9 @@ import { csiWait } from "./csiAttachment.ts";
 import type { CsiContext } from "./csiContext.ts";
 import { isCsi, setUpCsi } from "./csiVolumes.ts";
 import type { DeviceTurns } from "./deviceMounts.ts";
-import { type DiskContext, diskNews, diskWait, isDisk, isDiskPlugin } from "./diskVolumes.ts";
-import { setUpDisk, tearDownDisk } from "./diskVolumes.ts";
+import type { DiskContext } from "./diskAttachment.ts";
+import { isDiskDevice, setUpDiskDevice } from "./diskDevices.ts";
+import { diskNews, diskWait, isDisk, setUpDisk, tearDownDisk } from "./diskVolumes.ts";
 import { flexOnDisk, tearDownFlex } from "./flexTearDown.ts";
 import { type FlexContext, flexNews, flexWait, isFlex, restoreFlex, setUpFlex } from "./flexVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
@@ -58,7 +60,9 @@ export function ownSteps(
   }
   if (disks !== undefined && isDisk(layout)) {
     const volume = { pod, layout };
-    return { wait: () => diskWait(volume, disks), setUp: () => setUpDisk(ports, disks, volume) };
+    const setUp = () =>
+      isDiskDevice(volume) ? setUpDiskDevice(ports, disks, volume) : setUpDisk(ports, disks, volume);
+    return { wait: () => diskWait(volume, disks), setUp };
   }
   if (flex === undefined || !isFlex(layout)) return undefined;
   const volume = { pod, layout };
@@ -103,10 +107,11 @@ export function kindNews(
   );
 }
 
-const foundOf = (uid: PodUid, volumes: PodVolumes | undefined, isWanted: (plugin: string) => boolean) =>
-  [...(volumes?.actual.values() ?? [])]
-    .filter(({ plugin, isBlock }) => isBlock !== true && isWanted(plugin))
-    .map((found) => ({ ...found, uid }));
+const foundOf = (uid: PodUid, volumes: PodVolumes | undefined, isWanted: (found: ActualVolume) => boolean) =>
+  [...(volumes?.actual.values() ?? [])].filter(isWanted).map((found) => ({ ...found, uid }));
+
+const isOnDisk = ({ plugin }: ActualVolume): boolean => isDiskPlugin(plugin);
+const isOfFlex = ({ plugin, isBlock }: ActualVolume): boolean => isBlock !== true && isFlexPlugin(plugin);
 
 /** Notes the volumes on disk, which stay in use until they are torn down. Never errors. */
 export function restoreKinds(
@@ -115,11 +120,11 @@ export function restoreKinds(
   volumes: ReadonlyKeyedCell<PodUid, PodVolumes>,
   directories: Directories,
 ): Observable<never> {
-  const found = (isWanted: (plugin: string) => boolean) =>
+  const found = (isWanted: (found: ActualVolume) => boolean) =>
     volumes.keys().flatMap((uid) => foundOf(uid, volumes.get(uid), isWanted));
   return concat(
-    logged(ports, disks === undefined ? EMPTY : restoreDisks(ports, disks, directories, found(isDiskPlugin))),
-    logged(ports, flex === undefined ? EMPTY : restoreFlex(ports, flex, flexOnDisk(found(isFlexPlugin), directories))),
+    logged(ports, disks === undefined ? EMPTY : restoreDisks(ports, disks, directories, found(isOnDisk))),
+    logged(ports, flex === undefined ? EMPTY : restoreFlex(ports, flex, flexOnDisk(found(isOfFlex), directories))),
     csi === undefined ? EMPTY : restoreCsi(ports, csi, volumes, directories),
   );
 }
@@ -140,11 +145,10 @@ export function givePodBack(
   uid: PodUid,
   volumes: PodVolumes | undefined,
 ): Observable<never> {
-  const { csi } = kinds;
   return concat(
-    unpublishPod(ports, { csi, turns, rootDir: directories.rootDir }, uid, volumes),
+    unpublishPod(ports, { ...kinds, turns, rootDir: directories.rootDir }, uid, volumes),
     inSequence(
-      foundOf(uid, volumes, (plugin) => isFlexPlugin(plugin) || isDiskPlugin(plugin)),
+      foundOf(uid, volumes, (found) => isOfFlex(found) || (isOnDisk(found) && found.isBlock !== true)),
       (volume) => ownTearDown(ports, kinds, uid, volume, directories) ?? EMPTY,
     ),
   );

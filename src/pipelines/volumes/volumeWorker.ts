@@ -268,7 +268,7 @@ function tearDown(actual: ActualVolume, deps: VolumeWorkerDeps): Observable<PodO
   const gone$ = defer(() => {
     record.set({ ...actual, condition: "uncertain", inputs: [] });
     if (isBlock === true) {
-      return tearDownBlock(ports, { rootDir, turns: deps.turns, csi: deps.kinds.csi }, { uid, plugin, name });
+      return tearDownBlock(ports, { ...deps.kinds, rootDir, turns: deps.turns }, { uid, plugin, name });
     }
     const own$ = ownTearDown(ports, deps.kinds, uid, actual, { rootDir });
     return own$ ?? tearDownVolume(ports, { path, isOwnDirectory, subPaths }, released$);

@@ -25,22 +25,35 @@ interface Given extends Partial<FakeIscsiOptions> {
   readonly others?: Readonly<Record<string, readonly string[]>>;
   /** Devices that are mounted elsewhere. */
   readonly mounted?: readonly string[];
+  /** Devices that other block volumes have, without `/dev`. */
+  readonly mapped?: readonly string[];
+  /** Whether it is a block volume. */
+  readonly isBlock?: boolean;
   /** Directories of disks that are being detached too. */
   readonly leaving?: readonly string[];
 }
 
-function detached({ iface = "default", initiatorName = "", others = {}, mounted = [], leaving = [], ...given }: Given) {
-  const { sessions = { [A]: iface, [B]: iface } } = given;
+function detached({ iface = "default", initiatorName = "", others = {}, leaving = [], ...given }: Given) {
+  const { mounted = [], mapped = [], isBlock = false, sessions = { [A]: iface, [B]: iface } } = given;
   const fake = fakeIscsi({ iqn: IQN, portals: { [A]: "/dev/sdb", [B]: "/dev/sdc" }, ...given });
   for (const [portal, each] of Object.entries(sessions)) fake.sessions.set(portal, each);
-  const mountPoint = `${PLUGIN}/iface-${iface}/${OWN}`;
-  const directories: Record<string, readonly string[]> = { [`iface-${iface}`]: [OWN] };
+  const above = `${isBlock ? "volumeDevices/" : ""}iface-${iface}`;
+  const mountPoint = `${PLUGIN}/${above}/${OWN}`;
+  const directories: Record<string, readonly string[]> = { [above]: [OWN] };
   for (const [name, disks] of Object.entries(others)) directories[name] = [...(directories[name] ?? []), ...disks];
   const removed: string[] = [];
   const telemetry = recordingTelemetry();
   const ports = {
     telemetry,
-    mounts: { list: () => of(mounted.map((source) => ({ source, mountPoint: "/mnt" }) as MountEntry)) },
+    mounts: {
+      list: () =>
+        of([
+          ...mounted.map((source) => ({ source, root: "/", mountPoint: "/mnt" }) as MountEntry),
+          ...mapped.map(
+            (root) => ({ source: "devtmpfs", root, mountPoint: `${PLUGIN}/volumeDevices/d/u` }) as MountEntry,
+          ),
+        ]),
+    },
     files: {
       kindOf: () => of("Directory"),
       readTail: () => of(iscsiFile({ ...DISK, iface, initiatorName })),
@@ -84,6 +97,8 @@ describe("the end of an iSCSI disk", () => {
       { others: { "volumeDevices/iface-x": [OWN], volumeDevices: ["iface-x"] } },
       DEVICES,
     ],
+    ["a block volume with one of its devices", { mapped: ["/sdc"] }, ["remove /dev/sdb"]],
+    ["a disk of the target, of a block volume", { isBlock: true, others: { "iface-default": [OWN] } }, DEVICES],
     ["a mount of one of its devices", { mounted: ["/dev/sdc"] }, ["remove /dev/sdb"]],
     ["a mount of its multipath device", { mounted: ["/dev/dm-0"], multipath: "/dev/dm-0" }, []],
   ])("keeps the sessions for %s", (_what, given, calls) => {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { csiBlockPlaces } from "../../../../src/core/csi/csiBlockPlaces.ts";
-import { blockPlaces } from "../../../../src/core/volume/blockVolume.ts";
+import { blockPlaces, boundDevice } from "../../../../src/core/volume/blockVolume.ts";
 
 const directories = { rootDir: "/k" };
 
@@ -23,4 +23,12 @@ it("a CSI block volume has upstream's paths", () => {
     publish: "/k/plugins/kubernetes.io/csi/volumeDevices/publish/pv1/u",
     link: "/k/pods/u/volumeDevices/kubernetes.io~csi/pv1",
   });
+});
+
+it.each([
+  ["a device", "/sdb", "/k/plugins/kubernetes.io/fc/volumeDevices/w/u", "/dev/sdb"],
+  ["the mount of a file system", "/", "/k/plugins/kubernetes.io/fc/volumeDevices/w", undefined],
+  ["a directory elsewhere", "/sdb", "/k/pods/u/volumes/x", undefined],
+])("a mount at the place of a block volume names its device: %s", (_what, root, mountPoint, device) => {
+  expect(boundDevice({ root, mountPoint })).toBe(device);
 });

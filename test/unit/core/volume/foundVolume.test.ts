@@ -20,6 +20,34 @@ describe("a volume in mode Block", () => {
     });
   });
 
+  const iscsi = { targetPortal: "10.0.0.1", iqn: "iqn.2003-01.org.example:a", lun: 1 };
+
+  it.each<[string, Omit<VolumeOrigin, "name">, string]>([
+    ["an iSCSI disk", { iscsi }, "iscsi/volumeDevices/iface-default/10.0.0.1:3260-iqn.2003-01.org.example:a-lun-1"],
+    ["a Fibre Channel disk", { fc: { targetWWNs: ["5006", "5007"], lun: 0 } }, "fc/volumeDevices/5006-5007-lun-0"],
+    ["a Fibre Channel disk by its identifier", { fc: { wwids: ["36 0"] } }, "fc/volumeDevices/36_0"],
+  ])("on %s has the directory of upstream", (_disk, origin, directory) => {
+    const mapDir = `/k/plugins/kubernetes.io/${directory}`;
+    const link = `/k/pods/u/volumeDevices/kubernetes.io~${"fc" in origin ? "fc" : "iscsi"}/pv1`;
+    expect(found({ name: "pv1", isBlock: true, ...origin }, DEVICE)).toMatchObject({
+      ok: true,
+      value: {
+        path: link,
+        isOwnDirectory: false,
+        block: { link, mapDir, map: `${mapDir}/u` },
+        disk: { mountPoint: mapDir },
+      },
+    });
+  });
+
+  it.each<[string, Omit<VolumeOrigin, "name">, string]>([
+    ["iSCSI", { iscsi: { ...iscsi, lun: 999 } }, "iscsi: the LUN 999 is not between 0 and 255"],
+    ["Fibre Channel", { fc: {} }, "fc: no fc disk information found. failed to make a new mapper"],
+  ])("on a faulty %s disk can never be set up", (_disk, origin, message) => {
+    const fault = { step: "NewBlockVolumeMapper initialization", message };
+    expect(found({ name: "pv1", isBlock: true, ...origin }, DEVICE)).toMatchObject({ ok: true, value: { fault } });
+  });
+
   it.each([
     ["as a mount", local, MOUNT, "volume v has volumeMode Block, but is specified in volumeMounts"],
     ["as both", local, { ...MOUNT, ...DEVICE }, "volume v has volumeMode Block, but is specified in volumeMounts"],

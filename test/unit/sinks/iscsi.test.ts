@@ -1,10 +1,12 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { lastValueFrom } from "rxjs";
+import { lastValueFrom, VirtualTimeScheduler } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createIscsi } from "../../../src/sinks/iscsi.ts";
+import { virtualClock } from "../../support/marbles.ts";
 import { realClock } from "../../support/realClock.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+import { waitFor } from "../../support/waitFor.ts";
 
 const IQN = "iqn.2003-01.org.example:a";
 
@@ -73,6 +75,19 @@ describe("the iSCSI initiator of a node", () => {
       status: 7,
       said: "bad: -v ***\n",
     });
+  });
+
+  it("ends iscsiadm after 3 min", async () => {
+    iscsiadm(`echo $$ > ${root}/pid.new && mv ${root}/pid.new ${root}/pid && exec sleep 600`);
+    const scheduler = new VirtualTimeScheduler();
+    let failure: unknown;
+    const { admin } = createIscsi({ clock: virtualClock(scheduler), root });
+    admin({ args: ["-m", "node"] }).subscribe({ error: (thrown) => (failure = thrown) });
+    await waitFor("iscsiadm", () => existsSync(join(root, "pid")));
+    scheduler.flush();
+    expect([scheduler.now(), failure]).toMatchObject([180_000, { code: "DeadlineExceeded" }]);
+    const pid = readFileSync(join(root, "pid"), "utf8").trim();
+    await waitFor("its end", () => !existsSync(`/proc/${pid}`));
   });
 
   it("names iscsiadm when it is missing", async () => {

@@ -124,6 +124,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   run("logRotation", { reads: ["runtimeStatuses"] }, (use) => logRotation(ports, config.logRotation, use));
   run("nodeGauges", GAUGE_PLACES, () => gauges.changes$);
   run("diskCounts", {}, () => stats.counting$);
+  run("volumeHealth", HEALTH_PLACES, (use) => stats.health$.pipe(into(use.events)));
   runEviction(run, ports, config, { stats, reclaim: garbage.reclaim });
   run("nodeShutdown", SHUTDOWN_PLACES, (use) => nodeShutdown(ports, config, use).pipe(into(use.evictions)));
   runMachine(run, ports, config);
@@ -188,6 +189,7 @@ const SHUTDOWN_PLACES = {
 const GAUGE_PLACES = {
   reads: ["runtimeStatuses", "registry", "podStatuses", "apiPodObjects", "volumes", "claims"],
 } as const;
+const HEALTH_PLACES = { reads: ["registry", "volumes", "csiDrivers"], writes: ["events"] } as const;
 const GARBAGE_PLACES = { reads: ["listing", "podStatuses", "registry", "runtimeState"], writes: ["events"] } as const;
 const CLUSTER_PLACES = {
   reads: [

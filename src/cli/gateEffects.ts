@@ -17,7 +17,7 @@ const words = (text: string): readonly string[] => text.split(/\s+/).filter((nam
 
 const HEEDED = words(`
   AllAlpha AllBeta AllowDNSOnlyNodeCSR ClusterTrustBundleProjection ComponentFlagz ComponentStatusz ContainerCheckpoint
-  ContainerRestartRules ContainerStopSignals CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions
+  ContainerRestartRules ContainerStopSignals CSIVolumeHealth CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions
   DisableCPUQuotaWithExclusiveCPUs DisableNodeKubeProxyVersion DRAExtendedResource EnvFiles EventedPLEG ExtendWebSocketsToKubelet
   GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority HostnameOverride InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScalingExclusiveCPUs
   InPlacePodVerticalScalingExclusiveMemory InPlacePodVerticalScalingInitContainers KubeletCrashLoopBackOffMax
@@ -61,7 +61,7 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
   ["the runtime sends a list in one response", "CRIListStreaming"],
   ["images are pulled without the RuntimeClass", "RuntimeClassInImageCriApi"],
   ["the status has no digests of image volumes yet", "ImageVolumeWithDigest"],
-  ["health of CSI volumes is not watched, and their limits do not scale yet", "CSIVolumeHealth VolumeLimitScaling"],
+  ["limits of CSI volumes do not scale yet", "VolumeLimitScaling"],
   ["volumes are not mounted with SELinux labels yet", "SELinuxChangePolicy SELinuxMount SELinuxMountReadWriteOncePod"],
   ["as upstream, it is locked, and volumes of kind gitRepo are refused", "GitRepoVolumeDriver"],
   ["pods on the node's network have the node's users", "UserNamespacesHostNetworkSupport"],

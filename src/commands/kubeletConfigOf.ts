@@ -115,6 +115,7 @@ function gatedSettingsOf(featureGates: KubeletOptions["featureGates"]) {
   const isOn = (gate: string): boolean => featureGates.get(gate) === true;
   return {
     separatesDisks: isOn("KubeletSeparateDiskGC"),
+    watchesVolumeHealth: isOn("CSIVolumeHealth"),
     podStatsFromRuntime: isOn("PodAndContainerStatsFromCRI"),
     resizeGates: {
       exclusiveCpus: isOn("InPlacePodVerticalScalingExclusiveCPUs"),

@@ -112,6 +112,8 @@ export interface KubeletConfig {
   readonly diskStatsPeriodMs: number;
   /** The gate KubeletSeparateDiskGC: writable layers of containers may be on another file system than images. */
   readonly separatesDisks: boolean;
+  /** The gate CSIVolumeHealth: statistics include the health of CSI volumes, and abnormal ones are reported by events. */
+  readonly watchesVolumeHealth: boolean;
   /** The gate PodAndContainerStatsFromCRI: pod stats come from the runtime only. */
   readonly podStatsFromRuntime: boolean;
   /** Places on the node that may hold registry credentials. */

@@ -11,7 +11,7 @@ export interface DiskSample {
 }
 
 /** Returns the samples of a volume with a PersistentVolumeClaim; none for other volumes. */
-export function claimSamples({ pvcRef, used, space }: VolumeUse): readonly DiskSample[] {
+export function claimSamples({ pvcRef, used, space, condition }: VolumeUse): readonly DiskSample[] {
   if (pvcRef === undefined) return [];
   const labels = { namespace: pvcRef.namespace, persistentvolumeclaim: pvcRef.name };
   const figures: readonly (readonly [MetricName, bigint | undefined])[] = [
@@ -21,6 +21,7 @@ export function claimSamples({ pvcRef, used, space }: VolumeUse): readonly DiskS
     ["kubelet_volume_stats_available_bytes", space?.availableBytes],
     ["kubelet_volume_stats_inodes", space?.inodes],
     ["kubelet_volume_stats_inodes_free", space?.inodesFree],
+    ["kubelet_volume_stats_health_status_abnormal", condition && BigInt(condition.abnormal)],
   ];
   return figures.flatMap(([name, value]) => (value === undefined ? [] : [{ name, labels, value }]));
 }

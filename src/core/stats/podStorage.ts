@@ -10,11 +10,20 @@ export interface DiskFigures {
   readonly inodes: bigint;
 }
 
+/** Health of a volume as its driver reports it. */
+export interface VolumeCondition {
+  readonly abnormal: boolean;
+  /** Text of the driver; its length is bounded (core/csi/csiVolumeStats.ts). */
+  readonly message: string;
+}
+
 /** A measured volume. */
 export interface VolumeUse extends Pick<MeasuredVolume, "name" | "isEphemeral" | "pvcRef"> {
   readonly used: DiskFigures;
   /** Set if the volume has a file system of its own. */
   readonly space: SpaceFigures | undefined;
+  /** Health of a CSI volume whose driver reports it. */
+  readonly condition?: VolumeCondition;
 }
 
 /** Log usage of running pods, measured at one time: by UID, then by container. */
@@ -37,9 +46,14 @@ const figures = (time: EpochMs, used: DiskFigures, space: SpaceFigures | undefin
 /** Returns the stats of a volume. `rootFs` is the file system of a volume without one of its own. */
 const volumeStats = (
   time: EpochMs,
-  { name, pvcRef, used, space }: VolumeUse,
+  { name, pvcRef, used, space, condition }: VolumeUse,
   rootFs: SpaceFigures | undefined,
-): VolumeStats => ({ ...figures(time, used, space ?? rootFs), name, ...(pvcRef && { pvcRef }) });
+): VolumeStats => ({
+  ...figures(time, used, space ?? rootFs),
+  name,
+  ...(pvcRef && { pvcRef }),
+  ...(condition && { volumeHealthStats: { abnormal: condition.abnormal } }),
+});
 
 /**
  * Returns the summary with volumes, container logs and ephemeral storage. Pods that started after the measurement have

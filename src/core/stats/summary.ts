@@ -74,10 +74,12 @@ export interface FsStats {
   readonly inodesUsed?: number;
 }
 
-/** Stats of one volume of a pod. The `health` of CSI drivers is not supported. */
+/** Stats of one volume of a pod. */
 export interface VolumeStats extends FsStats {
   readonly name: string;
   readonly pvcRef?: { readonly name: string; readonly namespace: string };
+  /** Present for CSI drivers that report it. */
+  readonly volumeHealthStats?: { readonly abnormal: boolean };
 }
 
 export interface ContainerStats {

@@ -16,6 +16,9 @@ export const volumeMetrics = {
   },
   kubelet_volume_stats_available_bytes: ofClaim("Available bytes of the volume of a claim."),
   kubelet_volume_stats_capacity_bytes: ofClaim("Size of the volume of a claim in bytes."),
+  kubelet_volume_stats_health_status_abnormal: ofClaim(
+    "Health of the volume of a claim, as its CSI driver reports it: 1 for an abnormal volume, 0 for a healthy one.",
+  ),
   kubelet_volume_stats_inodes: ofClaim("Inodes of the volume of a claim."),
   kubelet_volume_stats_inodes_free: ofClaim("Free inodes of the volume of a claim."),
   kubelet_volume_stats_inodes_used: ofClaim("Used inodes of the volume of a claim."),

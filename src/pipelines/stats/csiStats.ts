@@ -52,8 +52,17 @@ interface Measured {
   askedAt: number;
 }
 
-/** Creates the figures; calls no driver before the first request. Figures of `periodMs` or more are asked for again. */
-export function createCsiStats(ports: Ports, drivers: ReadonlyCell<CsiDrivers>, periodMs: number): CsiStats {
+/** Settings of the figures. */
+export interface CsiStatsConfig {
+  /** Figures of this age or more are asked for again. */
+  readonly periodMs: number;
+  /** Figures include the conditions of volumes. */
+  readonly includesHealth: boolean;
+}
+
+/** Creates the figures; calls no driver before the first request. */
+export function createCsiStats(ports: Ports, drivers: ReadonlyCell<CsiDrivers>, config: CsiStatsConfig): CsiStats {
+  const { periodMs } = config;
   const { clock } = ports;
   const volumes = new Map<string, Measured>();
   const lanes = new Map<string, Semaphore>();
@@ -71,7 +80,7 @@ export function createCsiStats(ports: Ports, drivers: ReadonlyCell<CsiDrivers>, 
   const runs = createLastingRuns((volume: Measured) =>
     defer(() => {
       volume.beganAt = clock.monotonicMs();
-      return laneOf(volume.csi.driver).run(ask(volume.csi, drivers, ports));
+      return laneOf(volume.csi.driver).run(ask(volume.csi, drivers, ports, config));
     }).pipe(tap((figures) => Object.assign(volume, { figures, answeredAt: clock.monotonicMs() }))),
   );
   return {
@@ -108,6 +117,7 @@ function ask(
   csi: CsiLayout,
   drivers: ReadonlyCell<CsiDrivers>,
   { csiDrivers, clock, telemetry }: Ports,
+  { includesHealth }: CsiStatsConfig,
 ): Observable<CsiVolumeFigures | undefined> {
   const { driver, handle } = csi;
   return defer(() => {
@@ -119,7 +129,7 @@ function ask(
       .nodeGetVolumeStats(volumeStatsRequest(csi))
       .pipe(
         map((answer) => {
-          const found = csiVolumeFigures(answer);
+          const found = csiVolumeFigures(answer, includesHealth && facts.capabilities.has("VOLUME_CONDITION"));
           if (!found.ok) throw found.error;
           return found.value;
         }),

@@ -2,7 +2,8 @@
  * Disk usage of pods, counted at most once in a period for all clients that need no newer figures. Owner of the last counts and of their gauges.
  * Bound: one count of each kind at a time.
  */
-import { defer, forkJoin, map, merge, type Observable, of } from "rxjs";
+import { defer, EMPTY, forkJoin, map, merge, type Observable, of } from "rxjs";
+import type { KubeletEvent } from "../../core/events.ts";
 import { podUid } from "../../core/ids.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { claimSamples, logSamples } from "../../core/stats/diskSamples.ts";
@@ -13,6 +14,7 @@ import { createDiskGauges } from "./diskGauges.ts";
 import { type DiskPorts, type DiskState, measureClaims, measureLogs, measureVolumes } from "./podDisks.ts";
 import { createCsiStats } from "./csiStats.ts";
 import { createTreeCounts } from "./treeCounts.ts";
+import { volumeHealth } from "./volumeHealth.ts";
 
 /** Counts, made on subscription unless there are some of at most `maxAgeMs`, by default of the period; they never error. */
 export interface DiskCounts {
@@ -22,18 +24,21 @@ export interface DiskCounts {
   readonly counting$: Observable<never>;
   /** Updates the gauges of logs and of claims. */
   readonly gauge$: Observable<void>;
+  /** Emits events about abnormal CSI volumes. */
+  readonly health$: Observable<KubeletEvent>;
 }
 
 /** A period of 0 disables counting. */
 export function createDiskCounts(
   state: DiskState,
   given: Omit<DiskPorts, "counts" | "csiStats"> & Pick<KubeletPorts, "volumeFiles" | "csiDrivers">,
-  config: Pick<KubeletConfig, "directories" | "diskStatsPeriodMs">,
+  config: Pick<KubeletConfig, "directories" | "diskStatsPeriodMs" | "watchesVolumeHealth">,
 ): DiskCounts {
   const { clock, telemetry } = given;
   const counts = createTreeCounts(given);
   const periodMs = config.diskStatsPeriodMs;
-  const csiStats = createCsiStats(given, state.csiDrivers, periodMs);
+  const includesHealth = config.watchesVolumeHealth;
+  const csiStats = createCsiStats(given, state.csiDrivers, { periodMs, includesHealth });
   const ports: DiskPorts = { ...given, counts, csiStats };
   const counted = <T>(measure: () => Observable<T>, nothing: T): ((maxAgeMs?: number) => Observable<T>) => {
     if (periodMs <= 0) return () => of(nothing);
@@ -57,5 +62,6 @@ export function createDiskCounts(
       gauge([...ofLogs, ...claims.flatMap(claimSamples)]);
     }),
   );
-  return { counting$: merge(counts.run$, csiStats.run$), logs, volumes, gauge$ };
+  const health$ = includesHealth && periodMs > 0 ? volumeHealth(state, ports, periodMs) : EMPTY;
+  return { counting$: merge(counts.run$, csiStats.run$), logs, volumes, gauge$, health$ };
 }

@@ -6,6 +6,7 @@
  */
 import { catchError, defer, forkJoin, map, type Observable, of, switchMap, throwError } from "rxjs";
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";
+import type { KubeletEvent } from "../../core/events.ts";
 import { epochMs } from "../../core/ids.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { type MeasuredPod, measuredPods } from "../../core/runtime/measuredPods.ts";
@@ -36,7 +37,7 @@ type Ports = Pick<
 type Config = Pick<
   KubeletConfig,
   | ("nodeName" | "directories" | "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver" | "nodeCgroups")
-  | ("diskStatsPeriodMs" | "podStatsFromRuntime" | "separatesDisks")
+  | ("diskStatsPeriodMs" | "podStatsFromRuntime" | "separatesDisks" | "watchesVolumeHealth")
 >;
 type State = Pick<NodeView, "runtimeStatuses" | "listing" | "volumes" | "registry" | "csiDrivers">;
 
@@ -46,6 +47,8 @@ const DEADLINE = { deadlineMs: FIGURE_DEADLINE_MS };
 /** The statistics of the node. Disk counts run while `counting$` is subscribed, which never emits. */
 export interface MeasuringStats extends NodeStats {
   readonly counting$: Observable<never>;
+  /** Emits events about abnormal CSI volumes, with the gate CSIVolumeHealth. Never errors. */
+  readonly health$: Observable<KubeletEvent>;
 }
 
 /** Creates the stats; measures nothing before the first request. */
@@ -84,6 +87,7 @@ export function createNodeStats(ports: Ports, config: Config, state: State): Mea
     diskLayout: () => layout$,
     gaugeDisks: () => disks.gauge$,
     counting$: disks.counting$,
+    health$: disks.health$,
   };
 }
 

@@ -107,7 +107,11 @@ function measureAll(
   ]).pipe(map((found) => found.flat()));
 }
 
-function volumesOf(uid: PodUid, { registry, volumes }: DiskState): readonly MeasuredVolume[] {
+/** Returns the mounted volumes of a pod that are measured. */
+export function volumesOf(
+  uid: PodUid,
+  { registry, volumes }: Pick<DiskState, "registry" | "volumes">,
+): readonly MeasuredVolume[] {
   const pod: Pod | undefined = registry.value.records.get(uid)?.pod;
   return pod === undefined ? [] : measuredVolumes(pod, mountedLayouts(volumes.get(uid) ?? NO_VOLUMES));
 }

@@ -37,7 +37,10 @@ function asking({ clock, at }: Marbles, fates: Readonly<Record<string, readonly 
       return timer(fate === "lies" ? 1 : fate.ms, clock.scheduler).pipe(map(() => ({ usage })));
     });
   const csiDrivers = { at: () => ({ nodeGetVolumeStats }) } as unknown as CsiDriverPort;
-  const stats = createCsiStats({ csiDrivers, clock, telemetry }, drivers, PERIOD_MS);
+  const stats = createCsiStats({ csiDrivers, clock, telemetry }, drivers, {
+    periodMs: PERIOD_MS,
+    includesHealth: false,
+  });
   const seen: string[] = [];
   const ask = (ms: number, handle: string, driver = "d1"): void =>
     at(ms, () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { csiBlockPlaces } from "../../../../src/core/csi/csiBlockPlaces.ts";
-import { csiVolumeFigures, volumeStatsRequest } from "../../../../src/core/csi/csiVolumeStats.ts";
+import { csiVolumeFigures, MAX_CONDITION_CHARS, volumeStatsRequest } from "../../../../src/core/csi/csiVolumeStats.ts";
 import type { VolumeUsage } from "../../../../src/gen/csi.ts";
 
 const usage = (unit: VolumeUsage["unit"], total: bigint, used: bigint, available: bigint): VolumeUsage => ({
@@ -11,7 +11,7 @@ const MAX = 2n ** 63n - 1n;
 
 /** Returns capacity, used and available bytes, then all, used and free inodes; or the error. */
 function figuresOf(...usages: readonly VolumeUsage[]) {
-  const found = csiVolumeFigures({ usage: usages });
+  const found = csiVolumeFigures({ usage: usages, volumeCondition: undefined });
   if (!found.ok) return found.error.message;
   const { used, space } = found.value;
   return [
@@ -48,6 +48,30 @@ describe("statistics of a CSI driver", () => {
     ],
   ])("are refused %s", (_what, usages, expected) => {
     expect(figuresOf(...usages)).toBe(expected);
+  });
+
+  it.each([
+    ["is that of the driver", { abnormal: true, message: "bad disk" }, true, { abnormal: true, message: "bad disk" }],
+    ["is good without a condition, as upstream", undefined, true, { abnormal: false, message: "" }],
+    ["is unknown for a driver that reports none", { abnormal: true, message: "bad disk" }, false, undefined],
+  ])("with health that %s", (_what, volumeCondition, reportsCondition, expected) => {
+    const answer = { usage: [usage(BYTES, 1n, 0n, 1n)], volumeCondition };
+    const found = csiVolumeFigures(answer, reportsCondition);
+    expect(found.ok && found.value.condition).toEqual(expected);
+  });
+
+  it.each([
+    ["at the bound stays", "x".repeat(MAX_CONDITION_CHARS), "x".repeat(MAX_CONDITION_CHARS)],
+    ["beyond it is cut", "x".repeat(1_000_000), "x".repeat(MAX_CONDITION_CHARS)],
+    [
+      "keeps no half of a character",
+      `${"x".repeat(MAX_CONDITION_CHARS - 1)}😀`,
+      `${"x".repeat(MAX_CONDITION_CHARS - 1)}\ufffd`,
+    ],
+  ])("with a message that %s", (_what, message, expected) => {
+    const answer = { usage: [usage(BYTES, 1n, 0n, 1n)], volumeCondition: { abnormal: true, message } };
+    const found = csiVolumeFigures(answer, true);
+    expect(found.ok && found.value.condition?.message).toBe(expected);
   });
 
   it("are asked for by the mount point, or the device as bound for the pod", () => {

@@ -27,6 +27,14 @@ it("reports known figures of a claim, and none of other volumes", () => {
   expect(samplesOf(volume)).toEqual([]);
 });
 
+it.each([
+  [true, 1n],
+  [false, 0n],
+])("reports health of a claim's volume that is abnormal: %s", (abnormal, value) => {
+  const volume = { name: "v", isEphemeral: false, used, space, pvcRef, condition: { abnormal, message: "m" } };
+  expect(samplesOf(volume).at(-1)).toEqual(["health_status_abnormal", value]);
+});
+
 it("labels log samples with their container while it runs", () => {
   const { metrics, samples } = recordingTelemetry();
   const tell = createDiskGauges(metrics);

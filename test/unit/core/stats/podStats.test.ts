@@ -121,7 +121,8 @@ describe("stats of pods", () => {
       const space = isEphemeral ? undefined : { ...rootFs, capacityBytes: 7n };
       return { name, isEphemeral, used: { bytes, inodes: 1n }, space };
     };
-    const volumes = [volume("login", false, 5n), volume("scratch", true, 1000n)];
+    const ill = { ...volume("login", false, 5n), condition: { abnormal: true, message: "bad disk" } };
+    const volumes = [ill, volume("scratch", true, 1000n)];
     const later = epochMs(TIME + 5);
     const counted = { time: later, byUid: new Map([["u", volumes]]), rootFs };
     const found = withStorage(summary, new Map([["u", logs]]), counted).pods[0];
@@ -132,7 +133,10 @@ describe("stats of pods", () => {
     expect(found?.["ephemeral-storage"]).toEqual({ time: later, ...SPACE, usedBytes: 5110, inodesUsed: 5 });
     expect(found?.volume).toEqual([
       { time: later, ...SPACE, usedBytes: 1000, inodesUsed: 1, name: "scratch" },
-      { time: later, ...SPACE, capacityBytes: 7, usedBytes: 5, inodesUsed: 1, name: "login" },
+      {
+        ...{ time: later, ...SPACE, capacityBytes: 7, usedBytes: 5, inodesUsed: 1, name: "login" },
+        volumeHealthStats: { abnormal: true },
+      },
     ]);
     expect(withStorage(summary, new Map(), counted).pods).toEqual([pod]);
   });

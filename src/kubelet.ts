@@ -125,8 +125,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   run("nodeGauges", GAUGE_PLACES, () => gauges.changes$);
   run("diskCounts", {}, () => stats.counting$);
   run("volumeHealth", HEALTH_PLACES, (use) => stats.health$.pipe(into(use.events)));
-  runEviction(run, ports, config, { stats, reclaim: garbage.reclaim });
-  run("nodeShutdown", SHUTDOWN_PLACES, (use) => nodeShutdown(ports, config, use).pipe(into(use.evictions)));
+  runEvictions(run, ports, config, { stats, reclaim: garbage.reclaim });
   runMachine(run, ports, config);
   run("clusterNode", CLUSTER_PLACES, (use) =>
     clusterNode({ imagesChanged$ }, ports, config, use).pipe(into(use.events)),
@@ -151,11 +150,13 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   };
 }
 
-function runEviction(run: RunPart, ports: KubeletPorts, config: KubeletConfig, tools: EvictionTools): void {
+/** Parts that end pods which the node cannot keep. */
+function runEvictions(run: RunPart, ports: KubeletPorts, config: KubeletConfig, tools: EvictionTools): void {
   run("evictionManager", EVICTION_PLACES, (use) => {
     const context = { ports, config, cells: use, tools };
     return evictionManager({ wake$: pressureWakes(ports, config, use.signalLooks) }, context).pipe(into(use.evictions));
   });
+  run("nodeShutdown", SHUTDOWN_PLACES, (use) => nodeShutdown(ports, config, use).pipe(into(use.evictions)));
 }
 
 const SERVICE_CELLS = ["idRanges", "volumes", "volumesInUse", "claims", "deviceAllocations"] as const;

@@ -59,8 +59,9 @@ describe.skipIf(mustSkip("devices on disks of the network", missing)).each([ISCS
       [removed, isStuck] = [[], false];
       initiator = fakeIscsi({ iqn: IQN, portals: { [A]: disk.device } });
     });
-    afterEach(() => {
+    afterEach(async () => {
       for (const each of running.splice(0)) each.unsubscribe();
+      for (const path of looped()) await lastValueFrom(place.mounts.detachLoops(path), { defaultValue: undefined });
       place.close();
       disk.detach();
     });

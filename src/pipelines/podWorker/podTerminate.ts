@@ -16,6 +16,7 @@ import { killRunningPod } from "./killPod.ts";
 import { type PodContext, podEvent } from "../podContext.ts";
 import type { PodOutput } from "../podOutputs.ts";
 import { holdsClaims, unpreparePodClaims } from "./claimSteps.ts";
+import { forgetHardware } from "./keepAllocation.ts";
 import { podRound, wakeAfter } from "./podRound.ts";
 import { andThen } from "./roundFailure.ts";
 
@@ -41,7 +42,7 @@ export function terminatePod(
       act: (plan, runtime) => {
         if (plan === "await") return EMPTY;
         const stopped: PodOutput = { kind: "stopped", uid: context.identity.uid };
-        if (plan === "stopped") return of(stopped);
+        if (plan === "stopped") return forgetHardware(context).pipe(andThen(() => of(stopped)));
         if ("unprepare" in plan) {
           // The API server may give the devices to another pod as soon as it knows that this one has ended.
           return unpreparePodClaims(context, pod).pipe(andThen((errors) => (errors.length > 0 ? EMPTY : of(stopped))));

@@ -48,9 +48,11 @@ export function noStartAfterEnd(): SimChecker {
     for (const uid of podUids) if (ends.get(uid) === "unwanted" || !parts.has(uid)) ends.delete(uid);
     wanted.set(source, podUids);
   };
-  // The next process does not know that a shutdown ended a static pod.
-  const endOf = (uid: string, status: PodStatus): End =>
-    OF_SHUTDOWNS.includes(status.reason ?? "") && isStatic(uid) ? "ending" : ended(ends.get(uid), status);
+  // The next process does not know that a static pod was refused, or ended by a shutdown.
+  const endOf = (uid: string, status: PodStatus): End => {
+    const isForgotten = OF_SHUTDOWNS.includes(status.reason ?? "") || status.containerStatuses === undefined;
+    return isForgotten && isStatic(uid) ? "ending" : ended(ends.get(uid), status);
+  };
   const isStatic = (uid: string): boolean => [...wanted].some(([source, uids]) => source !== "api" && uids.has(uid));
   return {
     name: "noStartAfterEnd",

@@ -19,7 +19,7 @@ export function ownCpus(): SimChecker {
     [...alone].find(([id, of]) => id !== exceptId && of.cpus.some((cpu) => cpus.includes(cpu)))?.[1];
   return {
     name: "ownCpus",
-    sees: ["wanted", "call", "change"],
+    sees: ["wanted", "call", "change", "status"],
     check(observation) {
       table.look(observation);
       if (observation.kind === "call") {

@@ -22,7 +22,7 @@ export function ownMemory({ nodes }: MemoryPolicy): SimChecker {
   const overlap = (a: string, b: string): boolean => a.split(",").some((id) => b.split(",").includes(id));
   return {
     name: "ownMemory",
-    sees: ["wanted", "change"],
+    sees: ["wanted", "change", "status"],
     check(observation) {
       table.look(observation);
       if (observation.kind !== "change") return undefined;

@@ -1,5 +1,6 @@
 /** Hardware that containers ask for, for themselves, and that they were created with. */
 import type { Container, Pod } from "../../core/api.ts";
+import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { PodSource } from "../../core/pod/sourceSnapshot.ts";
 import { parseResourceList, resourceMilli, resourceValue } from "../../core/resources/resourceList.ts";
 import type { SimObservation } from "../simObservation.ts";
@@ -34,6 +35,8 @@ export function pinnedContainers() {
         // A static pod that comes back has the same UID, and another life.
         for (const uid of homes.keys()) if (sources.get(uid) === source && !podUids.has(uid)) homes.delete(uid);
       }
+      // So does one that a shutdown of the machine has ended.
+      if (observation.kind === "status" && isTerminalPhase(observation.after?.phase)) homes.delete(observation.podUid);
       if (observation.kind !== "change") return;
       const { kind, id, cpus = "", mems = "" } = observation.change;
       if (kind === "container created") created.set(id, { cpus, mems });

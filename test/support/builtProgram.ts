@@ -20,7 +20,10 @@ export async function buildProgram(folder: string): Promise<string> {
   return join(folder, "bin/rxlet.js");
 }
 
+/** The build of this run. Several projects of a run share it, and each loads this module anew. */
+const built = globalThis as { rxletBuilt?: Promise<string> };
+
 /** Vitest's global setup of the suites with daemons. */
 export async function setup(): Promise<void> {
-  await buildProgram(TEST_FOLDER);
+  await (built.rxletBuilt ??= buildProgram(TEST_FOLDER));
 }

@@ -45,7 +45,7 @@ function machine(options: Partial<SimNodeOptions> = {}) {
     api: server,
     logind: logind.port,
     images: [simImage("registry.example/app:1")],
-    // Such a container ends with its grace period.
+    // The container ends with its grace period.
     programs: () => ignoresTerm,
     watch(observation) {
       if (observation.kind !== "change" || observation.change.kind !== "container exited") return;

@@ -23,7 +23,7 @@ interface FoundVolume {
   readonly uid: string;
   readonly name: string;
   readonly plugin: string;
-  /** Its directory, or the pod's link to its device. */
+  /** The directory of the volume, or the pod's link to its device. */
   readonly path: string;
   readonly isBlock?: true | undefined;
 }

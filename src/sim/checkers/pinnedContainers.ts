@@ -35,7 +35,7 @@ export function pinnedContainers() {
         // A static pod that comes back has the same UID, and another life.
         for (const uid of homes.keys()) if (sources.get(uid) === source && !podUids.has(uid)) homes.delete(uid);
       }
-      // So does one that a shutdown of the machine has ended.
+      // A static pod that a shutdown of the machine has ended starts another life as well.
       if (observation.kind === "status" && isTerminalPhase(observation.after?.phase)) homes.delete(observation.podUid);
       if (observation.kind !== "change") return;
       const { kind, id, cpus = "", mems = "" } = observation.change;

@@ -17,4 +17,4 @@ export const SHUTDOWN_STATUS: StatusOverride = {
 };
 
 /** Reasons of pods that a shutdown has ended or refused. */
-export const OF_SHUTDOWNS: readonly string[] = [SHUTDOWN_STATUS.reason, NODE_SHUTDOWN_REASON];
+export const SHUTDOWN_REASONS: readonly string[] = [SHUTDOWN_STATUS.reason, NODE_SHUTDOWN_REASON];

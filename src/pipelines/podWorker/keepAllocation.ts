@@ -87,12 +87,13 @@ export function keepAllocation(context: PodContext): Observable<RoundOutput> {
  * Removes the hardware of a pod that has stopped from its file, before another pod may have it: the next kubelet process
  * must not take both files at their word. Never errors.
  */
-export function forgetHardware(context: PodContext): Observable<RoundOutput> {
-  const { allocation } = context.memory;
-  if (allocation.allocated === undefined || allocation.hardware === undefined) return EMPTY;
-  allocation.hardware = undefined;
-  return keepAllocation(context);
-}
+export const forgetHardware = (context: PodContext): Observable<RoundOutput> =>
+  defer(() => {
+    const { allocation } = context.memory;
+    if (allocation.allocated === undefined || allocation.hardware === undefined) return EMPTY;
+    allocation.hardware = undefined;
+    return keepAllocation(context);
+  });
 
 /** Writes each new allocation of a running pod at once: the current work of its worker may take long. */
 export function keepGrants(

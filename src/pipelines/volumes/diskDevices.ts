@@ -7,15 +7,21 @@
  *     [loop device]-[bind]---last---[detach]              [staged.json]-[link]
  */
 import { concat, defer, EMPTY, ignoreElements, type Observable, switchMap } from "rxjs";
-import { diskBlockPlaces } from "../../core/disk/diskBlock.ts";
-import { NEW_MAPPER } from "../../core/disk/diskBlock.ts";
+import { diskBlockPlaces, NEW_MAPPER } from "../../core/disk/diskBlock.ts";
 import { ISCSI_FILE } from "../../core/disk/iscsiFile.ts";
 import type { PathRoots } from "../../core/paths.ts";
 import { type BlockLayout, type BlockVolumeId, deviceLink } from "../../core/volume/blockVolume.ts";
 import type { VolumeNotice } from "../../core/volume/volumeNotices.ts";
 import { failing, linkDevice, mapDevice, unmapDevice } from "./blockMaps.ts";
-import { attachDisk, detachDisk, type DiskContext, type DiskVolume, diskSecrets } from "./diskAttachment.ts";
-import { recordDisk, removeRecord } from "./diskAttachment.ts";
+import {
+  attachDisk,
+  detachDisk,
+  type DiskContext,
+  type DiskVolume,
+  diskSecrets,
+  recordDisk,
+  removeRecord,
+} from "./diskAttachment.ts";
 import { holderOf } from "./heldVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
 import { restoreDisks } from "./restoreDisks.ts";

@@ -13,8 +13,17 @@ import type { VolumeLayout } from "../../core/volume/volumeLayout.ts";
 import type { VolumeNotice } from "../../core/volume/volumeNotices.ts";
 import { createSemaphore } from "../../operators/semaphore.ts";
 import { failing } from "./blockMaps.ts";
-import { type AnyDiskLayout, attachDisk, detachDisk, DISK_MODE } from "./diskAttachment.ts";
-import { type DiskContext, diskSecrets, type DiskVolume, recordDisk, removeRecord } from "./diskAttachment.ts";
+import {
+  type AnyDiskLayout,
+  attachDisk,
+  detachDisk,
+  DISK_MODE,
+  type DiskContext,
+  diskSecrets,
+  type DiskVolume,
+  recordDisk,
+  removeRecord,
+} from "./diskAttachment.ts";
 import { holderOf } from "./heldVolumes.ts";
 import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
 import { setUpVolume, type VolumePorts } from "./volumeEffects.ts";

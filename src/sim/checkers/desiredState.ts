@@ -2,7 +2,7 @@
 import type { Pod, PodSpec, PodStatus } from "../../core/api.ts";
 import { isSidecar, podContainerStatuses } from "../../core/pod/containers.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
-import { OF_SHUTDOWNS } from "../../core/shutdown/shutdownStatus.ts";
+import { SHUTDOWN_REASONS } from "../../core/shutdown/shutdownStatus.ts";
 import type { SimNode } from "../simNode.ts";
 import { POD_KINDS } from "../workload/podKinds.ts";
 import { SIM_NAMESPACE, type WantedPod } from "../workload/workload.ts";
@@ -38,7 +38,7 @@ function problemOf({ metadata, spec, status }: Pod, { plan, uid }: WantedPod): s
     ["Preempting", "Evicted", "UnexpectedAdmissionError", "TopologyAffinityError"].includes(reason) ||
     reason.startsWith("OutOf") ||
     // A static pod starts again after the shutdown.
-    (plan.source === "api" && OF_SHUTDOWNS.includes(reason));
+    (plan.source === "api" && SHUTDOWN_REASONS.includes(reason));
   if (phase === "Failed" && gaveWay) return undefined;
   if (status !== undefined && isDisruptedHere(status) && hasSucceeded(status) && isInitialized(spec, status)) {
     return undefined;

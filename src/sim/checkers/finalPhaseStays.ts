@@ -7,7 +7,7 @@ import type { PodStatus } from "../../core/api.ts";
 import { podContainerStatuses } from "../../core/pod/containers.ts";
 import type { PodSource } from "../../core/pod/sourceSnapshot.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
-import { OF_SHUTDOWNS } from "../../core/shutdown/shutdownStatus.ts";
+import { SHUTDOWN_REASONS } from "../../core/shutdown/shutdownStatus.ts";
 import type { SimChecker } from "../simChecker.ts";
 import type { SimObservation } from "../simObservation.ts";
 
@@ -36,7 +36,7 @@ export function finalPhaseStays(): SimChecker {
       const handed = [...known.values()].map((phases) => phases.get(podUid)).find((phase) => phase !== undefined);
       const final = before !== undefined && isTerminalPhase(before.phase) && hasStopped(before) ? before.phase : handed;
       // A static pod that a shutdown has ended or refused starts again when the shutdown is cancelled.
-      if (statics.has(podUid) && OF_SHUTDOWNS.includes(before?.reason ?? "")) return undefined;
+      if (statics.has(podUid) && SHUTDOWN_REASONS.includes(before?.reason ?? "")) return undefined;
       if (final === undefined || after === undefined || after.phase === final) return undefined;
       return `${subject} went from ${final} to ${after.phase}`;
     },

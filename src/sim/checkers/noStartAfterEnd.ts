@@ -8,7 +8,7 @@ import type { PodStatus } from "../../core/api.ts";
 import type { CriRpc } from "../../core/criOperations.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { PodSource } from "../../core/pod/sourceSnapshot.ts";
-import { OF_SHUTDOWNS } from "../../core/shutdown/shutdownStatus.ts";
+import { SHUTDOWN_REASONS } from "../../core/shutdown/shutdownStatus.ts";
 import type { SimChecker } from "../simChecker.ts";
 import type { SimObservation } from "../simObservation.ts";
 import { podParts } from "./podParts.ts";
@@ -50,7 +50,7 @@ export function noStartAfterEnd(): SimChecker {
   };
   // The next process does not know that a static pod was refused, or ended by a shutdown.
   const endOf = (uid: string, status: PodStatus): End => {
-    const isForgotten = OF_SHUTDOWNS.includes(status.reason ?? "") || status.containerStatuses === undefined;
+    const isForgotten = SHUTDOWN_REASONS.includes(status.reason ?? "") || status.containerStatuses === undefined;
     return isForgotten && isStatic(uid) ? "ending" : ended(ends.get(uid), status);
   };
   const isStatic = (uid: string): boolean => [...wanted].some(([source, uids]) => source !== "api" && uids.has(uid));

@@ -4,7 +4,7 @@ import { decodeAllocation } from "../../../../src/core/allocation/allocationFile
 import { monotonicMs, podUid } from "../../../../src/core/ids.ts";
 import type { PodContext } from "../../../../src/pipelines/podContext.ts";
 import { createPodMemories } from "../../../../src/pipelines/podMemories.ts";
-import { keepAllocation } from "../../../../src/pipelines/podWorker/keepAllocation.ts";
+import { forgetHardware, keepAllocation } from "../../../../src/pipelines/podWorker/keepAllocation.ts";
 import { marbles } from "../../../support/marbles.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
 
@@ -45,3 +45,18 @@ it(
     expect([cpuOnDisk(), outputs]).toEqual(["2", []]);
   }),
 );
+
+it("removes the hardware of a stopped pod from its file, and writes nothing for a pod without any", () => {
+  const memory = createPodMemories(monotonicMs(0));
+  const written: string[] = [];
+  const files = {
+    makeDirectory: () => of(undefined),
+    replaceFile: (_path: string, text: string) => of(void written.push(text)),
+  };
+  const config = { directories: { rootDir: "/var/lib/kubelet" } };
+  const context = { memory, ports: { files }, config, identity: { uid: podUid("uid-1") } } as unknown as PodContext;
+  memory.allocation.allocated = sized("1");
+  memory.allocation.hardware = new Map([["main", { cpus: [4, 7] }]]);
+  for (const work$ of [keepAllocation(context), forgetHardware(context), forgetHardware(context)]) work$.subscribe();
+  expect(written.map((text) => decodeAllocation(text)?.hardware?.get("main"))).toEqual([{ cpus: [4, 7] }, undefined]);
+});

@@ -97,6 +97,21 @@ export function withoutPodDevices(allocations: DeviceAllocations, ...uids: reado
 }
 
 /**
+ * Returns the allocations without what plugins have prepared for a pod since the machine started; the same object if that
+ * is nothing. The pod still prefers what it had before.
+ */
+export function withoutPreparedDevices(allocations: DeviceAllocations, uid: PodUid): DeviceAllocations {
+  const containers = allocations.pods.get(uid);
+  if (containers === undefined) return allocations;
+  const stale = [...containers].flatMap(([name, own]) => {
+    const left = [...own].filter(([, { isStale }]) => isStale);
+    return left.length === 0 ? [] : [[name, new Map(left)] as const];
+  });
+  const without = withoutPodDevices(allocations, uid);
+  return stale.length === 0 ? without : { ...without, pods: new Map(without.pods).set(uid, new Map(stale)) };
+}
+
+/**
  * Returns the pods with allocations that no source has and that do not run, and rejected ones: nothing else releases their
  * devices. None before the registry knows all pods. Upstream: UpdateAllocatedDevices.
  */

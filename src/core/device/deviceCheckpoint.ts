@@ -1,5 +1,6 @@
 /**
- * The checkpoint of devices in upstream's format, plus `BootID`, so that either kubelet takes over from the other. Its checksum is the
+ * The checkpoint of devices in upstream's format, so that either kubelet takes over from the other, plus two fields:
+ * `BootID`, and the indices of the entries that no plugin has prepared since that boot, `StaleEntries`. Its checksum is the
  * FNV-1a hash of a dump of the Go value, which is written here as Go's dump prints it.
  * Upstream: pkg/kubelet/cm/devicemanager/checkpoint, pkg/kubelet/checkpointmanager/checksum.
  */
@@ -30,11 +31,13 @@ interface Data {
 
 /** Returns the file. `bootId`: the answers of plugins are valid until the machine starts again. */
 export function encodeDeviceCheckpoint({ pods }: DeviceAllocations, devices: DeviceState, bootId: string): string {
-  const entries = [...pods].flatMap(([uid, containers]) =>
+  const allocations = [...pods].flatMap(([uid, containers]) =>
     [...containers].flatMap(([name, resources]) =>
-      [...resources].map(([resource, allocation]) => entryOf(uid, name, resource, allocation)),
+      [...resources].map(([resource, allocation]) => [uid, name, resource, allocation] as const),
     ),
   );
+  const entries = allocations.map((allocation) => entryOf(...allocation));
+  const stale = allocations.flatMap(([, , , { isStale }], index) => (isStale ? [index] : []));
   const known = [...devices.values()].filter(({ presence }) => presence.kind !== "gone");
   const data: Data = {
     PodDeviceEntries: entries.length === 0 ? null : entries,
@@ -42,7 +45,12 @@ export function encodeDeviceCheckpoint({ pods }: DeviceAllocations, devices: Dev
       known.map((it) => [it.name, [...it.devices.values()].filter(({ isHealthy }) => isHealthy).map(({ id }) => id)]),
     ),
   };
-  return JSON.stringify({ Data: data, Checksum: checksumOf(data), ...(bootId !== "" && { BootID: bootId }) });
+  return JSON.stringify({
+    Data: data,
+    Checksum: checksumOf(data),
+    ...(bootId !== "" && { BootID: bootId }),
+    ...(stale.length > 0 && { StaleEntries: stale }),
+  });
 }
 
 function entryOf(uid: PodUid, container: string, resource: string, { ids, response }: DeviceAllocation): Entry {
@@ -62,14 +70,16 @@ export function decodeDeviceCheckpoint(
 ): { readonly allocations: DeviceAllocations } | { readonly fault: string } {
   const document = parseJson(text);
   if (!isJsonObject(document) || !isData(document["Data"])) return { fault: "it is no checkpoint of devices" };
-  const { Data: data, Checksum: checksum, BootID: boot } = document;
+  const { Data: data, Checksum: checksum, BootID: boot, StaleEntries: listed } = document;
   if (checksum !== checksumOf(data)) return { fault: "its checksum is wrong" };
-  const isStale = typeof boot === "string" && boot !== "" && bootId !== "" && boot !== bootId;
+  const staleEntries = new Set<unknown>(Array.isArray(listed) ? listed : []);
+  const isOfEarlierBoot = typeof boot === "string" && boot !== "" && bootId !== "" && boot !== bootId;
   let allocations: DeviceAllocations = { pods: new Map(), restored: resourcesOf(data) };
-  for (const entry of data.PodDeviceEntries ?? []) {
+  for (const [index, entry] of (data.PodDeviceEntries ?? []).entries()) {
     const response = responseOf(entry.AllocResp ?? "");
     if (response === undefined) continue;
     const ids = new Map(Object.entries(entry.DeviceIDs ?? {}).map(([node, list]) => [Number(node), list ?? []]));
+    const isStale = isOfEarlierBoot || staleEntries.has(index);
     const place = [entry.ContainerName, entry.ResourceName] as const;
     allocations = withDeviceAllocation(allocations, podUid(entry.PodUID), place, { ids, response, isStale });
   }

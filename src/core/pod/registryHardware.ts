@@ -96,7 +96,10 @@ export class HardwareDraft {
         const others = [...this.#records].flatMap(([other, { hardware }]) =>
           other === uid ? [] : (granted.get(other) ?? hardware ?? []),
         );
-        const outcome = assign(pod, [...others, ...this.#restored.hardwareExceptOf(uid, this.#records)], own);
+        const outcome = assign(pod, [...others, ...this.#restored.hardwareExceptOf(uid, this.#records)], {
+          hardware: own,
+          isRunning: true,
+        });
         if ("refusal" in outcome) return outcome.refusal;
         if (outcome.missing !== undefined) return outcome.missing;
         if (movesMemory(own, outcome.hardware)) return unexpectedRefusal("too little memory on its NUMA nodes");
@@ -150,11 +153,13 @@ export class HardwareDraft {
     const assign = this.#context.assignHardware;
     if (assign === undefined || isOver) return { kind: "assigned", hardware: undefined };
     const others = [...this.#records.values()].filter(({ identity }) => identity.uid !== uid);
+    const hardware = this.#restored.hardwareOf(uid);
+    const kept = hardware && { hardware, isRunning: this.#restored.isRunning(uid) };
     const decide = (beside: readonly PodRecord[]): ReturnType<AssignHardware> =>
       assign(
         pod,
         [...beside.flatMap(({ hardware }) => hardware ?? []), ...this.#restored.hardwareExceptOf(uid, this.#records)],
-        this.#restored.hardwareOf(uid),
+        kept,
         answers,
       );
     const assigned = decide(others);

@@ -81,17 +81,18 @@ const isRefusal = (value: object): value is HardwareRefusal => "reason" in value
 /** Returns the function that gives pods the hardware of a node. */
 export const hardwareOf =
   (policy: TopologyPolicy, managers: readonly ResourceManager[]): AssignHardware =>
-  (pod, others, kept, answers) => {
+  (pod, others, held, answers) => {
     const settle = (hardware: PodHardware): PodHardware =>
       managers.reduce((settled, manager) => manager.settle?.(pod, settled) ?? settled, hardware);
-    const keeping = new Map(
-      kept === undefined
-        ? []
-        : managers.flatMap((manager) => {
-            const same = keepHardware(pod, others, kept, wholePodsOf(manager, pod, policy) ?? manager);
-            return same === undefined ? [] : [[manager, same] as const];
-          }),
+    const free = new Map(
+      managers.flatMap((manager) => {
+        const same = held && keepHardware(pod, others, held.hardware, wholePodsOf(manager, pod, policy) ?? manager);
+        return same === undefined ? [] : [[manager, same] as const];
+      }),
     );
+    const isKept = held !== undefined && (held.isRunning || free.size === managers.length);
+    const keeping: typeof free = isKept ? free : new Map();
+    const kept = isKept ? held.hardware : undefined;
     const assigned = assign(pod, { others, own: new Map(), kept, answers }, policy, managers, keeping);
     if ("hardware" in assigned) return { ...assigned, hardware: settle(assigned.hardware) };
     if (assigned.refusal.awaits !== undefined) return assigned;

@@ -88,14 +88,20 @@ export interface AssignedHardware {
   readonly missing?: HardwareRefusal;
 }
 
+/** Hardware that the pod has already: as a rule, an earlier kubelet process gave it. */
+export interface EarlierHardware {
+  readonly hardware: PodHardware;
+  /** A running pod keeps what is free. Any other pod keeps all of it or none: nothing ties it to a part. */
+  readonly isRunning: boolean;
+}
+
 /**
  * Gives a pod the hardware that its containers ask for, or says why it is rejected. `others`: what all other pods have.
- * `kept`: what an earlier kubelet process gave it, which it keeps as far as it is free.
  */
 export type AssignHardware = (
   pod: Pod,
   others: readonly PodHardware[],
-  kept: PodHardware | undefined,
+  kept: EarlierHardware | undefined,
   answers?: DeviceAnswers,
 ) => AssignedHardware | { readonly refusal: HardwareRefusal };
 

@@ -20,7 +20,7 @@ import { resourceWaitReport } from "../resourceWaits.ts";
 import { PLUGIN_AWAY, type PodDevices } from "./podDevices.ts";
 
 type Ports = Pick<KubeletPorts, "clock" | "telemetry">;
-type Devices = Pick<PodDevices, "prefer" | "prepare" | "release" | "awaited">;
+type Devices = Pick<PodDevices, "prefer" | "prepare" | "undo" | "awaited">;
 
 /** A plugin that has not answered by then is reported. */
 const SLOW_MS = 5_000;
@@ -42,7 +42,7 @@ export function devicePreparations(
   node: () => PodStatusInput["node"],
 ): Observable<PodOutput> {
   const run = (uid: PodUid, { begin }: PreparationChange): Observable<PodOutput> => {
-    if (begin === undefined) return release(uid, devices, ports);
+    if (begin === undefined) return undo(uid, devices, ports);
     const { task } = begin;
     const ended$ = outcomeOf(uid, begin, devices).pipe(
       map((outcome): PodOutput => ({ kind: "prepared", uid, task, outcome })),
@@ -52,7 +52,7 @@ export function devicePreparations(
           reason === PLUGIN_AWAY
             ? { kind: "away", awaits: devices.awaited(resourcesOf(begin)) }
             : { kind: "failed", why: message };
-        return concat(release(uid, devices, ports), of<PodOutput>({ kind: "prepared", uid, task, outcome }));
+        return concat(undo(uid, devices, ports), of<PodOutput>({ kind: "prepared", uid, task, outcome }));
       }),
     );
     const report$ = longTimer(ports.clock, SLOW_MS).pipe(switchMap(() => from(reportOf(begin, ports, node))));
@@ -81,8 +81,8 @@ const outcomeOf = (uid: PodUid, { task }: BegunPreparation, devices: Devices): O
       );
 
 /** Forgets what plugins have prepared for the pod. Never errors: a checkpoint that names too much is corrected later. */
-const release = (uid: PodUid, devices: Devices, { telemetry }: Ports): Observable<never> =>
-  devices.release(uid).pipe(
+const undo = (uid: PodUid, devices: Devices, { telemetry }: Ports): Observable<never> =>
+  devices.undo(uid).pipe(
     ignoreElements(),
     catchError((thrown: unknown) => {
       telemetry.log.error("Failed to write the checkpoint of devices", { podUid: uid, error: toKubeletError(thrown) });

@@ -16,6 +16,7 @@ import {
   takenFromOthers,
   withDeviceAllocation,
   withoutPodDevices,
+  withoutPreparedDevices,
 } from "../../core/device/deviceAllocations.ts";
 import { allocationOfAnswer } from "../../core/device/deviceAnswers.ts";
 import { encodeDeviceCheckpoint } from "../../core/device/deviceCheckpoint.ts";
@@ -58,6 +59,8 @@ export interface PodDevices {
   provide(uid: PodUid, container: string, wanted: ContainerDevices | undefined): Call<DeviceSettings | undefined>;
   /** Returns the first of these resources whose plugin is away but may come back; undefined if there is none. */
   awaited(resources: readonly string[]): AwaitedPlugin | undefined;
+  /** Forgets what plugins have prepared for a pod that does not start now. */
+  undo(uid: PodUid): Call<never>;
   /** Forgets the devices of a pod whose containers have stopped. */
   release(uid: PodUid): Call<never>;
 }
@@ -70,6 +73,7 @@ const NO_POD_DEVICES: PodDevices = {
   prepare: () => EMPTY,
   provide: () => of(undefined),
   awaited: () => undefined,
+  undo: () => EMPTY,
   release: () => EMPTY,
 };
 
@@ -136,6 +140,7 @@ export function createPodDevices(
       );
     },
     awaited: (resources) => firstAway(devices.value, resources),
+    undo: (uid) => kept.changed((allocations) => withoutPreparedDevices(allocations, uid), [uid]),
     release: (uid) => kept.without([uid]),
   };
 }
@@ -157,6 +162,17 @@ function createKept(cell: Cell<DeviceAllocations | undefined>, write: () => Obse
       const now = cell.value;
       return now === kept ? EMPTY : write().pipe(tap({ complete: () => (kept = now) }));
     });
+  /** Changes the devices of these pods, on disk too: a write that failed before is repeated. */
+  const changed = (
+    change: (allocations: DeviceAllocations) => DeviceAllocations,
+    uids: readonly PodUid[],
+  ): Observable<never> =>
+    defer(() => {
+      const before = cell.value ?? NO_ALLOCATIONS;
+      const after = change(before);
+      if (after !== before) cell.set(after);
+      return after !== before || uids.some((uid) => kept?.pods.has(uid) === true) ? keep() : EMPTY;
+    });
   return {
     /** Notes what is on disk. */
     are(allocations: DeviceAllocations): void {
@@ -164,14 +180,10 @@ function createKept(cell: Cell<DeviceAllocations | undefined>, write: () => Obse
     },
     /** Writes the allocations unless they are on disk. */
     keep,
+    changed,
     /** Forgets the devices of these pods, on disk too. */
     without: (uids: readonly PodUid[]): Observable<never> =>
-      defer(() => {
-        const before = cell.value ?? NO_ALLOCATIONS;
-        const after = withoutPodDevices(before, ...uids);
-        if (after !== before) cell.set(after);
-        return after !== before || uids.some((uid) => kept?.pods.has(uid) === true) ? keep() : EMPTY;
-      }),
+      changed((allocations) => withoutPodDevices(allocations, ...uids), uids),
   };
 }
 

@@ -64,7 +64,7 @@ export const countedAssignment = (
     if ("refusal" in assigned ? assigned.refusal.awaits !== undefined : assigned.asks !== undefined) return assigned;
     metrics.count("kubelet_topology_manager_admission_requests_total");
     metrics.observe("kubelet_topology_manager_admission_duration_ms", clock.monotonicMs() - startedAt);
-    for (const { metric, labels, by } of hardwareCounts(pod, assigned, kept, policiesOf(config)))
+    for (const { metric, labels, by } of hardwareCounts(pod, assigned, kept?.hardware, policiesOf(config)))
       metrics.count(metric, labels, by);
     if ("refusal" in assigned) {
       metrics.count("kubelet_topology_manager_admission_errors_total");
@@ -75,7 +75,7 @@ export const countedAssignment = (
       }
       return assigned;
     }
-    for (const [container, before, now] of changes(kept, assigned.hardware)) {
+    for (const [container, before, now] of changes(kept?.hardware, assigned.hardware)) {
       const { name, namespace, uid } = pod.metadata;
       const fields = { pod: `${namespace}/${name}`, podUid: uid, container, before, now };
       log.warn("A container gets other hardware than before the restart", fields);

@@ -19,7 +19,7 @@ import { longTimer } from "../../operators/longTimer.ts";
 import type { PodContext } from "../podContext.ts";
 import type { AllocationMemory } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
-import { collectFailures, failed, type RoundOutput } from "./roundFailure.ts";
+import { andThen, collectFailures, failed, type RoundOutput } from "./roundFailure.ts";
 
 const ALLOCATION_MODE = 0o600;
 /** Delay before a failed write is repeated; a sync may repeat it earlier. */
@@ -85,14 +85,20 @@ export function keepAllocation(context: PodContext): Observable<RoundOutput> {
 
 /**
  * Removes the hardware of a pod that has stopped from its file, before another pod may have it: the next kubelet process
- * must not take both files at their word. Never errors.
+ * must not take both files at their word. A disk that is full has no room for the file without it, but lets go of the
+ * old one. Never errors.
  */
 export const forgetHardware = (context: PodContext): Observable<RoundOutput> =>
   defer(() => {
-    const { allocation } = context.memory;
+    const { memory, ports, config, identity } = context;
+    const { allocation } = memory;
     if (allocation.allocated === undefined || allocation.hardware === undefined) return EMPTY;
     allocation.hardware = undefined;
-    return keepAllocation(context);
+    const remove$ = defer(() => ports.files.remove(podAllocationPath(config.directories, identity.uid))).pipe(
+      ignoreElements(),
+      catchError((thrown: unknown) => of(failed(toKubeletError(thrown)))),
+    );
+    return keepAllocation(context).pipe(andThen((errors) => (errors.length > 0 ? remove$ : EMPTY)));
   });
 
 /** Writes each new allocation of a running pod at once: the current work of its worker may take long. */

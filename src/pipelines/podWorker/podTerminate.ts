@@ -42,10 +42,11 @@ export function terminatePod(
       act: (plan, runtime) => {
         if (plan === "await") return EMPTY;
         const stopped: PodOutput = { kind: "stopped", uid: context.identity.uid };
-        if (plan === "stopped") return forgetHardware(context).pipe(andThen(() => of(stopped)));
+        const end$ = forgetHardware(context).pipe(andThen(() => of(stopped)));
+        if (plan === "stopped") return end$;
         if ("unprepare" in plan) {
           // The API server may give the devices to another pod as soon as it knows that this one has ended.
-          return unpreparePodClaims(context, pod).pipe(andThen((errors) => (errors.length > 0 ? EMPTY : of(stopped))));
+          return unpreparePodClaims(context, pod).pipe(andThen((errors) => (errors.length > 0 ? EMPTY : end$)));
         }
         return killRunningPod(context, known(runtime), runtime, { graceSeconds, keepsDeadlines: true }).pipe(
           andThen((errors) => {

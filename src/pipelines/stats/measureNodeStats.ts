@@ -5,11 +5,12 @@
  * server/stats/summary.go.
  */
 import { catchError, defer, forkJoin, map, type Observable, of, switchMap, throwError } from "rxjs";
-import { type KubeletError, toKubeletError } from "../../core/errors.ts";
+import { kubeletError, type KubeletError, toKubeletError } from "../../core/errors.ts";
 import type { KubeletEvent } from "../../core/events.ts";
 import { epochMs } from "../../core/ids.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { type MeasuredPod, measuredPods } from "../../core/runtime/measuredPods.ts";
+import type { RuntimeListing } from "../../core/runtime/runtimeListing.ts";
 import { cadvisorMetrics } from "../../core/stats/cadvisorMetrics.ts";
 import { type CpuSamples, withCpuRates } from "../../core/stats/cpuRates.ts";
 import { usedFs } from "../../core/stats/criStats.ts";
@@ -51,7 +52,10 @@ export interface MeasuringStats extends NodeStats {
   readonly health$: Observable<KubeletEvent>;
 }
 
-/** Creates the stats; measures nothing before the first request. */
+/**
+ * Creates the stats; measures nothing before the first request. Before the first listing of the runtime a measurement
+ * fails: without its pods, the kubelet would evict one blindly.
+ */
 export function createNodeStats(ports: Ports, config: Config, state: State): MeasuringStats {
   const { runtimeStatuses: statuses } = state;
   const { clock, machine } = ports;
@@ -59,7 +63,7 @@ export function createNodeStats(ports: Ports, config: Config, state: State): Mea
   let samples: CpuSamples = new Map();
   const measured$: Call<MeasuredNode> = keptFor(FIGURES_KEPT_MS, clock, () =>
     forkJoin({
-      pods: measurePods(() => measuredPods(statuses.values(), state.listing.value?.uninspected), ports, config),
+      pods: measurePods(() => measuredPods(statuses.values(), listed(state).uninspected), ports, config),
       host: measureHost(ports, config),
       runtime: measureRuntime(ports, config),
     }).pipe(
@@ -89,6 +93,12 @@ export function createNodeStats(ports: Ports, config: Config, state: State): Mea
     counting$: disks.counting$,
     health$: disks.health$,
   };
+}
+
+/** Returns the listing. Throws a KubeletError before the first one. */
+function listed({ listing }: State): RuntimeListing {
+  if (listing.value !== undefined) return listing.value;
+  throw kubeletError("Unavailable", "the pods of the runtime have not been listed yet");
 }
 
 /**

@@ -8,7 +8,7 @@ export const forgottenCpus: Mutant = {
   workload: "cores",
   createKubelet: withAssignment((assign) => (pod, others, kept) => {
     if (kept === undefined) return assign(pod, others, undefined);
-    const own = new Map([...kept].map(([name, { cpus = [] }]) => [name, { cpus }]));
+    const own = new Map([...kept.hardware].map(([name, { cpus = [] }]) => [name, { cpus }]));
     const elsewhere = assign(pod, [...others, own], undefined);
     return "hardware" in elsewhere ? elsewhere : assign(pod, others, kept);
   }),

@@ -31,6 +31,8 @@ describe("a node that gives pods CPUs, memory and devices of their own, under al
     [85, "memory of a pod that nobody wanted any more counted twice after a restart"],
     ["p18-15", "a container was moved to an empty set of CPUs while others had all but the reserved ones"],
     ["s18h-186", "remains of a pod that a late event had listed were removed again and again"],
+    ["s18i-170", "the file of a stopped pod with claims kept its CPUs, which another pod had by then"],
+    ["s18h-238", "a pod that waited for its plugin after a boot lost the devices that it had before"],
     ["s18h-429", "resourcesAreAwaited judged a critical pod that found nobody to preempt for a device"],
     ["hwa-37", "an orphan that had stopped took the CPUs of a running pod after a restart"],
     ...further.map((seed) => [seed, "no regression"] as const),

@@ -73,6 +73,7 @@ export const SMALL_SCARCE_KUBELET_SEEDS: FoundBySeed = [
     "s17h-72",
     "remains of a pod that a late event had listed were removed again and again, for a successor of its name",
   ],
+  ["s17h-783", "an eviction ranked by figures from before the first listing of the runtime, which knew no pod"],
 ];
 
 /** Bugs of checkers; runs like `SMALL_SCARCE_KUBELET_SEEDS`. */

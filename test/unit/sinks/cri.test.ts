@@ -38,7 +38,7 @@ beforeEach(() => {
   client = createCriClient({
     endpoint: `unix://${socket}`,
     clock: realClock,
-    defaultDeadlineMs: 5_000,
+    defaultDeadlineMs: 60_000,
     onCall: (record) => records.push(record),
   });
 });
@@ -278,7 +278,7 @@ describe("server streams of createCriClient", () => {
     const other = createCriClient({
       endpoint: `unix://${folder}/relay.sock`,
       clock: realClock,
-      defaultDeadlineMs: 5_000,
+      defaultDeadlineMs: 60_000,
     });
     const stream = other.runtime.getContainerEvents(cri.GetEventsRequest.create());
     const error = await failure(stream.pipe(tap(relay.drop), ignoreElements()));
@@ -350,7 +350,7 @@ describe("onCall", () => {
 
 describe("endpoints", () => {
   const make = (endpoint: string): CriClient =>
-    createCriClient({ endpoint, clock: realClock, defaultDeadlineMs: 5_000 });
+    createCriClient({ endpoint, clock: realClock, defaultDeadlineMs: 60_000 });
 
   it.each(["unix:///SOCKET", "unix:/SOCKET", "/SOCKET"])("may be written as %s", async (form) => {
     await serve(answersVersion);
@@ -382,7 +382,7 @@ describe("endpoints", () => {
       endpoint: `unix://${socket}`,
       imageEndpoint: `unix://${imageSocket}`,
       clock: realClock,
-      defaultDeadlineMs: 5_000,
+      defaultDeadlineMs: 60_000,
     });
     expect(await firstValueFrom(other.runtime.version(cri.VersionRequest.create()))).toEqual(VERSION);
     expect(await firstValueFrom(other.images.listImages(cri.ListImagesRequest.create()))).toEqual({ images: [] });

@@ -45,11 +45,11 @@ interface World {
 /** The ports of the pipeline; `released` has the pods whose devices were given back. */
 function world(m: Marbles, { prefer = () => EMPTY, prepare = () => EMPTY }: World) {
   const released: string[] = [];
-  const devices: Pick<PodDevices, "prefer" | "prepare" | "release" | "awaited"> = {
+  const devices: Pick<PodDevices, "prefer" | "prepare" | "undo" | "awaited"> = {
     prefer,
     prepare,
     awaited: () => AWAITED,
-    release: (of) => {
+    undo: (of) => {
       released.push(of);
       return EMPTY;
     },

@@ -166,6 +166,29 @@ describe("podDevices", () => {
   );
 
   it(
+    "forgets what a plugin has prepared for a pod that does not start, but not what the pod had before the last boot",
+    marbles((m) => {
+      const { service, start, reboot } = world(m);
+      const idsAfter = (of: ReturnType<typeof start>): readonly string[] => {
+        of.service.undo(uid).subscribe();
+        return [...(of.allocations.value?.pods.get(uid)?.values() ?? [])].flatMap((own) =>
+          [...own.values()].flatMap(idsOf),
+        );
+      };
+      service.provide(uid, "main", wants("a")).subscribe();
+      m.at(20, () => {
+        reboot();
+        const next = start();
+        next.service.load().subscribe();
+        expect(idsAfter(next)).toEqual(["a"]);
+        next.service.provide(uid, "main", wants("a")).subscribe();
+        m.at(40, () => expect(idsAfter(next)).toEqual([]));
+      });
+      m.flush();
+    }),
+  );
+
+  it(
     "forgets a pod that has stopped, on disk too, and takes devices from a pod that has stopped before it is forgotten",
     marbles((m) => {
       const { service, allocations, read } = world(m);

@@ -1,7 +1,9 @@
-import { concat, defer, ignoreElements, merge, of } from "rxjs";
+import { concat, defer, ignoreElements, merge, of, throwError } from "rxjs";
 import { expect, it } from "vitest";
 import { decodeAllocation } from "../../../../src/core/allocation/allocationFile.ts";
+import { kubeletError } from "../../../../src/core/errors.ts";
 import { monotonicMs, podUid } from "../../../../src/core/ids.ts";
+import { podAllocationPath } from "../../../../src/core/paths.ts";
 import type { PodContext } from "../../../../src/pipelines/podContext.ts";
 import { createPodMemories } from "../../../../src/pipelines/podMemories.ts";
 import { forgetHardware, keepAllocation } from "../../../../src/pipelines/podWorker/keepAllocation.ts";
@@ -59,4 +61,20 @@ it("removes the hardware of a stopped pod from its file, and writes nothing for 
   memory.allocation.hardware = new Map([["main", { cpus: [4, 7] }]]);
   for (const work$ of [keepAllocation(context), forgetHardware(context), forgetHardware(context)]) work$.subscribe();
   expect(written.map((text) => decodeAllocation(text)?.hardware?.get("main"))).toEqual([{ cpus: [4, 7] }, undefined]);
+});
+
+it("removes the file of a stopped pod with hardware if the disk is full", () => {
+  const memory = createPodMemories(monotonicMs(0));
+  const removed: string[] = [];
+  const files = {
+    makeDirectory: () => of(undefined),
+    replaceFile: () => throwError(() => kubeletError("Io", "no space left")),
+    remove: (path: string) => of(void removed.push(path)),
+  };
+  const config = { directories: { rootDir: "/var/lib/kubelet" } };
+  const context = { memory, ports: { files }, config, identity: { uid: podUid("uid-1") } } as unknown as PodContext;
+  memory.allocation.allocated = sized("1");
+  memory.allocation.hardware = new Map([["main", { cpus: [4, 7] }]]);
+  forgetHardware(context).subscribe();
+  expect(removed).toEqual([podAllocationPath({ rootDir: "/var/lib/kubelet" }, podUid("uid-1"))]);
 });

@@ -76,6 +76,9 @@ describe("the checkpoint of devices", () => {
       });
     expect(staleAt("boot 1")).toEqual([[["tegra"], false]]);
     expect(staleAt("boot 2")).toEqual([[["tegra"], true]]);
+    const writtenAgain = encodeDeviceCheckpoint(decoded(written, "boot 2"), NO_DEVICES, "boot 2");
+    const again = [...decoded(writtenAgain, "boot 2").pods.values()].map((pod) => pod.get("check")?.get(gpu)?.isStale);
+    expect(again).toEqual([true]);
   });
 
   it.each([

@@ -8,6 +8,7 @@ import { hardwareOf, type TopologyPolicy } from "../../../../src/core/topology/a
 import type { PodHardware } from "../../../../src/core/topology/hardware.ts";
 import { createPrng } from "../../../../src/sim/prng.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
+import { keptByRunning } from "../../../support/runningHardware.ts";
 
 const GPU = "example.com/gpu";
 const endpoint = { socket: "/gpu.sock", preStartRequired: false, prefersDevices: false };
@@ -33,7 +34,7 @@ function given(
   others: readonly PodHardware[] = [],
   { kept, name = "none" }: { readonly kept?: PodHardware; readonly name?: TopologyPolicy["name"] } = {},
 ) {
-  const assigned = hardwareOf(policy(name), [deviceManager(state, [0, 1])])(pod, others, kept);
+  const assigned = hardwareOf(policy(name), [deviceManager(state, [0, 1])])(pod, others, keptByRunning(kept));
   if ("refusal" in assigned) return assigned.refusal.message;
   return Object.fromEntries(
     [...assigned.hardware].map(([container, { devices }]) => [container, [...(devices?.get(GPU) ?? [])]]),
@@ -180,7 +181,11 @@ describe("deviceManager", () => {
     expect("ids" in found && found.ids).toEqual(["x"]);
     const prefers = { ...endpoint, prefersDevices: true };
     const state = changedDevices(NO_DEVICES, { kind: "listed", resource: GPU, endpoint: prefers, devices: PLACED });
-    const kept = hardwareOf(policy("none"), [deviceManager(state, [])])(podWith([asks("main", 1)]), [], has("b0"));
+    const kept = hardwareOf(policy("none"), [deviceManager(state, [])])(
+      podWith([asks("main", 1)]),
+      [],
+      keptByRunning(has("b0")),
+    );
     expect("hardware" in kept && kept.asks).toBeUndefined();
   });
 

@@ -7,6 +7,7 @@ import { hardwareOf, type ResourceManager, type TopologyPolicy } from "../../../
 import type { PodHardware } from "../../../../src/core/topology/hardware.ts";
 import { numaHints } from "../../../../src/core/topology/topologyHint.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
+import { keptByRunning } from "../../../support/runningHardware.ts";
 
 const NO_PAGES = new Map<string, number>();
 const nodeOf = (id: number, bytes: number, hugepages: ReadonlyMap<string, number> = NO_PAGES): NumaNodeMemory => ({
@@ -38,7 +39,7 @@ function assign(pod: Pod, given: Given = {}) {
   const { policy = THREE, topologyPolicy = "none", scope = "container", others = [], kept, beside = [] } = given;
   const topology = { nodes: policy.nodes.length, distances: undefined };
   const managers = [...beside, memoryManager(policy)];
-  const assigned = hardwareOf({ name: topologyPolicy, scope, topology }, managers)(pod, others, kept);
+  const assigned = hardwareOf({ name: topologyPolicy, scope, topology }, managers)(pod, others, keptByRunning(kept));
   if ("refusal" in assigned) return `${assigned.refusal.reason}: ${assigned.refusal.message}`;
   return Object.fromEntries(
     [...assigned.hardware].map(([name, { memory }]) => [
@@ -246,19 +247,39 @@ describe("after a restart", () => {
     expect(assign(pod, { kept, others })).toEqual({ main: expected });
   });
 
-  it("a pod keeps what one manager knows even if the other has nothing for it", () => {
+  it("a running pod keeps what one manager knows even if the other has nothing for it", () => {
     const kept: PodHardware = new Map([["main", { cpus: [3] }]]);
     const cpus: ResourceManager = { ...prefers(1), keep: (_pod, _container, { cpus: own = [] }) => ({ cpus: own }) };
     const full = [on([0], 90), on([1], 100), on([2], 100)];
     const topology = { nodes: 3, distances: undefined };
     const decide = hardwareOf({ name: "none", scope: "container", topology }, [cpus, memoryManager(THREE)]);
-    expect(decide(pod, [], kept)).toEqual({
+    expect(decide(pod, [], keptByRunning(kept))).toEqual({
       hardware: new Map([
         ["main", { cpus: [3], memory: [{ nodes: [0], resource: "memory", bytes: 20, heldBytes: 20 }] }],
       ]),
     });
     const missing: unknown = expect.objectContaining({ by: "memory", reason: "UnexpectedAdmissionError" });
-    expect(decide(pod, full, kept)).toEqual({ hardware: new Map([["main", { cpus: [3] }]]), missing });
+    expect(decide(pod, full, keptByRunning(kept))).toEqual({ hardware: new Map([["main", { cpus: [3] }]]), missing });
+    expect(decide(pod, full, { hardware: kept, isRunning: false })).toEqual({ refusal: missing });
+  });
+
+  it("a pod that does not run gets all its hardware anew if it cannot keep all of it", () => {
+    const before: PodHardware = new Map([["main", { cpus: [3], ...on([2], 20).get("main") }]]);
+    const cpus: ResourceManager = {
+      ...prefers(1),
+      assign: () => ({ cpus: [1] }),
+      keep: (_pod, _container, { cpus: own = [] }, { others }) => (others.length > 0 ? undefined : { cpus: own }),
+    };
+    const topology = { nodes: 3, distances: undefined };
+    const decide = hardwareOf({ name: "none", scope: "container", topology }, [cpus, memoryManager(THREE)]);
+    const nodesOf = (isRunning: boolean, others: readonly PodHardware[]): unknown => {
+      const decided = decide(pod, others, { hardware: before, isRunning });
+      const { cpus: given, memory } = ("hardware" in decided && decided.hardware.get("main")) || {};
+      return [given, memory?.flatMap(({ nodes }) => nodes)];
+    };
+    expect(nodesOf(false, [])).toEqual([[3], [2]]);
+    expect(nodesOf(false, [new Map()])).toEqual([[1], [0]]);
+    expect(nodesOf(true, [new Map()])).toEqual([[1], [2]]);
   });
 });
 

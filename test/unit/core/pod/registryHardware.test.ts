@@ -88,6 +88,26 @@ describe("hardware after a restart", () => {
     expect(cpusOf(node, "runs")).toEqual([1, 3]);
   });
 
+  it("is given to a pod that does not run, whole, in place of what another pod has now", () => {
+    const decided: unknown[] = [];
+    const node = nodeWithCpus();
+    const assign = node.context.assignHardware;
+    Object.assign(node.context, {
+      runtimePods: [running(pinned("runs"))],
+      assignHardware: (...asked: Parameters<NonNullable<typeof assign>>) => {
+        decided.push([asked[0].metadata.uid, asked[2]?.isRunning]);
+        return assign?.(...asked);
+      },
+    });
+    node.send(restoredBoth);
+    node.send(reported("ADD", pinned("runs")), reported("ADD", pinned("old")));
+    expect(decided).toEqual([
+      ["runs", true],
+      ["old", false],
+    ]);
+    expect([cpusOf(node, "runs"), recordOf(node, "old")?.state]).toEqual([[1, 3], "rejected"]);
+  });
+
   it("is not given to a pod that is over", () => {
     const node = nodeWithCpus();
     node.send(restoredBoth);

@@ -7,6 +7,7 @@ import { hardwareOf, type TopologyPolicy } from "../../../../src/core/topology/a
 import type { PodHardware } from "../../../../src/core/topology/hardware.ts";
 import { machineOf } from "../../../support/cpuMachines.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
+import { keptByRunning } from "../../../support/runningHardware.ts";
 
 const NO_OPTIONS: CpuPolicyOptions = {
   fullCores: false,
@@ -40,7 +41,7 @@ function assign(pod: Pod, given: Given = {}) {
   if (policy === undefined) throw new Error("too many CPUs are reserved");
   const topology = { nodes: machine.nodes.length, distances: undefined };
   const manager = cpuManager(policy, machine.nodes);
-  const assigned = hardwareOf({ name: topologyPolicy, scope, topology }, [manager])(pod, others, kept);
+  const assigned = hardwareOf({ name: topologyPolicy, scope, topology }, [manager])(pod, others, keptByRunning(kept));
   if ("refusal" in assigned) {
     const { reason, message } = assigned.refusal;
     return { reason, message };

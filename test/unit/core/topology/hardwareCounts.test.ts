@@ -9,6 +9,7 @@ import type { PodHardware } from "../../../../src/core/topology/hardware.ts";
 import { type HardwareCount, hardwareCounts, startingCounts } from "../../../../src/core/topology/hardwareCounts.ts";
 import { machineOf } from "../../../support/cpuMachines.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
+import { keptByRunning } from "../../../support/runningHardware.ts";
 
 /** Two NUMA nodes of two caches with two cores of one thread each, and 1000 bytes; CPU 0 is reserved. */
 const machine = machineOf({ sockets: 2, nodesPerSocket: 1, cachesPerNode: 2, coresPerCache: 2, threads: 1 });
@@ -44,7 +45,7 @@ function decided(pod: Pod, { fullCores = false, podLevel = false, policy = {}, k
   ];
   const policies = { topology: { name: "none", scope: "container", topology, ...policy } as const, cpus, memory };
   const managers = [cpuManager(cpus, machine.nodes), memoryManager(memory)];
-  const outcome = hardwareOf(policies.topology, managers)(pod, [], kept);
+  const outcome = hardwareOf(policies.topology, managers)(pod, [], keptByRunning(kept));
   const counts = hardwareCounts(pod, outcome, kept, policies).map(
     ({ metric, labels, by }) =>
       `${metric.replace(/^kubelet_(container_aligned_compute_resources|resource_manager)_/, "")}` +

@@ -17,6 +17,7 @@ import { decodeHardware, encodeHardware } from "../../../../src/core/topology/ha
 import { hasNoCpuQuota, nodeHardware } from "../../../../src/core/topology/nodeHardware.ts";
 import { machineOf } from "../../../support/cpuMachines.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
+import { keptByRunning } from "../../../support/runningHardware.ts";
 
 /** Two nodes of four CPUs and 1,000 bytes each; CPU 0 is reserved. */
 const machine = machineOf({ sockets: 2, nodesPerSocket: 1, coresPerCache: 4, threads: 1 });
@@ -39,7 +40,11 @@ interface Given {
 function assigned(pod: Pod, { podLevel = true, policy, others = [], kept }: Given = {}) {
   const gate = podLevel ? { podLevel } : {};
   const managers = [cpuManager({ ...cpuRules, ...gate }, machine.nodes), memoryManager({ ...memoryRules, ...gate })];
-  return hardwareOf({ name: "restricted", scope: "pod", topology, ...policy }, managers)(pod, others, kept);
+  return hardwareOf({ name: "restricted", scope: "pod", topology, ...policy }, managers)(
+    pod,
+    others,
+    keptByRunning(kept),
+  );
 }
 /** CPUs and memory by container: `1-2 300@1`. */
 function given(pod: Pod, more: Given = {}) {

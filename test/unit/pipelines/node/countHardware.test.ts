@@ -3,6 +3,7 @@ import type { PodHardware } from "../../../../src/core/topology/hardware.ts";
 import { countedAssignment } from "../../../../src/pipelines/node/countHardware.ts";
 import { podOf } from "../../../support/pods.ts";
 import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
+import { keptByRunning } from "../../../support/runningHardware.ts";
 
 const clock = { monotonicMs: () => 0 } as never;
 const NO_POLICIES = { hardware: undefined };
@@ -18,7 +19,7 @@ it("says which containers get other hardware than before a restart", () => {
     ["main", { cpus: [1, 2] }],
     ["same", { cpus: [4], mask: 1 }],
   ]);
-  countedAssignment(() => ({ hardware: now }), telemetry, clock, NO_POLICIES)?.(podOf(), [], kept);
+  countedAssignment(() => ({ hardware: now }), telemetry, clock, NO_POLICIES)?.(podOf(), [], keptByRunning(kept));
   expect(telemetry.lines.map(({ fields }) => fields)).toEqual([
     {
       pod: "demo/plain",

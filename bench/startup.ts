@@ -48,9 +48,12 @@ interface Bench extends BenchNode {
 
 const runtimeName = ({ daemon }: BenchNode, name: string): string => `${name}-${daemon.nodeName}`;
 
-/** The daemon's node context, read from the same configuration file. */
+/**
+ * The node context of the bare client, read from the daemon's configuration file. The folders of its pods are apart: the
+ * daemon removes those in its own root directory that belong to no pod.
+ */
 async function contextOf({ folder, daemon }: BenchNode): Promise<NodeContext> {
-  const args = ["--config", join(folder, "config.json"), "--root-dir", join(folder, "kubelet")];
+  const args = ["--config", join(folder, "config.json"), "--root-dir", join(folder, "bare")];
   const invocation = await runProgram([...args, "--hostname-override", daemon.nodeName], { version: "bench" });
   if (invocation.command !== "kubelet") throw new Error(JSON.stringify(invocation));
   const machine = await firstValueFrom(readMachine());

@@ -38,7 +38,13 @@ export function missingForSystemd(): readonly string[] {
   ];
 }
 
-/** Units it knows: nothing but the bus. */
+/** Where the login manager is. */
+const LOGIND = ["/usr/lib/systemd/systemd-logind", "/lib/systemd/systemd-logind"];
+
+/**
+ * Units it knows: the bus, and for those who start it a login manager. A shutdown is never done: its job waits until it is
+ * cancelled.
+ */
 const UNITS = {
   "test.target": "[Unit]\nDefaultDependencies=no\nWants=dbus.service\n",
   "dbus.socket": "[Unit]\nDefaultDependencies=no\n[Socket]\nListenStream=/run/dbus/system_bus_socket\n",
@@ -50,6 +56,17 @@ After=dbus.socket
 Type=notify
 ExecStart=/usr/bin/dbus-daemon --config-file=FOLDER/bus.conf --nofork --nopidfile --systemd-activation
 `,
+  "systemd-logind.service": `[Unit]
+DefaultDependencies=no
+Requires=dbus.service
+After=dbus.service
+[Service]
+Type=notify
+BusName=org.freedesktop.login1
+ExecStart=${LOGIND.find(existsSync) ?? "systemd-logind"}
+`,
+  "poweroff.target": "[Unit]\nDefaultDependencies=no\nRequires=power.service\nAfter=power.service\n",
+  "power.service": "[Unit]\nDefaultDependencies=no\n[Service]\nType=oneshot\nExecStart=/bin/sleep infinity\n",
 };
 
 const BUS = `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"

@@ -1,5 +1,5 @@
 /** Event and status of a pod that waits for the resources of terminating pods, or for a device plugin. Upstream has no such wait. */
-import type { Pod, PodStatus } from "../api.ts";
+import type { ApiContainerStatus, Pod, PodStatus } from "../api.ts";
 import { kubeletError } from "../errors.ts";
 import type { KubeletEvent } from "../events.ts";
 import { type EpochMs, podUid } from "../ids.ts";
@@ -36,7 +36,7 @@ export function resourceWaitStatus(pod: Pod, message: string, now: EpochMs, node
   const held = init === undefined ? pod.spec.containers : [init];
   const failure = kubeletError("ResourceExhausted", message, { reason: WAITING_FOR_RESOURCES });
   return generatePodStatus({
-    pod,
+    pod: withoutRunning(pod),
     runtime: emptyRuntimeStatus(podUid(uid), name, namespace, 0),
     failures: new Map(held.map((container) => [container.name, failure])),
     verdicts: new Map(),
@@ -46,4 +46,20 @@ export function resourceWaitStatus(pod: Pod, message: string, now: EpochMs, node
     // No resources are allocated yet.
     reportsPodResources: false,
   });
+}
+
+/**
+ * Returns the pod with containers that wait where the last report says that they run: those of a pod that ran before the
+ * machine started again. Each counts as restarted when it starts, not while it waits.
+ */
+function withoutRunning(pod: Pod): Pod {
+  if (pod.status === undefined) return pod;
+  const waiting = (statuses: readonly ApiContainerStatus[] = []): readonly ApiContainerStatus[] =>
+    statuses.map((status) => (status.state?.running === undefined ? status : { ...status, state: { waiting: {} } }));
+  const { containerStatuses, initContainerStatuses } = pod.status;
+  const own = {
+    ...(containerStatuses && { containerStatuses: waiting(containerStatuses) }),
+    ...(initContainerStatuses && { initContainerStatuses: waiting(initContainerStatuses) }),
+  };
+  return { ...pod, status: { ...pod.status, ...own } };
 }

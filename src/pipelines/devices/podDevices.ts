@@ -4,7 +4,7 @@
  * Upstream: allocateContainerResources and GetDeviceRunContainerOptions of pkg/kubelet/cm/devicemanager/manager.go.
  */
 import { catchError, concat, defer, distinctUntilChanged, EMPTY, ignoreElements, map, type Observable, of } from "rxjs";
-import { filter, merge, tap, throwError, toArray } from "rxjs";
+import { filter, merge, repeat, switchMap, tap, throwError, toArray } from "rxjs";
 import {
   abandonedPods,
   type DeviceAllocation,
@@ -34,6 +34,7 @@ import type { ContainerDevices, PodHardware } from "../../core/topology/hardware
 import { conflateMap } from "../../operators/conflateMap.ts";
 import { deadline } from "../../operators/deadline.ts";
 import { inSequence } from "../../operators/inSequence.ts";
+import { longTimer } from "../../operators/longTimer.ts";
 import type { Call } from "../../ports/call.ts";
 import type { DevicePlugins } from "../../ports/devicePlugins.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
@@ -45,11 +46,17 @@ type Ports = Pick<KubeletPorts, "clock" | "telemetry" | "files" | "machine" | "d
 /** Reason of the error of a plugin that is away, so that it was not called. */
 export const PLUGIN_AWAY = "DevicePluginAway";
 
+/** Delay before a failed write is repeated; a change may repeat it earlier. */
+const WRITE_AGAIN_MS = 10_000;
+
 /** Devices as admission and pod workers use them. */
 export interface PodDevices {
   /** Reads the checkpoint of an earlier kubelet. Never errors. */
   load(): Observable<never>;
-  /** Writes the checkpoint whenever a resource comes or goes, and forgets pods that are gone. Never errors. */
+  /**
+   * Writes the checkpoint whenever a resource comes or goes, and later again what a failed write left out; forgets pods that
+   * are gone. Never errors.
+   */
   keep(): Observable<never>;
   /** Asks a plugin which devices it prefers. Errors: why it does not answer, as upstream words it. */
   prefer(question: DeviceQuestion): Call<readonly string[]>;
@@ -92,7 +99,7 @@ export function createPodDevices(
     encodeDeviceCheckpoint(cell.value ?? NO_ALLOCATIONS, devices.value, machine.bootId),
   );
   const preparing: Preparing = { ports, devicePlugins, devices, cell };
-  const kept = createKept(cell, write);
+  const kept = createKept(cell, write, ports);
   const keepAllocations = kept.keep;
   return {
     load: () =>
@@ -116,6 +123,7 @@ export function createPodDevices(
             kept.without(abandonedPods(cell.value ?? NO_ALLOCATIONS, registry.value)).pipe(noted(ports)),
           ),
         ),
+        kept.late$,
       ),
     prefer: (question) => prefer(question, preparing),
     prepare(uid, hardware) {
@@ -154,7 +162,7 @@ function firstAway(devices: DeviceState, resources: readonly string[]): AwaitedP
 }
 
 /** Keeps the allocations of the cell on disk. What a failed write left out is written by the next call. */
-function createKept(cell: Cell<DeviceAllocations | undefined>, write: () => Observable<never>) {
+function createKept(cell: Cell<DeviceAllocations | undefined>, write: () => Observable<never>, ports: Ports) {
   /** The allocations on disk, unless a write has failed since. */
   let kept: DeviceAllocations | undefined;
   const keep = (): Observable<never> =>
@@ -174,6 +182,15 @@ function createKept(cell: Cell<DeviceAllocations | undefined>, write: () => Obse
       return after !== before || uids.some((uid) => kept?.pods.has(uid) === true) ? keep() : EMPTY;
     });
   return {
+    /** Writes later again what a failed write left out. Never errors. */
+    late$: cell.changes$.pipe(
+      conflateMap(() =>
+        longTimer(ports.clock, WRITE_AGAIN_MS).pipe(
+          switchMap(() => keep().pipe(noted(ports))),
+          repeat({ delay: () => (cell.value === kept ? EMPTY : of("again")) }),
+        ),
+      ),
+    ),
     /** Notes what is on disk. */
     are(allocations: DeviceAllocations): void {
       kept = allocations;

@@ -143,7 +143,7 @@ function createAndStart(
         switchMap((prepared) => {
           if (!prepared.ok) return fail(task, prepared.error);
           // A mount may have taken so long that the pod terminates meanwhile, and may already be reported as Failed.
-          return task.stop.aborted ? EMPTY : create(counted, built.value);
+          return task.stop.aborted ? EMPTY : create(counted, onCurrentCpus(task, built.value));
         }),
       );
     }),
@@ -211,7 +211,7 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, sou
     terminationLogPath,
     targetContainerId: target?.containerId,
     volumes: volumesOf(context),
-    cpus: ownCpus ?? context.node.sharedCpus,
+    cpus: cpusOf(task),
     cdiDevices: devices.value,
     memoryNodes: memoryNodesText(context.memory.allocation.hardware, container.name),
     hasNoCpuQuota: ownCpus !== undefined && hasNoCpuQuota(context.config.hardware, pod, container),
@@ -219,6 +219,18 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, sou
     objects: { ...sources.objects, services },
     node: context.node,
   });
+}
+
+/** Returns the CPUs that the container may run on now. */
+const cpusOf = ({ context, container }: StartTask): string =>
+  ownCpusText(context.memory.allocation.hardware, container.name) ?? context.node.sharedCpus;
+
+/** Returns the config with the CPUs of now: others may have got some of them while its files were prepared. */
+function onCurrentCpus(task: StartTask, config: ContainerConfig): ContainerConfig {
+  const { linux } = config;
+  const cpusetCpus = cpusOf(task);
+  if (linux?.resources === undefined || linux.resources.cpusetCpus === cpusetCpus) return config;
+  return { ...config, linux: { ...linux, resources: { ...linux.resources, cpusetCpus } } };
 }
 
 /** An error of the runtime with its message unchanged. */

@@ -1,8 +1,8 @@
 /**
  * A pod that the kubelet evicts at a threshold ends as Failed, with the reason Evicted, or as Succeeded if all its
  * containers exit with 0; both with the condition DisruptionTarget. The next process of the kubelet does not know an
- * eviction that was not reported. A pod past its deadline keeps that reason, also if its status is late: an eviction
- * shortens its grace period.
+ * eviction that was not reported. A pod past its deadline, or preempted, keeps that reason, also if its status is late: an
+ * eviction shortens its grace period.
  */
 import type { PodStatus } from "../../core/api.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
@@ -15,6 +15,9 @@ export const hasSucceeded = ({ phase, containerStatuses = [] }: PodStatus): bool
   containerStatuses.length > 0 &&
   containerStatuses.every(({ state }) => state?.terminated?.exitCode === 0);
 
+/** Events of pods whose reason is final. */
+const KEPT: ReadonlySet<string> = new Set(["DeadlineExceeded", "Preempting"]);
+
 export function evictedAreTold(): SimChecker {
   const evicted = new Set<string>();
   const over = new Set<string>();
@@ -26,7 +29,7 @@ export function evictedAreTold(): SimChecker {
         evicted.clear();
         over.clear();
       }
-      if (observation.kind === "event" && observation.event.reason === "DeadlineExceeded") {
+      if (observation.kind === "event" && KEPT.has(observation.event.reason)) {
         over.add(observation.event.object.uid);
       }
       const eviction = nodeEvictionOf(observation);

@@ -43,6 +43,12 @@ function createPresentImages() {
         if (failedAtMs - sinceMs < OLD_MS) present.set(id, { image, sinceMs: failedAtMs + FAILING_MS });
       }
     },
+    /** No collection lists images while the kubelet does not know the pods of all sources. */
+    unlisted(fromMs: number, untilMs: number): void {
+      for (const [id, { image, sinceMs }] of present) {
+        if (fromMs - sinceMs < OLD_MS) present.set(id, { image, sinceMs: untilMs });
+      }
+    },
     /** Returns the images beyond any minimum age that are not pinned and that no container names. */
     unused(atMs: number): readonly SimImage[] {
       const used = new Set(users.values());
@@ -59,6 +65,9 @@ export function reclaimBeforeEviction({ sources }: Pick<KubeletConfig, "sources"
   const names = createImageNames();
   const tried = new Set<string>();
   let restsUntilMs = 0;
+  /** Time since which this kubelet does not know the pods of all sources; undefined: it does. */
+  let unknownSinceMs: number | undefined = 0;
+  const isKnown = (): boolean => sources.every((source) => names.sources().has(source));
   let imagesListedAtMs = -1;
   /** A collection lists containers together with images; other parts of the kubelet list them too. */
   const isNeeded = ({ rpc, atMs }: SimObservation & { readonly kind: "call" }): boolean =>
@@ -80,6 +89,7 @@ export function reclaimBeforeEviction({ sources }: Pick<KubeletConfig, "sources"
         case "kubelet":
           names.clear();
           tried.clear();
+          unknownSinceMs ??= atMs;
           return undefined;
         case "clock":
           // Ages of images count anew after the clock was set back.
@@ -87,6 +97,9 @@ export function reclaimBeforeEviction({ sources }: Pick<KubeletConfig, "sources"
           return undefined;
         case "wanted":
           names.wanted(observation);
+          if (unknownSinceMs === undefined || !isKnown()) return undefined;
+          images.unlisted(unknownSinceMs, atMs);
+          unknownSinceMs = undefined;
           return undefined;
         case "status":
           if (observation.after === undefined) names.removed(observation.podUid);
@@ -108,7 +121,7 @@ export function reclaimBeforeEviction({ sources }: Pick<KubeletConfig, "sources"
         case "event": {
           const eviction = nodeEvictionOf(observation);
           if (eviction === undefined || !DISKS.includes(eviction.resource)) return undefined;
-          if (atMs < restsUntilMs || sources.some((source) => !names.sources().has(source))) return undefined;
+          if (atMs < restsUntilMs || !isKnown()) return undefined;
           const image = removable(atMs);
           return image && `${eviction.subject} was evicted although image ${image.repoTags[0]} could be removed`;
         }

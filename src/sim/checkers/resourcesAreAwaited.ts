@@ -15,6 +15,8 @@ import { createStayingPods } from "./stayingPods.ts";
 /** Resources that a preemption looked for in vain. */
 const RECLAIMED = /\(res: ([^,]+), q: /g;
 
+const ENDING: ReadonlySet<string> = new Set(["Preempting", "Evicted"]);
+
 /** Refusals by the managers of hardware: the place of what is free counts, not its amount, and plugins may refuse. */
 const FOR_HARDWARE = /: Allocate failed due to /;
 
@@ -61,8 +63,10 @@ export function resourcesAreAwaited(config: Pick<KubeletConfig, "allocatable" | 
           }
           return undefined;
         case "event":
-          // A busy pod reports its preemption later.
-          if (observation.event.reason === "Preempting") staying.goes(observation.event.object.uid, atMs, true);
+          // A busy pod reports later that it was preempted or evicted.
+          if (ENDING.has(observation.event.reason)) {
+            staying.goes(observation.event.object.uid, atMs, observation.event.reason === "Preempting");
+          }
           return undefined;
         case "change":
           sandboxes.note(observation.change);

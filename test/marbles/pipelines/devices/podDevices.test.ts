@@ -204,6 +204,29 @@ describe("podDevices", () => {
   );
 
   it(
+    "writes after ten seconds what a failed write left out, as often as it takes",
+    marbles((m) => {
+      const { service, calls, disk, read } = world(m);
+      service.keep().subscribe();
+      service.provide(uid, "main", wants("a")).subscribe();
+      m.at(10, () => {
+        disk.isFull = true;
+        service.release(uid).subscribe({ error: () => undefined });
+      });
+      m.at(15_000, () => {
+        disk.isFull = false;
+      });
+      m.flush();
+      expect(calls.filter((call) => call.endsWith("write")).slice(-3)).toEqual([
+        "10 write",
+        "10000 write",
+        "20000 write",
+      ]);
+      expect(read()).toContain('"PodDeviceEntries":null');
+    }),
+  );
+
+  it(
     "writes with the next call what a failed write left out",
     marbles((m) => {
       const failed = "    --#";

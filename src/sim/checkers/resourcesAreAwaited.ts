@@ -90,7 +90,7 @@ export function resourcesAreAwaited(config: Pick<KubeletConfig, "allocatable" | 
             staying.goes(podUid, atMs, reason === "Preempting");
             return undefined;
           }
-          staying.ended(podUid);
+          staying.ended(podUid, atMs);
           return fits(podUid, atMs)
             ? `${subject} was rejected (${reason}) but fits beside the pods that stay`
             : undefined;

@@ -21,8 +21,8 @@ export function createStayingPods(sandboxes: ReturnType<typeof createPodSandboxe
   /** The number of snapshots when each pod first appeared. */
   const seenAt = new Map<string, number>();
   let snapshots = 0;
-  /** Pods that were terminal when this kubelet first saw them, and pods that it rejected. */
-  const over = new Set<string>();
+  /** Pods that were terminal when this kubelet first saw them, and pods that it rejected, with the time of that. */
+  const over = new Map<string, number | undefined>();
   let startedAtMs = 0;
   /** When this kubelet first decided about a pod: until the runtime has listed its pods, snapshots wait in order. */
   let decidedAtMs: number | undefined;
@@ -45,7 +45,8 @@ export function createStayingPods(sandboxes: ReturnType<typeof createPodSandboxe
   return {
     goes,
     isOver: (uid: string): boolean => over.has(uid),
-    ended: (uid: string): void => void over.add(uid),
+    /** Records a rejection: until that moment the pod may have been promised its resources. */
+    ended: (uid: string, atMs: number): void => void over.set(uid, atMs),
     /** Records that this kubelet has reported the status of a pod. */
     decided: (atMs: number): void => void (decidedAtMs ??= atMs),
     /** Updates the table from a snapshot of a source. */
@@ -62,7 +63,7 @@ export function createStayingPods(sandboxes: ReturnType<typeof createPodSandboxe
         const { uid, deletionTimestamp } = metadata;
         seenAt.set(uid, seenAt.get(uid) ?? snapshots);
         const isOver = isTerminalPhase(status?.phase);
-        if (isOver) over.add(uid);
+        if (isOver) over.set(uid, undefined);
         if (isOver || deletionTimestamp !== undefined) goes(uid, atMs);
         else if (!before.has(uid) && going.has(uid)) returned.add(uid);
       }
@@ -72,7 +73,10 @@ export function createStayingPods(sandboxes: ReturnType<typeof createPodSandboxe
       const isWanted = new Set([...wanted.values()].flatMap((uids) => [...uids]));
       const others = new Set([...isWanted, ...going.keys(), ...sandboxes.uids()]);
       return [...others].filter(
-        (other) => other !== rejected && !over.has(other) && stays(other, isWanted.has(other), rejected, atMs),
+        (other) =>
+          other !== rejected &&
+          (!over.has(other) || over.get(other) === atMs) &&
+          stays(other, isWanted.has(other), rejected, atMs),
       );
     },
     /** Drops a pod that the kubelet no longer knows. */

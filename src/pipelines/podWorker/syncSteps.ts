@@ -276,12 +276,13 @@ function pruneOldAttempts({ context, runtime }: SyncRun): Observable<RoundOutput
 }
 
 /** Concludes the sync: reports the containers that wait, and sets the next wake-up. */
-function conclude({ context, pod, actions, podStart, errors }: SyncRun): Observable<PodOutput> {
+function conclude({ context, pod, actions, podStart, errors, stop }: SyncRun): Observable<PodOutput> {
   const { memory, ports } = context;
   const outputs: PodOutput[] = [];
   memory.rounds.restarting.set(false);
   const reported = new Map(failuresAt(memory));
-  for (const wait of actions.waits) {
+  // A pod that terminates meanwhile may already be reported as Succeeded: none of its containers waits any more.
+  for (const wait of stop.aborted ? [] : actions.waits) {
     if (reported.get(wait.name)?.error.message !== wait.error.message) {
       outputs.push(eventOutput(backOffEvent(pod, wait.name)));
       const inMs = Math.round(wait.until - ports.clock.monotonicMs());

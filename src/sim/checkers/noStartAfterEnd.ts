@@ -21,6 +21,9 @@ const ENDS: ReadonlySet<CriRpc> = new Set<CriRpc>([
   "RemovePodSandbox",
 ]);
 
+/** Reasons of ends that only the API server has a record of. */
+const UNTOLD: ReadonlySet<string> = new Set(["Preempting", "Evicted"]);
+
 /** Why no part of a pod may start. */
 type End = "unwanted" | "stopping" | "ending" | "over";
 
@@ -48,8 +51,10 @@ export function noStartAfterEnd(): SimChecker {
     for (const uid of podUids) if (ends.get(uid) === "unwanted" || !parts.has(uid)) ends.delete(uid);
     wanted.set(source, podUids);
   };
-  // The next process does not know that a static pod was refused, or ended by a shutdown.
+  // The next process does not know that a static pod was refused, or ended by a shutdown, nor that a pod whose containers
+  // had exited already was preempted or evicted, unless the API server has that status.
   const endOf = (uid: string, status: PodStatus): End => {
+    if (ends.get(uid) === undefined && UNTOLD.has(status.reason ?? "")) return "ending";
     const isForgotten = SHUTDOWN_REASONS.includes(status.reason ?? "") || status.containerStatuses === undefined;
     return isForgotten && isStatic(uid) ? "ending" : ended(ends.get(uid), status);
   };

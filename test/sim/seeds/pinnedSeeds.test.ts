@@ -37,6 +37,7 @@ describe("a node that gives pods CPUs, memory and devices of their own, under al
     ["t18-368", "a pod that waited for its plugin after a boot counted a restart of its containers, and lost it again"],
     ["t18-135", "devices of a pod that was gone stayed in the checkpoint after a failed write"],
     ["t18-705", "evictedAreTold expected the eviction of a preempted pod as its reason"],
+    ["u18-309", "noStartAfterEnd held a preemption against the next process, which the API server did not know"],
     ["u18-44", "resourcesAreAwaited took no account of what was promised to a pod until its own rejection"],
     ["s18h-429", "resourcesAreAwaited judged a critical pod that found nobody to preempt for a device"],
     ["hwa-37", "an orphan that had stopped took the CPUs of a running pod after a restart"],

@@ -73,6 +73,7 @@ export const SMALL_SCARCE_KUBELET_SEEDS: FoundBySeed = [
     "s17h-72",
     "remains of a pod that a late event had listed were removed again and again, for a successor of its name",
   ],
+  ["u17-296", "an evicted pod had Succeeded and Failed later: its last sync said afterwards that a container waited"],
   ["s17h-783", "an eviction ranked by figures from before the first listing of the runtime, which knew no pod"],
 ];
 

@@ -15,7 +15,7 @@ import { startPrivateContainerd } from "./privateContainerd.ts";
 import { waitFor } from "./waitFor.ts";
 
 export interface ShutdownReport {
-  /** Who delays a shutdown while the node works. */
+  /** The list of locks at the login manager while the node works. */
   readonly inhibitors: string;
   /** Priorities of the pods in the order in which their containers ended, each once in a row. */
   readonly order: readonly number[];

@@ -66,9 +66,11 @@ it.each([
 it(
   "records nothing without its gate",
   marbles((test) => {
+    const done = "|";
+
     const { record } = recordOn(test, {}, false);
-    test.expectObservable(record.begin()).toBe("|");
-    test.expectObservable(record.end()).toBe("|");
-    test.expectObservable(record.load()).toBe("|");
+    test.expectObservable(record.begin()).toBe(done);
+    test.expectObservable(record.end()).toBe(done);
+    test.expectObservable(record.load()).toBe(done);
   }),
 );

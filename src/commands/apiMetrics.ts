@@ -7,7 +7,7 @@ import type { ApiObserver } from "../sinks/apiServer/createApiServer.ts";
 export const countApiRequests = ({ metrics, log }: Telemetry): ApiObserver => ({
   onRequest({ method, host, path, code, call }) {
     const { durationMs } = call ?? {};
-    log.verbose(VERBOSITY.apiRequests, "API server asked", () => ({ method, path, code, durationMs }));
+    log.verbose("apiMetrics", VERBOSITY.apiRequests, "API server asked", () => ({ method, path, code, durationMs }));
     metrics.count("rest_client_requests_total", { code: code === undefined ? "<error>" : String(code), host, method });
     if (call === undefined) return;
     const labels = { host, verb: method };

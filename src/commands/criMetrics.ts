@@ -11,5 +11,5 @@ export const countCriCalls =
     metrics.count("kubelet_runtime_operations_total", labels);
     metrics.observe("kubelet_runtime_operations_duration_seconds", durationMs / 1000, labels);
     if (code !== "Ok") metrics.count("kubelet_runtime_operations_errors_total", labels);
-    log.verbose(VERBOSITY.runtimeCalls, "Runtime called", () => ({ method, code, durationMs }));
+    log.verbose("criMetrics", VERBOSITY.runtimeCalls, "Runtime called", () => ({ method, code, durationMs }));
   };

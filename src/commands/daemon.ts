@@ -1,9 +1,11 @@
 /** `rxlet`: the daemon on a real node. main.ts unsubscribes it at SIGTERM, SIGINT or SIGHUP; its pods keep running. */
-import { type Observable, tap } from "rxjs";
+import { defer, EMPTY, merge, type Observable, tap } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import { shownFlags } from "../cli/shownFlags.ts";
 import { VERBOSITY } from "../core/telemetry/verbosity.ts";
+import { pollAfter } from "../operators/pollAfter.ts";
 import { createLogger } from "../sinks/logger.ts";
+import { type LogOutput, logOutput } from "../sinks/logOutput.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import type { NodeOutput } from "./nodeOutput.ts";
 import { runNode } from "./runNode.ts";
@@ -12,20 +14,27 @@ import { KUBERNETES_VERSION } from "./version.ts";
 
 /** Runs until unsubscribed. Errors when the node cannot start or continue. */
 export function daemon(options: KubeletOptions): Observable<NodeOutput> {
-  const { format, verbosity } = options.config.logging;
+  const { format, verbosity, vmodule, flushFrequency } = options.config.logging;
+  const output = logOutput(options.config.logging);
   const log = createLogger({
     format: format === "json" ? "json" : "text",
     verbosity,
+    vmodule,
     wallTime: () => systemClock.wallTime(),
+    output,
   });
   for (const warning of options.warnings) log.warn(warning);
   for (const [name, value] of shownFlags(options)) {
-    log.verbose(VERBOSITY.flags, `FLAG: --${name}=${JSON.stringify(value)}`, () => ({}));
+    log.verbose("daemon", VERBOSITY.flags, `FLAG: --${name}=${JSON.stringify(value)}`, () => ({}));
   }
   const isOn = (gate: string): boolean => options.featureGates.get(gate) === true;
-  log.verbose(VERBOSITY.runtimeCalls, "Configuration", () => shownConfiguration(options.config, isOn));
+  log.verbose("daemon", VERBOSITY.runtimeCalls, "Configuration", () => shownConfiguration(options.config, isOn));
   let hasStarted = false;
-  return runNode({ options, log, version: KUBERNETES_VERSION, ownsMachine: true }).pipe(
+  const node$ = merge(
+    runNode({ options, log, version: KUBERNETES_VERSION, ownsMachine: true }),
+    flushes(output, flushFrequency),
+  );
+  return node$.pipe(
     tap({
       next: ({ kind }) => {
         hasStarted ||= kind === "started";
@@ -34,3 +43,14 @@ export function daemon(options: KubeletOptions): Observable<NodeOutput> {
     }),
   );
 }
+
+/** Flushes the buffer of the log at intervals; completes at once without one. */
+const flushes = ({ flush }: LogOutput, periodMs: number): Observable<never> =>
+  flush === undefined
+    ? EMPTY
+    : pollAfter(systemClock, periodMs, () =>
+        defer(() => {
+          flush();
+          return EMPTY;
+        }),
+      );

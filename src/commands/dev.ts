@@ -36,6 +36,7 @@ import { kubeletError, toKubeletError } from "../core/errors.ts";
 import type { TimelineView } from "../core/timeline/timelineView.ts";
 import type { Kubelet } from "../kubelet.ts";
 import { createLogger } from "../sinks/logger.ts";
+import { toOne } from "../sinks/logOutput.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { type DevSpace, openDevSpace } from "./devSpace.ts";
 import type { ListeningServer, NodeOutput } from "./nodeOutput.ts";
@@ -80,7 +81,7 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
         format: "text",
         verbosity: options.logLevel,
         wallTime: () => systemClock.wallTime(),
-        destination: space.log,
+        output: toOne(space.log),
       });
       const drained$ = signals$.pipe(
         take(1),

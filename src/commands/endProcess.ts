@@ -68,6 +68,8 @@ function openWork(): readonly string[] {
 /** Replaces the process by a new program, the only way to keep the exit code without joining threads. */
 function exitWithoutJoining(code: number): void {
   try {
+    // A replaced process emits no event, and a buffer of the log waits for it.
+    process.emit("exit", code);
     process.execve?.(process.execPath, [process.execPath, "--no-warnings", "-e", `process.exit(${code})`], {});
   } finally {
     process.kill(process.pid, "SIGKILL");

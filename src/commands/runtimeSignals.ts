@@ -19,7 +19,7 @@ export function runtimeSignals(
   if (featureGates["EventedPLEG"] === false) return concat(of({ kind: "unsupported" } as const), NEVER);
   const { clock, telemetry } = ports;
   const logSignal = (signal: RuntimeSignal): void =>
-    telemetry.log.verbose(VERBOSITY.runtimeEvents, "Runtime event", () => ({ ...signal }));
+    telemetry.log.verbose("runtimeSignals", VERBOSITY.runtimeEvents, "Runtime event", () => ({ ...signal }));
   const signals$ = eventedPleg({ runtime, containerdHints$: containerdEvents(events), clock }).pipe(tap(logSignal));
   return superviseSource("runtimeEvents", signals$, ports);
 }

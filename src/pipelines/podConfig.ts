@@ -52,7 +52,7 @@ function applyConfig(
   if (snapshot.reported !== undefined) state.apiPodObjects.set(snapshot.reported);
   for (const { op, pods } of updates) {
     const named = () => ({ source, pods: pods.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`) });
-    telemetry.log.verbose(VERBOSITY.podUpdates, `SyncLoop ${op}`, named);
+    telemetry.log.verbose("podConfig", VERBOSITY.podUpdates, `SyncLoop ${op}`, named);
   }
   const isNew = seen.has(source) && !state.sourcesSeen.value.has(source);
   if (isNew) state.sourcesSeen.set(seen);

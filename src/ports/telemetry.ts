@@ -7,9 +7,13 @@ export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Writes structured log lines. */
 export interface Logger {
-  debug(message: string, fields?: LogFields): void;
-  /** Writes a line at this verbosity or higher; `fields` is called only when the line is written. */
-  verbose(level: Verbosity, message: string, fields: () => LogFields): void;
+  /** Writes a line at verbosity `debug` or higher. `file` as in `verbose`. */
+  debug(file: string, message: string, fields?: LogFields): void;
+  /**
+   * Writes a line at this verbosity or higher; `fields` is called only when the line is written. `file` is the name of
+   * the calling source file without its ending, which the patterns of `vmodule` match: a bundle has no files to look up.
+   */
+  verbose(file: string, level: Verbosity, message: string, fields: () => LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;

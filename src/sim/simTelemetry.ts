@@ -77,7 +77,7 @@ export function createSimTelemetry(clock: Clock, maxLines = 100_000): SimTelemet
         if (lines.length > maxLines + (maxLines >> 3)) lines.splice(0, lines.length - maxLines);
       };
     return {
-      debug: write("debug"),
+      debug: (_file, message, fields) => write("debug")(message, fields),
       // The trace contains all events.
       verbose: () => {},
       info: write("info"),

@@ -89,7 +89,8 @@ function giveUp(counted: CountedEvent, error: KubeletError, { telemetry }: ApiEv
   const { namespace, name } = event.object;
   const fields = { event: { object: { namespace, name }, reason: event.reason, message: event.message }, error };
   if (!isRefused(error)) telemetry.log.error("Unable to write event (retry limit exceeded!)", fields);
-  else if (isExpectedRefusal(error)) telemetry.log.debug("Server rejected event (will not retry!)", fields);
+  else if (isExpectedRefusal(error))
+    telemetry.log.debug("apiEvents", "Server rejected event (will not retry!)", fields);
   else telemetry.log.error("Server rejected event (will not retry!)", fields);
   return EMPTY;
 }

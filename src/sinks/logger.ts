@@ -1,74 +1,84 @@
 /**
- * The log: one line per entry to standard error, as JSON or klog-like text. Writes are synchronous, so that the last
- * line before an exit is not lost, and never throw. core/telemetry decides which values a line may contain. Upstream:
- * klog and component-base/logs.
+ * The log: one line per entry, as JSON or klog-like text, to standard error or, with split streams, errors there and
+ * the rest to standard output (sinks/logOutput.ts). Writes never throw. core/telemetry decides which values a line may
+ * contain. Upstream: klog and component-base/logs.
  */
-import { pino } from "pino";
+import type { VModuleItem } from "../core/config/kubeletConfiguration.ts";
 import type { EpochMs } from "../core/ids.ts";
-import { formatJsonLine, formatTextLine, type LogEntry, type LogLevel } from "../core/telemetry/logLine.ts";
+import { formatJsonLine, formatTextLine, type LogEntry } from "../core/telemetry/logLine.ts";
 import { VERBOSITY } from "../core/telemetry/verbosity.ts";
+import { fileVerbosity } from "../core/telemetry/vmodule.ts";
 import type { LeveledLogger, LogFields, Logger } from "../ports/telemetry.ts";
-
-/** Writes one finished line, including its line break. */
-export interface LogDestination {
-  write(line: string): unknown;
-}
+import { type LogOutput, standardError } from "./logOutput.ts";
 
 export interface LoggerOptions {
   readonly format: "text" | "json";
   /** `-v`: see `VERBOSITY`. */
   readonly verbosity: number;
+  /** Higher verbosities of single source files; default: none. */
+  readonly vmodule?: readonly VModuleItem[];
   readonly wallTime: () => EpochMs;
-  /** Default: standard error. */
-  readonly destination?: LogDestination;
+  /** Default: all lines to standard error. */
+  readonly output?: LogOutput;
   readonly processId?: number;
 }
 
 /**
- * Writes to standard error without buffering. A closed reader (EPIPE) silences the log and does not end the kubelet.
+ * Whether a line belongs on the error stream. As upstream, which routes text by its first letter and JSON by level:
+ * warnings are errors in text and infos in JSON.
  */
-function standardError(): LogDestination {
-  const destination = pino.destination({ dest: 2, sync: true });
-  destination.on("error", () => undefined);
-  return destination;
-}
+const isError = (format: "text" | "json", level: LogEntry["level"]): boolean =>
+  level === "error" || (level === "warn" && format === "text");
 
-/** Creates a logger; loggers made by `with` share its destination and verbosity. */
+/** Creates a logger; loggers made by `with` share its output and verbosity. */
 export function createLogger(options: LoggerOptions): LeveledLogger {
-  const { format, verbosity, wallTime, destination = standardError(), processId = process.pid } = options;
+  const { format, verbosity, vmodule = [], wallTime, processId = process.pid } = options;
+  const { errors, infos } = options.output ?? standardError();
   const render = (entry: LogEntry): string =>
     format === "json" ? formatJsonLine(entry) : formatTextLine(entry, processId);
-  const write: Write = (level, message, fields, needs) => {
+  const write: Write = (entry) => {
     try {
-      destination.write(
-        render({ at: wallTime(), level, message, fields, ...(needs === undefined ? {} : { verbosity: needs }) }),
-      );
+      (isError(format, entry.level) ? errors : infos).write(render({ at: wallTime(), ...entry }));
     } catch {
       // A full disk or a closed pipe must not stop running pods.
     }
   };
   let current = verbosity;
+  const ofFile = verbosityOf(vmodule);
   return {
-    ...loggerWith(write, (needed) => current >= needed, {}),
+    ...loggerWith(write, (file, needed) => current >= needed || ofFile(file) >= needed, {}),
     setVerbosity: (wanted) => {
       current = wanted;
     },
   };
 }
 
-type Write = (level: LogLevel, message: string, fields: LogFields, verbosity?: number) => void;
+/** Matches each file once. Bound: one entry per source file that logs. */
+function verbosityOf(vmodule: readonly VModuleItem[]): (file: string) => number {
+  if (vmodule.length === 0) return () => 0;
+  const known = new Map<string, number>();
+  return (file) => {
+    const found = known.get(file) ?? fileVerbosity(vmodule, file);
+    known.set(file, found);
+    return found;
+  };
+}
 
-function loggerWith(write: Write, shows: (verbosity: number) => boolean, own: LogFields): Logger {
+type Write = (entry: Omit<LogEntry, "at">) => void;
+type Shows = (file: string, verbosity: number) => boolean;
+
+function loggerWith(write: Write, shows: Shows, own: LogFields): Logger {
+  const all = (fields: LogFields | undefined): LogFields => (fields === undefined ? own : { ...own, ...fields });
   const log =
-    (level: LogLevel, verbosity?: number) =>
+    (level: "info" | "warn" | "error") =>
     (message: string, fields?: LogFields): void =>
-      write(level, message, fields === undefined ? own : { ...own, ...fields }, verbosity);
+      write({ level, message, fields: all(fields) });
   return {
-    debug: (message, fields) => {
-      if (shows(VERBOSITY.debug)) log("debug")(message, fields);
+    debug: (file, message, fields) => {
+      if (shows(file, VERBOSITY.debug)) write({ level: "debug", file, message, fields: all(fields) });
     },
-    verbose: (level, message, fields) => {
-      if (shows(level)) log("info", level)(message, fields());
+    verbose: (file, verbosity, message, fields) => {
+      if (shows(file, verbosity)) write({ level: "info", file, verbosity, message, fields: all(fields()) });
     },
     info: log("info"),
     warn: log("warn"),

@@ -93,7 +93,10 @@ export function createProjectQuotas(options: ProjectQuotasOptions): Quotas {
     assign: (directory) =>
       call(`assign a project quota to ${directory}`, (ask) =>
         assign(directory, ask).catch((thrown: unknown) => {
-          log.debug("Counting a volume file by file", { directory, why: toKubeletError(thrown).message });
+          log.debug("projectQuotas", "Counting a volume file by file", {
+            directory,
+            why: toKubeletError(thrown).message,
+          });
           return false;
         }),
       ),

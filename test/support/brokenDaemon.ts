@@ -17,8 +17,8 @@ function breaking(log: Logger): Logger {
       invariant(message !== RXLET_BREAKS_AT, message);
       write(message, fields);
     };
-  const { debug, info, warn, error } = log;
-  const levels = { debug: checked(debug), info: checked(info), warn: checked(warn), error: checked(error) };
+  const { info, warn, error } = log;
+  const levels = { info: checked(info), warn: checked(warn), error: checked(error) };
   return { ...log, ...levels, with: (fields) => breaking(log.with(fields)) };
 }
 

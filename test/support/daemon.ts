@@ -23,6 +23,8 @@ export interface DaemonOptions {
   readonly args?: readonly string[];
   /** Environment variables added to those of the test. */
   readonly env?: Readonly<Record<string, string>>;
+  /** File for standard output; default: the log, as for standard error. */
+  readonly outputFile?: string;
   /** Main module to run; default: the built program. */
   readonly main?: string;
 }
@@ -114,7 +116,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     kernelFlags,
     ...(options.args ?? []),
   ];
-  let child = await launch(args, logFile, readOnlyUrl, options.env);
+  let child = await launch(args, logFile, readOnlyUrl, options);
 
   const pods = async (): Promise<readonly Pod[]> => {
     const answer = await fetch(`${readOnlyUrl}/pods`);
@@ -182,7 +184,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     },
     kill: (signal = "SIGKILL") => end(child, signal),
     restart: async () => {
-      child = await launch(args, logFile, readOnlyUrl, options.env);
+      child = await launch(args, logFile, readOnlyUrl, options);
     },
   };
 }
@@ -254,14 +256,15 @@ async function launch(
   args: readonly string[],
   logFile: string,
   readOnlyUrl: string,
-  env: DaemonOptions["env"],
+  { env, outputFile }: DaemonOptions,
 ): Promise<ChildProcess> {
   const log = await open(logFile, "a");
+  const output = await open(outputFile ?? logFile, "a");
   const child = spawn(process.execPath, [...args], {
-    stdio: ["ignore", log.fd, log.fd],
+    stdio: ["ignore", output.fd, log.fd],
     env: { ...process.env, ...env },
   });
-  await log.close();
+  await Promise.all([log.close(), output.close()]);
   try {
     const started = async (): Promise<"ended" | "answers" | undefined> => {
       if (child.exitCode !== null || child.signalCode !== null) return "ended";

@@ -30,7 +30,7 @@ export function recordingTelemetry(): Telemetry & {
       (message: string, fields: Readonly<Record<string, unknown>> = {}): void =>
         void lines.push({ level, message, fields: { ...own, ...fields } });
     return {
-      debug: log("debug"),
+      debug: (_file, message, fields) => log("debug")(message, fields),
       verbose: () => {},
       info: log("info"),
       warn: log("warn"),

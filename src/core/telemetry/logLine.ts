@@ -15,6 +15,8 @@ export interface LogEntry {
   readonly level: LogLevel;
   /** The verbosity at which it is written; absent: that of its level. */
   readonly verbosity?: number;
+  /** Name of the source file that writes lines of a verbosity, without its ending; absent: the line has no verbosity. */
+  readonly file?: string;
   readonly message: string;
   /** `logger` names the component that wrote the entry. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -51,15 +53,16 @@ export function formatJsonLine(entry: LogEntry): string {
 
 /**
  * `I0102 15:04:05.000000    1234 podWorker] "Message" pod="default/web" attempt=1`.
- * Differs from upstream: times are UTC, and the place is the name of the logger, since finding file and line costs a
- * stack per line.
+ * Differs from upstream: times are UTC, and the place is the source file of a line with a verbosity, else the name of
+ * the logger, since finding file and line costs a stack per line.
  */
 export function formatTextLine(entry: LogEntry, processId: number): string {
   const t = civilTime(entry.at);
   const day = `${padded(t.month, 2)}${padded(t.day, 2)}`;
   const time = `${padded(t.hour, 2)}:${padded(t.minute, 2)}:${padded(t.second, 2)}.${padded(t.micros, 6)}`;
   const { logger, ...fields } = entry.fields;
-  const place = typeof logger === "string" && logger !== "" ? logger : "rxlet";
+  const named = typeof logger === "string" && logger !== "" ? logger : "rxlet";
+  const place = entry.file ?? named;
   const head = `${SEVERITY[entry.level]}${day} ${time} ${String(processId).padStart(7)} ${place}]`;
   const pairs = plainFields(fields).map(([key, value]) => ` ${key}=${textOf(value)}`);
   const stack = stackOf(entry);

@@ -41,8 +41,10 @@ export function pressureWakes(ports: Ports, config: ObservationConfig, looks: Ce
   );
   const events$ = ports.memoryEvents?.(podsCgroup(config)) ?? EMPTY;
   return merge(
-    crossings$.pipe(tap(({ crossed }) => log.debug("Eviction manager: woken by a look", { signals: crossed }))),
-    events$.pipe(tap((event) => log.debug("Eviction manager: woken by the kernel", { event }))),
+    crossings$.pipe(
+      tap(({ crossed }) => log.debug("pressureWakes", "Eviction manager: woken by a look", { signals: crossed })),
+    ),
+    events$.pipe(tap((event) => log.debug("pressureWakes", "Eviction manager: woken by the kernel", { event }))),
   );
 }
 
@@ -118,7 +120,7 @@ function crossings(
       return call$.pipe(
         eachOf((figure) => look(figure, at)),
         catchError((thrown: unknown) => {
-          telemetry.log.debug("A figure with eviction thresholds cannot be measured", {
+          telemetry.log.debug("pressureWakes", "A figure with eviction thresholds cannot be measured", {
             figure: name,
             error: toKubeletError(thrown),
           });

@@ -159,7 +159,11 @@ function accountFor(
       const annotations = pluginAnnotations(attributes, metadata?.annotations);
       if (annotations === undefined) {
         const fields = { serviceAccount: `${namespace}/${name}`, wanted: attributes.requiredAnnotations };
-        telemetry.log.debug("A service account lacks an annotation its credential plugin requires", fields);
+        telemetry.log.debug(
+          "credentialPlugins",
+          "A service account lacks an annotation its credential plugin requires",
+          fields,
+        );
         return of("notAsked" as const);
       }
       const wish = {

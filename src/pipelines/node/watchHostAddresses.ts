@@ -25,12 +25,10 @@ export function hostAddresses(
     const now = withoutLinkLocal(found.ips.length === 0 ? { ...found, ips } : found);
     if (sameValue(now, withoutLinkLocal({ ips, interfaceIps, nameIps }))) return;
     // Pods' interfaces come and go.
-    const level = sameValue(now.ips, ips) ? "debug" : "info";
-    telemetry.log[level]("Addresses of the machine changed", {
-      before: ips,
-      now: now.ips,
-      interfaces: now.interfaceIps,
-    });
+    const message = "Addresses of the machine changed";
+    const fields = { before: ips, now: now.ips, interfaces: now.interfaceIps };
+    if (sameValue(now.ips, ips)) telemetry.log.debug("watchHostAddresses", message, fields);
+    else telemetry.log.info(message, fields);
     addresses.set(now);
   };
   const look = (): Observable<MachineAddresses> =>

@@ -153,7 +153,7 @@ function statusOutputs(context: PodContext, command: PodCommand): readonly PodOu
   if (memory.reported.status === undefined || !sameValue(memory.reported.status, status)) {
     context.starts.observe(memory.start, command.pod, memory.reported.status, status);
     memory.reported.status = status;
-    ports.telemetry.log.verbose(VERBOSITY.podStatuses, "Pod status changed", () => ({
+    ports.telemetry.log.verbose("podStatusStream", VERBOSITY.podStatuses, "Pod status changed", () => ({
       ...podFields(context),
       phase: status.phase,
       conditions: (status.conditions ?? []).filter(({ status: is }) => is === "True").map(({ type }) => type),

@@ -87,7 +87,7 @@ function attemptOnce(context: PodContext, scheduled: ScheduledProbe, isEarly: bo
     return attemptProbe({ probe, container, containerId: id, podIp }, probers).pipe(
       map((outcome): AttemptStep => {
         const { log } = context.ports.telemetry;
-        log.verbose(VERBOSITY.probes, "Probed", () => ({
+        log.verbose("runProbeSchedule", VERBOSITY.probes, "Probed", () => ({
           ...podFields(context),
           ...{
             container: container.name,
@@ -116,7 +116,7 @@ function counted(context: PodContext, scheduled: ScheduledProbe, outcome: ProbeO
 
 /** An attempt that could not be made does not affect the state of the container. */
 const errored = (context: PodContext, { pod, container, kind }: ScheduledProbe, error: KubeletError): AttemptStep => {
-  context.ports.telemetry.log.debug("Probe could not be made", {
+  context.ports.telemetry.log.debug("runProbeSchedule", "Probe could not be made", {
     ...podFields(context),
     container: container.name,
     probe: kind,

@@ -158,7 +158,7 @@ function inspect(uid: PodUid, ports: Ports, config: Config, cells: PlegCells): O
       map((status): Inspection => {
         telemetry.metrics.observe("kubelet_pleg_pod_relist_duration_seconds", (clock.monotonicMs() - startedAt) / 1000);
         telemetry.metrics.count("rxlet_inspections_total", { result: "ok" });
-        telemetry.log.verbose(VERBOSITY.inspections, "Pod inspected", () => ({
+        telemetry.log.verbose("pleg", VERBOSITY.inspections, "Pod inspected", () => ({
           podUid: uid,
           containers: status.containers.map(({ name, state }) => `${name}: ${state}`),
         }));
@@ -170,7 +170,7 @@ function inspect(uid: PodUid, ports: Ports, config: Config, cells: PlegCells): O
       catchError((thrown: unknown) => {
         const error = toKubeletError(thrown);
         telemetry.metrics.count("rxlet_inspections_total", { result: error.code });
-        telemetry.log.debug("Inspection failed", { podUid: uid, error });
+        telemetry.log.debug("pleg", "Inspection failed", { podUid: uid, error });
         return of<Inspection>({ uid, error });
       }),
     );
@@ -214,7 +214,8 @@ function report(signal: RuntimeSignal, { telemetry, clock }: Ports): void {
       break;
     case "lost":
       telemetry.metrics.count("kubelet_evented_pleg_connection_error_count");
-      if (signal.isAway) telemetry.log.verbose(VERBOSITY.debug, "Runtime event stream is lost, reopening", () => ({}));
+      if (signal.isAway)
+        telemetry.log.verbose("pleg", VERBOSITY.debug, "Runtime event stream is lost, reopening", () => ({}));
       else telemetry.log.warn("Runtime event stream is lost, reopening", { reason: signal.reason });
       break;
     case "unsupported":

@@ -77,7 +77,7 @@ function relist({ runtime, clock, telemetry }: Ports, config: Config): Observabl
           telemetry.metrics.observe("kubelet_pleg_relist_duration_seconds", (clock.monotonicMs() - startedAt) / 1000);
           telemetry.metrics.gauge("kubelet_pleg_last_seen_seconds", clock.wallTime() / 1000);
         },
-        error: (thrown: unknown) => telemetry.log.debug("Relist failed", { error: toKubeletError(thrown) }),
+        error: (thrown: unknown) => telemetry.log.debug("relists", "Relist failed", { error: toKubeletError(thrown) }),
       }),
     );
   });

@@ -141,7 +141,11 @@ function ask(
       );
   }).pipe(
     catchError((thrown: unknown) => {
-      telemetry.log.debug("A CSI driver gives no statistics", { driver, handle, error: toKubeletError(thrown) });
+      telemetry.log.debug("csiStats", "A CSI driver gives no statistics", {
+        driver,
+        handle,
+        error: toKubeletError(thrown),
+      });
       return of(undefined);
     }),
   );

@@ -23,7 +23,7 @@ export function orUndefined<T>(call$: Call<T>, ports: Ports): Observable<T | und
 }
 
 const noteOmission = (error: KubeletError, { telemetry }: Ports): void =>
-  telemetry.log.debug("A figure is left out of the stats", { error });
+  telemetry.log.debug("measuredFigure", "A figure is left out of the stats", { error });
 
 /** Measures figures side by side and emits them once, without the omitted ones. */
 export const figuresOf = <Figures extends object>(

@@ -30,7 +30,7 @@ export function unmountBelow({ mounts, telemetry }: RemovalPorts, place: string)
 const unmount = (mounts: Mounts, path: string, { log }: RemovalPorts["telemetry"]): Call<UnmountOutcome> =>
   unmountOrDetach(mounts, path).pipe(
     tap((outcome) => {
-      if (outcome.kind === "unmounted") log.debug("Unmounted", { path });
+      if (outcome.kind === "unmounted") log.debug("removeUnmounted", "Unmounted", { path });
       else log.warn("Unmounting takes too long: the mount is detached", { path, error: outcome.stuck });
     }),
   );

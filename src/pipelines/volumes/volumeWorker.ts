@@ -247,7 +247,7 @@ function setUp(
     defer(() => {
       record.set({ ...withoutFailure(before), condition: "mounted", inputs });
       observeWait(wait, layout.plugin, ports);
-      log.debug(before.condition === "mounted" ? "Volume is up to date" : "Volume is mounted");
+      log.debug("volumeWorker", before.condition === "mounted" ? "Volume is up to date" : "Volume is mounted");
       return EMPTY;
     }),
   ).pipe(catchError((thrown: unknown) => fail(toKubeletError(thrown))));

@@ -49,7 +49,7 @@ export function guard({ authenticate, authorize, rules, clock, log, metrics }: G
       }
       if (answer.value) return undefined;
     }
-    log.debug("Forbidden", { logger: "server", user: user.name, verb, subresources });
+    log.debug("guard", "Forbidden", { user: user.name, verb, subresources });
     return context.body(forbiddenText(user.name, attributes), 403, user === ANONYMOUS ? lastAnswer(context) : {});
   };
   return async (context, next) => {

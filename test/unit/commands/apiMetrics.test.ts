@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { countApiRequests } from "../../../src/commands/apiMetrics.ts";
 import { epochMs } from "../../../src/core/ids.ts";
 import { createLogger } from "../../../src/sinks/logger.ts";
+import { toOne } from "../../../src/sinks/logOutput.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
 it.each([
@@ -11,7 +12,7 @@ it.each([
 ])("verbosity %i", (verbosity, wanted) => {
   const lines: string[] = [];
   const destination = { write: (line: string) => lines.push(line) };
-  const log = createLogger({ format: "text", verbosity, wallTime: () => epochMs(0), destination });
+  const log = createLogger({ format: "text", verbosity, wallTime: () => epochMs(0), output: toOne(destination) });
   const { metrics } = recordingTelemetry();
   const call = { durationMs: 3, requestBytes: 0, responseBytes: 9 };
   countApiRequests({ metrics, log }).onRequest({ method: "GET", path: "/api/v1/nodes/n1", host: "h", code: 200, call });

@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
+import type { VModuleItem } from "../../../src/core/config/kubeletConfiguration.ts";
 import { epochMs } from "../../../src/core/ids.ts";
 import { createLogger } from "../../../src/sinks/logger.ts";
+import { toOne } from "../../../src/sinks/logOutput.ts";
 
 const wallTime = () => epochMs(0);
 
-function collected(verbosity: number) {
+function collected(verbosity: number, vmodule: readonly VModuleItem[] = []) {
   const lines: string[] = [];
-  const destination = { write: (line: string) => lines.push(line) };
-  return { lines, log: createLogger({ format: "text", verbosity, wallTime, destination, processId: 1 }) };
+  const output = toOne({ write: (line: string) => lines.push(line) });
+  return { lines, log: createLogger({ format: "text", verbosity, vmodule, wallTime, output, processId: 1 }) };
 }
 
 describe("createLogger", () => {
@@ -18,7 +20,7 @@ describe("createLogger", () => {
     [10, 4],
   ])("at verbosity %d writes %d of the four levels", (verbosity, count) => {
     const { lines, log } = collected(verbosity);
-    log.debug("a");
+    log.debug("relists", "a");
     log.info("b");
     log.warn("c");
     log.error("d");
@@ -29,7 +31,7 @@ describe("createLogger", () => {
     const asked: number[] = [];
     const written = [4, 5, 6].map((verbosity) => {
       const { lines, log } = collected(verbosity);
-      log.with({ a: 1 }).verbose(5, "Runtime called", () => {
+      log.with({ a: 1 }).verbose("criMetrics", 5, "Runtime called", () => {
         asked.push(verbosity);
         return { b: 2 };
       });
@@ -45,9 +47,25 @@ describe("createLogger", () => {
     const { lines, log } = collected(0);
     const own = log.with({ a: 1 });
     log.setVerbosity(9);
-    own.verbose(9, "Pod inspected", () => ({}));
+    own.verbose("pleg", 9, "Pod inspected", () => ({}));
     log.setVerbosity(8);
-    own.verbose(9, "Pod inspected", () => ({}));
+    own.verbose("pleg", 9, "Pod inspected", () => ({}));
+    expect(lines.length).toBe(1);
+  });
+
+  it("writes the lines of a file up to its own verbosity, at its place", () => {
+    const { lines, log } = collected(0, [{ filePattern: "pl*", verbosity: 8 }]);
+    for (const file of ["pleg", "relists"]) {
+      log.debug(file, "Debugged");
+      log.verbose(file, 8, "Probed", () => ({}));
+      log.verbose(file, 9, "Inspected", () => ({}));
+    }
+    expect(lines.map((line) => line.slice(30).trimEnd())).toEqual(['pleg] "Debugged"', 'pleg] "Probed"']);
+  });
+
+  it("never writes less of a file than of all", () => {
+    const { lines, log } = collected(5, [{ filePattern: "pleg", verbosity: 1 }]);
+    log.debug("pleg", "Debugged");
     expect(lines.length).toBe(1);
   });
 
@@ -59,19 +77,33 @@ describe("createLogger", () => {
 
   it("writes JSON when asked to", () => {
     const lines: string[] = [];
-    createLogger({ format: "json", verbosity: 0, wallTime, destination: { write: (line) => lines.push(line) } }).info(
-      "Up",
-    );
+    const output = toOne({ write: (line: string) => lines.push(line) });
+    createLogger({ format: "json", verbosity: 0, wallTime, output }).info("Up");
     expect(lines).toEqual(['{"ts":0,"level":"info","v":0,"msg":"Up"}\n']);
   });
 
+  it.each([
+    ["text", ["debug", "info"], ["warn", "error"]],
+    ["json", ["debug", "info", "warn"], ["error"]],
+  ] as const)("in %s writes %j as infos and %j as errors", (format, infos, errors) => {
+    const written = { infos: [] as string[], errors: [] as string[] };
+    const to = (lines: string[]) => ({ write: (line: string) => lines.push(/debug|info|warn|error/.exec(line)![0]) });
+    const output = { infos: to(written.infos), errors: to(written.errors) };
+    const log = createLogger({ format, verbosity: 4, wallTime, output });
+    log.debug("pleg", "debug");
+    log.info("info");
+    log.warn("warn");
+    log.error("error");
+    expect(written).toEqual({ infos, errors });
+  });
+
   it("does not throw when its destination does", () => {
-    const destination = {
+    const output = toOne({
       write: () => {
         throw new Error("EPIPE");
       },
-    };
-    const log = createLogger({ format: "text", verbosity: 0, wallTime, destination });
+    });
+    const log = createLogger({ format: "text", verbosity: 0, wallTime, output });
     expect(() => log.error("lost")).not.toThrow();
   });
 });

@@ -131,7 +131,7 @@ function follow(
 type VerboseLine = Parameters<Logger["verbose"]>;
 
 /** Formats the log line of an inspection; "" for other lines. */
-function describeInspection([, message, fields]: VerboseLine): string {
+function describeInspection([, , message, fields]: VerboseLine): string {
   if (message !== "Pod inspected") return "";
   const { podUid: uid, containers } = fields() as { readonly podUid: string; readonly containers: readonly string[] };
   return `${uid} ${containers.map((text) => text.split(": ")[1]).join(",")}`.trim();

@@ -69,5 +69,9 @@ export function nodeFlagFaults(flags: KubeletFlags): readonly string[] {
       : [`--cloud-provider: must be empty or external, got ${JSON.stringify(cloudProvider)}`];
   const ttl =
     flags.minimumContainerTtlDuration < 0 ? ["--minimum-container-ttl-duration: must not be less than 0s"] : [];
-  return [...labels, ...nodeIpFaults(flags.nodeIp), ...blank, ...cloud, ...ttl];
+  const lock =
+    flags.exitOnLockContention && flags.lockFile === ""
+      ? ["--exit-on-lock-contention: cannot exit on lock file contention: no lock file specified"]
+      : [];
+  return [...labels, ...nodeIpFaults(flags.nodeIp), ...blank, ...cloud, ...ttl, ...lock];
 }

@@ -11,6 +11,7 @@ import type { NodeOutput } from "./nodeOutput.ts";
 import { runNode } from "./runNode.ts";
 import { shownConfiguration } from "./shownConfiguration.ts";
 import { KUBERNETES_VERSION } from "./version.ts";
+import { whileLocked } from "./whileLocked.ts";
 
 /** Runs until unsubscribed. Errors when the node cannot start or continue. */
 export function daemon(options: KubeletOptions): Observable<NodeOutput> {
@@ -34,7 +35,7 @@ export function daemon(options: KubeletOptions): Observable<NodeOutput> {
     runNode({ options, log, version: KUBERNETES_VERSION, ownsMachine: true }),
     flushes(output, flushFrequency),
   );
-  return node$.pipe(
+  return whileLocked(options.flags, node$, log, systemClock).pipe(
     tap({
       next: ({ kind }) => {
         hasStarted ||= kind === "started";

@@ -1,31 +1,25 @@
 /**
- * `/debug/pprof/`: profiles of this process for Chrome's developer tools. `profile` and `heap` record for `?seconds`.
+ * `/debug/pprof/`: profiles of this process for Chrome's developer tools, recorded for `?seconds`.
  * Bounds: one profile at a time, one minute each.
  * Differs from upstream: V8 profiles instead of Go profiles.
  */
-import type { Session } from "node:inspector/promises";
 import type { Context, Hono } from "hono";
-import { firstValueFrom } from "rxjs";
-import { longTimer } from "../operators/longTimer.ts";
 import type { Clock } from "../ports/clock.ts";
 import { allowLongAnswer } from "./longAnswer.ts";
 import { onlyMethods, serviceRoute } from "./onlyMethods.ts";
+import { ABSENT_PROFILES, pendingWork, type Profile, PROFILES, takeProfile } from "./profiles.ts";
 
 const MAX_SECONDS = 60;
-const PROFILES = {
-  profile: { seconds: 30, file: "profile.cpuprofile", about: "CPU: functions by the time spent in them" },
-  heap: { seconds: 5, file: "heap.heapprofile", about: "memory in use by the functions that allocated it" },
-} as const;
-type ProfileName = keyof typeof PROFILES;
 
 /** Adds the index, the profiles and the command line. */
 export function addProfileRoutes(app: Hono, clock: Clock): void {
   let isBusy = false;
   serviceRoute(app, ["GET"], "/debug/pprof", (context) => context.text(index()));
   serviceRoute(app, ["GET"], "/debug/pprof/cmdline", (context) => context.text(process.argv.join("\0")));
-  for (const name of Object.keys(PROFILES) as ProfileName[]) {
-    serviceRoute(app, ["GET"], `/debug/pprof/${name}`, async (context) => {
-      const seconds = secondsOf(context, name);
+  serviceRoute(app, ["GET"], "/debug/pprof/goroutine", (context) => context.text(pendingWork()));
+  for (const profile of PROFILES) {
+    serviceRoute(app, ["GET"], `/debug/pprof/${profile.name}`, async (context) => {
+      const seconds = secondsOf(context, profile);
       if (seconds === undefined) {
         return context.text(`seconds must be a number from 1 to ${MAX_SECONDS}\n`, 400);
       }
@@ -33,15 +27,17 @@ export function addProfileRoutes(app: Hono, clock: Clock): void {
       isBusy = true;
       allowLongAnswer(context);
       try {
-        const file = PROFILES[name].file;
-        return context.body(await takeProfile(name, seconds, clock), 200, {
+        return context.body(await takeProfile(profile, seconds, clock), 200, {
           "content-type": "application/octet-stream",
-          "content-disposition": `attachment; filename="${file}"`,
+          "content-disposition": `attachment; filename="${profile.file}"`,
         });
       } finally {
         isBusy = false;
       }
     });
+  }
+  for (const [name, why] of ABSENT_PROFILES) {
+    serviceRoute(app, ["GET"], `/debug/pprof/${name}`, (context) => context.text(`Unknown profile: ${why}\n`, 404));
   }
   onlyMethods(app, ["GET"], "/debug/pprof/*", (context) => context.text("Unknown profile\n", 404));
 }
@@ -49,32 +45,14 @@ export function addProfileRoutes(app: Hono, clock: Clock): void {
 const index = (): string =>
   [
     "/debug/pprof/",
-    ...Object.entries(PROFILES).map(([name, { about, seconds }]) => `${name}?seconds=${seconds}  ${about}`),
+    ...PROFILES.map(({ name, about, seconds }) => `${name}?seconds=${seconds}  ${about}`),
+    "goroutine  work that the process waits for, by kind",
     "cmdline  the command line of this process",
+    ...[...ABSENT_PROFILES].map(([name, why]) => `${name}  not here: ${why}`),
     "",
   ].join("\n");
 
-function secondsOf(context: Context, name: ProfileName): number | undefined {
-  const seconds = Number(context.req.query("seconds") ?? PROFILES[name].seconds);
+function secondsOf(context: Context, profile: Profile): number | undefined {
+  const seconds = Number(context.req.query("seconds") ?? profile.seconds);
   return seconds >= 1 && seconds <= MAX_SECONDS ? seconds : undefined;
-}
-
-async function takeProfile(name: ProfileName, seconds: number, clock: Clock): Promise<string> {
-  const { Session: InspectorSession } = await import("node:inspector/promises");
-  const session: Session = new InspectorSession();
-  session.connect();
-  const watched = () => firstValueFrom(longTimer(clock, seconds * 1000));
-  try {
-    if (name === "heap") {
-      await session.post("HeapProfiler.startSampling");
-      await watched();
-      return JSON.stringify((await session.post("HeapProfiler.stopSampling")).profile);
-    }
-    await session.post("Profiler.enable");
-    await session.post("Profiler.start");
-    await watched();
-    return JSON.stringify((await session.post("Profiler.stop")).profile);
-  } finally {
-    session.disconnect();
-  }
 }

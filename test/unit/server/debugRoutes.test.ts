@@ -122,6 +122,19 @@ describe("profiles", () => {
     expect(Object.keys(JSON.parse(heap.body) as object)).toEqual(expect.arrayContaining(["head", "samples"]));
   });
 
+  it("contain all allocations, also of memory that is free again", async () => {
+    const allocs = ask("GET", "/debug/pprof/allocs?seconds=1");
+    let kept: readonly string[] = [];
+    for (let at = 0; at < 200; at += 1) kept = Array.from({ length: 1_000 }, (_, index) => `${at} ${index}`);
+    expect(kept.length).toBe(1_000);
+    expect(Object.keys(JSON.parse((await allocs).body) as object)).toEqual(expect.arrayContaining(["head", "samples"]));
+  });
+
+  it("trace the events of the process", async () => {
+    const trace = await ask("GET", "/debug/pprof/trace?seconds=1");
+    expect(JSON.parse(trace.body)).toEqual({ traceEvents: expect.any(Array) });
+  });
+
   it("are recorded one at a time", async () => {
     const { app } = testKubeletApp();
     const take = () => app.request("/debug/pprof/profile?seconds=1", {}, { incoming: { socket: {} } });
@@ -137,7 +150,9 @@ describe("profiles", () => {
   it.each([
     ["/debug/pprof/", 200, /^\/debug\/pprof\/\nprofile/],
     ["/debug/pprof/cmdline", 200, /node/],
-    ["/debug/pprof/goroutine", 404, /^Unknown profile\n$/],
+    ["/debug/pprof/goroutine", 200, /^(\w+ \d+\n)+$/],
+    ["/debug/pprof/mutex", 404, /^Unknown profile: an event loop has no mutexes\n$/],
+    ["/debug/pprof/other", 404, /^Unknown profile\n$/],
   ])("%s", async (path, status, wanted) => {
     const answer = await ask("GET", path);
     expect([answer.status, answer.body]).toEqual([status, expect.stringMatching(wanted)]);

@@ -149,7 +149,14 @@ function openConnection(
   const connection: ApiConnection = createApiLanes({
     endpoint: { ...endpoint, proxyUrl },
     identity,
-    authorization: gate(createAuthorization(proof, { clock: systemClock, onIdentity: useIdentity })),
+    authorization: gate(
+      createAuthorization(proof, {
+        clock: systemClock,
+        onIdentity: useIdentity,
+        onRun: ({ status, code }) =>
+          metrics.count("rest_client_exec_plugin_call_total", { call_status: status, code: String(code) }),
+      }),
+    ),
     rate: { qps: config.kubeAPIQPS || FALLBACK_QPS, burst: config.kubeAPIBurst || FALLBACK_BURST },
     eventRate: { qps: config.eventRecordQPS, burst: config.eventBurst },
     heartbeatDeadlineMs: Math.min(config.nodeStatusUpdateFrequency, config.nodeLeaseDurationSeconds * MS_PER_SECOND),

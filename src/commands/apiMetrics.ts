@@ -17,4 +17,6 @@ export const countApiRequests = ({ metrics, log }: Telemetry): ApiObserver => ({
   },
   onTurn: (method, host, waitedMs) =>
     metrics.observe("rest_client_rate_limiter_duration_seconds", waitedMs / 1000, { host, verb: method }),
+  onLookup: (host, durationMs) =>
+    metrics.observe("rest_client_dns_resolution_duration_seconds", durationMs / 1000, { host }),
 });

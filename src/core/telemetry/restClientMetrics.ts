@@ -2,6 +2,7 @@
 import type { MetricRow } from "./metricRow.ts";
 
 const DURATION_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60] as const;
+const LOOKUP_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30] as const;
 /** 64 B to 16 MiB. */
 const SIZE_BUCKETS = [64, 256, 512, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216] as const;
 
@@ -12,6 +13,17 @@ const ROTATION_BUCKETS = [
 
 /** Labelled by HTTP method and `host:port`. */
 export const restClientMetrics = {
+  rest_client_dns_resolution_duration_seconds: {
+    type: "histogram",
+    help: "Duration of look-ups of the API server's host name, for new connections.",
+    labels: ["host"],
+    buckets: LOOKUP_BUCKETS,
+  },
+  rest_client_exec_plugin_call_total: {
+    type: "counter",
+    help: "Runs of exec plugins by exit code and outcome.",
+    labels: ["call_status", "code"],
+  },
   rest_client_exec_plugin_certificate_rotation_age: {
     type: "histogram",
     help: "Age in seconds of client certificates of exec plugins when they were replaced.",

@@ -54,13 +54,14 @@ const NO_LIMIT = { qps: 0, burst: 1 };
 /** Creates the lanes; sends no request before the first call. */
 export function createApiLanes(options: ApiLanesOptions): ApiConnection {
   const { endpoint, identity, authorization, userAgent, clock, observer } = options;
+  const onLookup = (host: string, durationMs: number): void => observer.onLookup?.(host, durationMs);
   const transports = {
-    heartbeats: createTransport({ endpoint, identity, clock }),
-    pods: createTransport({ endpoint, identity, clock }),
-    events: createTransport({ endpoint, identity, clock }),
-    objects: createTransport({ endpoint, identity, clock }),
-    tokenReviews: createTransport({ endpoint, identity, clock }),
-    accessReviews: createTransport({ endpoint, identity, clock }),
+    heartbeats: createTransport({ endpoint, identity, clock, onLookup }),
+    pods: createTransport({ endpoint, identity, clock, onLookup }),
+    events: createTransport({ endpoint, identity, clock, onLookup }),
+    objects: createTransport({ endpoint, identity, clock, onLookup }),
+    tokenReviews: createTransport({ endpoint, identity, clock, onLookup }),
+    accessReviews: createTransport({ endpoint, identity, clock, onLookup }),
   };
   const unlimited = tokenBucket({ ...NO_LIMIT, clock });
   const lane = (name: keyof typeof transports, bucket = unlimited, observedBy = observer) =>

@@ -55,6 +55,8 @@ export interface ApiObserver {
   onRequest(record: ApiRequestRecord): void;
   /** Time a request waited for the rate limiter. */
   onTurn(method: string, host: string, waitedMs: number): void;
+  /** Called after each look-up of the server's host name. */
+  onLookup?(host: string, durationMs: number): void;
 }
 
 export interface ApiServerOptions {

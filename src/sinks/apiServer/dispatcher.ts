@@ -2,6 +2,8 @@
  * Connections of one lane to the API server, on undici: HTTP/2 if the server supports it, as client-go, so that all
  * watches share one connection; otherwise HTTP/1.1 with one connection per request in flight.
  */
+import dns from "node:dns";
+import type { LookupFunction } from "node:net";
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
 import type { ApiEndpoint, TlsIdentity } from "../../core/api/clientConfig.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -25,7 +27,20 @@ export interface DispatcherOptions {
   readonly endpoint: ApiEndpoint;
   readonly identity: TlsIdentity | undefined;
   readonly clock: Clock;
+  /** Called after each look-up of a host name for a new connection. */
+  readonly onLookup?: ((host: string, durationMs: number) => void) | undefined;
 }
+
+/** Looks up names as `net.connect` does, and times it. */
+const timedLookup =
+  ({ clock, onLookup }: DispatcherOptions): LookupFunction =>
+  (host, options, callback) => {
+    const startedAt = clock.monotonicMs();
+    dns.lookup(host, options, (...found) => {
+      onLookup?.(host, clock.monotonicMs() - startedAt);
+      (callback as (...found: readonly unknown[]) => void)(...found);
+    });
+  };
 
 const watched =
   (connect: Connect, clock: Clock): Connect =>
@@ -37,7 +52,8 @@ const watched =
     });
 
 /** Creates the connections of a lane; opens none before the first request. */
-export function createDispatcher({ endpoint, identity, clock }: DispatcherOptions): Dispatcher {
+export function createDispatcher(given: DispatcherOptions): Dispatcher {
+  const { endpoint, identity, clock } = given;
   resetStreamsAtOnce();
   const { server, certificateAuthority, tlsServerName, insecureSkipTlsVerify, proxyUrl } = endpoint;
   const { origin } = new URL(server);
@@ -46,6 +62,7 @@ export function createDispatcher({ endpoint, identity, clock }: DispatcherOption
     preferH2: true,
     timeout: DIAL_MS,
     keepAliveInitialDelay: KEEP_ALIVE_MS,
+    lookup: timedLookup(given),
     rejectUnauthorized: !insecureSkipTlsVerify,
     ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
     ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),

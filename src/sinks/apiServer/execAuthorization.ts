@@ -18,6 +18,14 @@ export interface AuthorizationOptions {
   readonly clock: Clock;
   /** Called with a client certificate from the plugin; new connections use it. */
   onIdentity(identity: TlsIdentity): void;
+  /** Called after each run of the plugin. */
+  onRun?(end: PluginEnd): void;
+}
+
+/** How a run of a plugin ended, in client-go's words; `code` is 1 for a plugin that did not run to its end. */
+export interface PluginEnd {
+  readonly status: "no_error" | "plugin_execution_error" | "plugin_not_found_error" | "client_internal_error";
+  readonly code: number;
 }
 
 const RUN_MS = 60_000;
@@ -26,11 +34,12 @@ const MAX_PRINTED_BYTES = 1024 * 1024;
 const MAX_REPORTED = 500;
 
 /** Creates the credentials of a plugin, which first runs for the first request. */
-export function execAuthorization(plugin: ExecPlugin, { clock, onIdentity }: AuthorizationOptions): ApiAuthorization {
+export function execAuthorization(plugin: ExecPlugin, options: AuthorizationOptions): ApiAuthorization {
+  const { clock, onIdentity } = options;
   let last: ExecCredential | undefined;
   let running: Observable<ExecCredential> | undefined;
   const run = (): Observable<ExecCredential> => {
-    running ??= fromCall((signal) => printedBy(plugin, signal)).pipe(
+    running ??= fromCall((signal) => printedBy(plugin, signal, (end) => options.onRun?.(end))).pipe(
       deadline(RUN_MS, clock, () =>
         kubeletError("DeadlineExceeded", `exec plugin ${plugin.command}: no credentials within ${RUN_MS / 1000} s`),
       ),
@@ -63,6 +72,13 @@ export function execAuthorization(plugin: ExecPlugin, { clock, onIdentity }: Aut
   };
 }
 
+function endOf(error: ExecFileException | null): PluginEnd {
+  if (error === null) return { status: "no_error", code: 0 };
+  if (typeof error.code === "number") return { status: "plugin_execution_error", code: error.code };
+  const isMissing = ["ENOENT", "EACCES"].includes(errnoOf(error));
+  return { status: isMissing ? "plugin_not_found_error" : "client_internal_error", code: 1 };
+}
+
 /** Leaves out Node's message: it repeats the arguments of a killed plugin, which may be secrets. */
 const exitText = ({ code, signal }: ExecFileException): string => {
   if (typeof code === "number") return `it ended with code ${code}`;
@@ -70,7 +86,7 @@ const exitText = ({ code, signal }: ExecFileException): string => {
 };
 
 /** Returns the output of the plugin. Rejects with its failure as a sentence. */
-function printedBy(plugin: ExecPlugin, signal: AbortSignal): Promise<string> {
+function printedBy(plugin: ExecPlugin, signal: AbortSignal, onRun: (end: PluginEnd) => void): Promise<string> {
   const { command, args, env, installHint } = plugin;
   const options = {
     env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: execInfo(plugin) },
@@ -80,6 +96,7 @@ function printedBy(plugin: ExecPlugin, signal: AbortSignal): Promise<string> {
   } as const;
   return new Promise((resolve, reject) => {
     const child = execFile(command, [...args], options, (error, printed, complaints) => {
+      onRun(endOf(error));
       if (error === null) {
         resolve(printed);
         return;

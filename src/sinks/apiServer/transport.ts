@@ -12,7 +12,7 @@ import { inStage, ownerStage, type Stage } from "../../operators/loopStage.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ApiRequest } from "./apiRequests.ts";
-import { createDispatcher } from "./dispatcher.ts";
+import { createDispatcher, type DispatcherOptions } from "./dispatcher.ts";
 import { transportError } from "./transportError.ts";
 
 /** A complete response. */
@@ -66,17 +66,19 @@ export interface TransportOptions {
   readonly endpoint: ApiEndpoint;
   readonly identity: TlsIdentity | undefined;
   readonly clock: Clock;
+  readonly onLookup?: DispatcherOptions["onLookup"];
 }
 
 /** Creates a lane; sends no request yet. */
-export function createTransport({ endpoint, clock, ...given }: TransportOptions): Transport {
+export function createTransport({ endpoint, clock, onLookup, ...given }: TransportOptions): Transport {
   const { host, pathname } = new URL(endpoint.server);
   const { origin } = new URL(endpoint.server);
   const base = trimmedEnd(pathname, "/");
   const replacements = new Subject<void>();
   let { identity } = given;
   let { certificateAuthority } = endpoint;
-  const open = (): Dispatcher => createDispatcher({ endpoint: { ...endpoint, certificateAuthority }, identity, clock });
+  const open = (): Dispatcher =>
+    createDispatcher({ endpoint: { ...endpoint, certificateAuthority }, identity, clock, onLookup });
   let dispatcher = open();
   const replace = (end: (old: Dispatcher) => void): void => {
     const old = dispatcher;

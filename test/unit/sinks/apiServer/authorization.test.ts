@@ -1,12 +1,13 @@
 import { chmod, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { firstValueFrom, forkJoin } from "rxjs";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { ExecPlugin, TlsIdentity } from "../../../../src/core/api/clientConfig.ts";
 import { epochMs, monotonicMs } from "../../../../src/core/ids.ts";
 import { toKubeletError } from "../../../../src/core/errors.ts";
 import type { Clock } from "../../../../src/ports/clock.ts";
 import { createAuthorization } from "../../../../src/sinks/apiServer/authorization.ts";
+import type { PluginEnd } from "../../../../src/sinks/apiServer/execAuthorization.ts";
 import type { ApiAuthorization } from "../../../../src/sinks/apiServer/createApiServer.ts";
 import { realClock } from "../../../support/realClock.ts";
 import { temporaryDirectory } from "../../../support/temporaryDirectory.ts";
@@ -91,6 +92,8 @@ describe("a token file", () => {
 describe("an exec plugin", () => {
   const directory = temporaryDirectory();
   const identities: TlsIdentity[] = [];
+  const ends: string[] = [];
+  beforeEach(() => void ends.splice(0));
   const start = async (script: string, more: Partial<ExecPlugin> = {}) => {
     const command = join(directory(), "login");
     await writeFile(command, `#!/bin/sh\necho run >>"${directory()}/runs"\n${script}\n`);
@@ -106,7 +109,8 @@ describe("an exec plugin", () => {
     };
     const ahead = clockAhead();
     const onIdentity = (identity: TlsIdentity) => void identities.push(identity);
-    const authorization = createAuthorization({ kind: "exec", plugin }, { clock: ahead.clock, onIdentity });
+    const onRun = ({ status, code }: PluginEnd) => void ends.push(`${status} ${code}`);
+    const authorization = createAuthorization({ kind: "exec", plugin }, { clock: ahead.clock, onIdentity, onRun });
     const runs = async () => (await readFile(`${directory()}/runs`, "utf8")).trim().split("\n").length;
     return { authorization, ahead, runs, command };
   };
@@ -165,6 +169,12 @@ describe("an exec plugin", () => {
       `PermissionDenied: exec plugin ${silent.command}: its output is not a JSON object`,
       "PermissionDenied: exec plugin /nowhere/login: it could not be run: ENOENT\nget it there",
       `PermissionDenied: exec plugin ${killed.command}: it was ended by SIGKILL`,
+    ]);
+    expect(ends).toEqual([
+      "plugin_execution_error 3",
+      "no_error 0",
+      "plugin_not_found_error 1",
+      "client_internal_error 1",
     ]);
   });
 });

@@ -1,6 +1,6 @@
 /** The node's resolver file: read for each pod, so pods made later follow it; unreadable, it keeps pods from starting. */
 import { expect, it } from "vitest";
-import { MAX_RESOLV_CONF_BYTES } from "../../src/pipelines/podWorker/resolverSettings.ts";
+import { MAX_RESOLV_CONF_BYTES } from "../../src/pipelines/resolverSettings.ts";
 import { podNode } from "../support/podNode.ts";
 import { podOf } from "../support/pods.ts";
 

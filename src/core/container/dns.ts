@@ -17,6 +17,8 @@ const CLUSTER_OPTIONS = ["ndots:5"];
 export interface DnsWarning {
   readonly reason: "DNSConfigForming" | "MissingClusterDNS";
   readonly message: string;
+  /** Message of a second event, of the Node; absent: it concerns the pod alone. */
+  readonly nodeMessage?: string;
 }
 
 /** Resolver settings with the warnings about them. */
@@ -68,10 +70,11 @@ function baseSettings(pod: Pod, node: DnsContext): { settings: Settings; warning
   // Differs from upstream, which warns for every pod with the default policy: a standalone node has no cluster DNS.
   if (node.isStandalone) return { settings: hostSettings(node), warnings: [] };
   const { name, namespace, uid } = pod.metadata;
-  const message =
-    `pod: "${name}_${namespace}(${uid})". kubelet does not have ClusterDNS IP configured and cannot create Pod ` +
+  const nodeMessage =
+    "kubelet does not have ClusterDNS IP configured and cannot create Pod " +
     'using "ClusterFirst" policy. Falling back to "Default" policy.';
-  return { settings: hostSettings(node), warnings: [{ reason: "MissingClusterDNS", message }] };
+  const message = `pod: "${name}_${namespace}(${uid})". ${nodeMessage}`;
+  return { settings: hostSettings(node), warnings: [{ reason: "MissingClusterDNS", message, nodeMessage }] };
 }
 
 /** Merges options by name; the pod's options replace those of the same name. */
@@ -117,6 +120,24 @@ function fitSearches(searches: readonly string[]): { kept: readonly string[]; wa
     "Search Line limits were exceeded, some search paths have been omitted, " +
     `the applied search line is: ${kept.join(" ")}`;
   return { kept, warnings: [{ reason: "DNSConfigForming", message }] };
+}
+
+/** Domains that the cluster adds to those of the node. */
+const CLUSTER_SEARCHES = 3;
+
+/**
+ * Returns what is wrong with the search line of the node's own settings, beside that of a cluster domain; undefined when
+ * it fits. Upstream: CheckLimitsForResolvConf.
+ */
+export function searchLineFault(path: string, { searches }: ResolvConf, clusterDomain: string): string | undefined {
+  const most = clusterDomain === "" ? MAX_SEARCH_PATHS : MAX_SEARCH_PATHS - CLUSTER_SEARCHES;
+  const line = `Resolv.conf file '${path}' contains search line`;
+  if (searches.length > most) return `${line} consisting of more than ${most} domains!`;
+  if (searches.some((domain) => domain.length > MAX_DOMAIN_LENGTH)) {
+    return `Resolv.conf file "${path}" contains a search path which length is more than allowed ${MAX_DOMAIN_LENGTH} chars!`;
+  }
+  const isLong = searches.join(" ").length > MAX_SEARCH_LIST_LENGTH;
+  return isLong ? `${line} which length is more than allowed ${MAX_SEARCH_LIST_LENGTH} chars!` : undefined;
 }
 
 /**

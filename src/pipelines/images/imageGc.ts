@@ -129,8 +129,10 @@ function imageUse(
         const spec = [image?.image ?? "", image?.userSpecifiedImage ?? ""].flatMap(imageNames);
         for (const name of [imageRef, imageId, ...spec]) if (name !== "") used.add(name);
       }
-      const records = detectImages(known, listed, (image) => isNamed(image, used), clock.wallTime());
-      return { images: listed, records, used };
+      // No request could remove an image without an ID.
+      const removable = listed.filter(({ id }) => id !== "");
+      const records = detectImages(known, removable, (image) => isNamed(image, used), clock.wallTime());
+      return { images: removable, records, used };
     }),
   );
 }

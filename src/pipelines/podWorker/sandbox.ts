@@ -9,6 +9,7 @@ import { type DnsWarning, podDns } from "../../core/container/dns.ts";
 import { buildSandboxConfig } from "../../core/container/sandboxConfig.ts";
 import { type KubeletError, toKubeletError, withReason } from "../../core/errors.ts";
 import { type SandboxId, sandboxId } from "../../core/ids.ts";
+import { nodeEvent } from "../../core/node/nodeEvents.ts";
 import { podDir, podLogDir, podPluginsDir, podVolumesDir } from "../../core/paths.ts";
 import type { PodActions } from "../../core/pod/podActionsTypes.ts";
 import { isHostNetwork } from "../../core/pod/sandboxChange.ts";
@@ -21,7 +22,7 @@ import { inSequence } from "../../operators/inSequence.ts";
 import { ensurePodCgroup } from "./makePodCgroup.ts";
 import { inspect, lastingEffect, type PodContext, podEvent } from "../podContext.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
-import { resolverSettings } from "./resolverSettings.ts";
+import { resolverSettings } from "../resolverSettings.ts";
 
 /** A sandbox to start containers in. */
 export interface Sandbox {
@@ -97,9 +98,7 @@ export function createSandbox(
       switchMap((plan) => {
         if (!plan.ok) return failed(plan.error);
         if (stop.aborted) return EMPTY;
-        const warnings = plan.value.dnsWarnings.map(({ reason, message }) =>
-          podEvent(context, "Warning", reason, message),
-        );
+        const warnings = plan.value.dnsWarnings.flatMap((warning) => dnsEvents(context, warning));
         const made$ = run(context, plan.value).pipe(
           switchMap((outcome) => {
             if (!outcome.ok) return concat(failed(outcome.error), of(inspect(context)));
@@ -111,6 +110,11 @@ export function createSandbox(
       }),
     );
   });
+}
+
+function dnsEvents(context: PodContext, { reason, message, nodeMessage }: DnsWarning): readonly PodOutput[] {
+  const ofNode = nodeMessage === undefined ? [] : [nodeEvent(context.config.nodeName, reason, nodeMessage, "Warning")];
+  return [...ofNode.map(eventOutput), podEvent(context, "Warning", reason, message)];
 }
 
 function preparePod(context: PodContext, pod: Pod): Observable<Result<undefined>> {

@@ -2,10 +2,11 @@
  * The node's resolver settings, read for each pod, since the file may change at any time. Upstream: getHostDNSConfig.
  */
 import { catchError, map, type Observable, of } from "rxjs";
-import { parseResolvConf, type ResolvConf } from "../../core/container/resolvConf.ts";
-import { kubeletError, toKubeletError, withReason } from "../../core/errors.ts";
-import { err, ok, type Result } from "../../core/result.ts";
-import type { PodContext } from "../podContext.ts";
+import { parseResolvConf, type ResolvConf } from "../core/container/resolvConf.ts";
+import { kubeletError, toKubeletError, withReason } from "../core/errors.ts";
+import { err, ok, type Result } from "../core/result.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 
 /** Differs from upstream: 10 MiB there. Settings this long go into requests to the runtime, which take 16 MiB. */
 export const MAX_RESOLV_CONF_BYTES = 1 << 20;
@@ -16,7 +17,10 @@ export const MAX_RESOLV_CONF_BYTES = 1 << 20;
 export function resolverSettings({
   ports,
   config,
-}: Pick<PodContext, "ports" | "config">): Observable<Result<ResolvConf | undefined>> {
+}: {
+  readonly ports: Pick<KubeletPorts, "files">;
+  readonly config: Pick<KubeletConfig, "resolvConfPath">;
+}): Observable<Result<ResolvConf | undefined>> {
   const path = config.resolvConfPath;
   if (path === "") return of(ok(undefined));
   return ports.files.readTail(path, MAX_RESOLV_CONF_BYTES + 1, "followed").pipe(

@@ -1,9 +1,9 @@
 /** Resolver settings of the node: their bound, and the error of a file that cannot be read. */
 import { describe, expect, it } from "vitest";
-import { kubeletError } from "../../../../src/core/errors.ts";
-import type { PodContext } from "../../../../src/pipelines/podContext.ts";
-import { MAX_RESOLV_CONF_BYTES, resolverSettings } from "../../../../src/pipelines/podWorker/resolverSettings.ts";
-import { marbles, type MarbleSource } from "../../../support/marbles.ts";
+import { kubeletError } from "../../../src/core/errors.ts";
+import type { PodContext } from "../../../src/pipelines/podContext.ts";
+import { MAX_RESOLV_CONF_BYTES, resolverSettings } from "../../../src/pipelines/resolverSettings.ts";
+import { marbles, type MarbleSource } from "../../support/marbles.ts";
 
 const settingsFrom = (file: MarbleSource<string>, path = "/etc/resolv.conf") => {
   const asked: unknown[][] = [];

@@ -108,6 +108,7 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
     setVerbosity: (verbosity) => log.setVerbosity(verbosity),
     configuration: shownConfiguration(config, isOn),
     metricsPage: metrics,
+    showsHidden: config.showHiddenMetricsForVersion !== "",
     telemetry: { log, metrics },
     shedding: setup.shedding,
     clock: ports.clock,

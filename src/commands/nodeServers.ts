@@ -46,6 +46,7 @@ export function nodeServers(
       clock,
       names,
       metricsPage: metrics,
+      showsHidden: config.showHiddenMetricsForVersion !== "",
       shedding,
     });
   const addresses$ = node.changes$.pipe(map((found) => found?.status?.addresses ?? []));

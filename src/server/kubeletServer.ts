@@ -75,6 +75,8 @@ export interface KubeletAppOptions {
   /** The effective configuration in its wire form, without secrets. */
   readonly configuration: Readonly<Record<string, unknown>>;
   readonly metricsPage: MetricsPage;
+  /** Adds metrics that upstream hides. */
+  readonly showsHidden?: boolean;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   /** Absent: the server has only the kubelet's own routes. */
@@ -116,7 +118,7 @@ export function kubeletApp(options: KubeletAppOptions): Hono {
   addHealthzRoutes(app, queries, telemetry);
   addPodsRoute(app, queries);
   addMetricsRoute(app, options.metricsPage, options.stats, clock);
-  addStatsRoutes(app, options.stats, log, clock);
+  addStatsRoutes(app, options.stats, log, clock, options);
   addShownPodsRoute(app, queries);
   addTimelineRoute(app, queries);
   addVolumesRoutes(app, queries);

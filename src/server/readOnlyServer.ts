@@ -34,6 +34,8 @@ export interface ReadOnlyServerOptions {
   readonly clock: Clock;
   /** Host names of this node; see `BaseAppOptions`. */
   readonly names: ReadonlySet<string>;
+  /** Adds metrics that upstream hides. */
+  readonly showsHidden?: boolean;
   readonly limits?: ServerLimits;
   readonly shedding?: Shedding | undefined;
 }
@@ -70,7 +72,7 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
   addPressureRoute(app, queries);
   addResourcesRoute(app, queries);
   addMetricsRoute(app, metricsPage, options.stats, clock);
-  addStatsRoutes(app, options.stats, telemetry.log, clock);
+  addStatsRoutes(app, options.stats, telemetry.log, clock, options);
   addDisabledRoutes(app, ["/runningpods"]);
   return app;
 }

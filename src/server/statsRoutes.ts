@@ -6,7 +6,7 @@ import type { Context, Hono } from "hono";
 import { firstValueFrom } from "rxjs";
 import { toKubeletError } from "../core/errors.ts";
 import { metricsHeaders } from "../core/server/metricsHeaders.ts";
-import { resourceMetrics } from "../core/stats/resourceMetrics.ts";
+import { type PageOptions, resourceMetrics } from "../core/stats/resourceMetrics.ts";
 import { summaryDocument } from "../core/stats/summary.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { NodeStats } from "../ports/nodeStats.ts";
@@ -17,7 +17,13 @@ import { onlyReads, serviceRoute } from "./onlyMethods.ts";
 const JSON_TYPE = { "content-type": "application/json" };
 
 /** Adds the stats routes. */
-export function addStatsRoutes(app: Hono, stats: NodeStats, log: Logger, clock: Clock): void {
+export function addStatsRoutes(
+  app: Hono,
+  stats: NodeStats,
+  log: Logger,
+  clock: Clock,
+  resourcePage: PageOptions = {},
+): void {
   const headers = metricsHeaders(clock.wallTime());
   const summary = async (context: Context): Promise<Response> => {
     const wanted = context.req.queries("only_cpu_and_memory") ?? [];
@@ -36,7 +42,7 @@ export function addStatsRoutes(app: Hono, stats: NodeStats, log: Logger, clock: 
       log.error("Error getting summary for resourceMetric prometheus endpoint", { error });
       return undefined;
     });
-    return metricsAnswer(context, [resourceMetrics(measured)], clock, headers);
+    return metricsAnswer(context, [resourceMetrics(measured, resourcePage)], clock, headers);
   });
   onlyReads(app, "/metrics/cadvisor", async (context) =>
     metricsAnswer(context, await firstValueFrom(stats.containerMetrics()), clock, headers),

@@ -71,7 +71,9 @@ function switches(config: KubeletConfiguration, isOn: GateEnabled): readonly Con
   }
   const shown = config.showHiddenMetricsForVersion;
   if (shown !== "" && shown !== PREVIOUS_MINOR) {
-    const reason = `must be empty or ${JSON.stringify(PREVIOUS_MINOR)}, got ${JSON.stringify(shown)}`;
+    const reason =
+      `must be omitted or have the value '${PREVIOUS_MINOR}', got ${JSON.stringify(shown)}. ` +
+      "Only the previous minor version is allowed";
     problems.push({ path: ["showHiddenMetricsForVersion"], reason });
   }
   return problems;

@@ -68,21 +68,29 @@ const CONTAINER_FAMILIES: readonly FamilyOf<ContainerStats>[] = [
   },
 ];
 
-/** Names of all families on the page. */
+/** Names of all families on the page, but hidden ones. */
 export const RESOURCE_METRIC_NAMES: readonly string[] = [
   ...[...NODE_FAMILIES, ...POD_FAMILIES, ...CONTAINER_FAMILIES].map(({ name }) => name),
   "resource_scrape_error",
 ];
 
+/** Options of the page. */
+export interface PageOptions {
+  /** Adds metrics that upstream has deprecated and hides: `scrape_error`, since 1.29. */
+  readonly showsHidden?: boolean;
+}
+
 /** Returns the page. Without a summary it only reports an error. */
-export function resourceMetrics(summary: Summary | undefined): string {
-  const scrapeError: Family = {
-    name: "resource_scrape_error",
-    help: "[STABLE] 1 if there was an error while getting container metrics, 0 otherwise",
-    type: "gauge",
-    samples: [{ value: summary === undefined ? 1 : 0 }],
-  };
-  return [...(summary === undefined ? [] : familiesOf(summary)), scrapeError]
+export function resourceMetrics(summary: Summary | undefined, { showsHidden = false }: PageOptions = {}): string {
+  const samples = [{ value: summary === undefined ? 1 : 0 }];
+  const help = "1 if there was an error while getting container metrics, 0 otherwise";
+  const scrapeErrors: readonly Family[] = [
+    { name: "resource_scrape_error", help: `[STABLE] ${help}`, type: "gauge", samples },
+    ...(showsHidden
+      ? [{ name: "scrape_error", help: `[ALPHA] (Deprecated since 1.29.0) ${help}`, type: "gauge", samples } as const]
+      : []),
+  ];
+  return [...(summary === undefined ? [] : familiesOf(summary)), ...scrapeErrors]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(familyText)
     .join("");

@@ -87,6 +87,9 @@ describe("/metrics/resource", () => {
     const answer = await app.request("/metrics/resource");
     expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
     expect(await answer.text()).toContain("\nresource_scrape_error 0\n");
+    const hidden = new Hono();
+    addStatsRoutes(hidden, measuredStats(EMPTY_SUMMARY), recordingTelemetry().log, realClock, { showsHidden: true });
+    expect(await (await hidden.request("/metrics/resource")).text()).toContain("\nscrape_error 0\n");
     const failed = await failing.request("/metrics/resource");
     expect([failed.status, (await failed.text()).endsWith("\nresource_scrape_error 1\n")]).toEqual([200, true]);
   });

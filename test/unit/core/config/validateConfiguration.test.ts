@@ -144,7 +144,12 @@ describe("rules across fields", () => {
       { enableSystemLogQuery: true, enableSystemLogHandler: false },
       ["enableSystemLogQuery: needs enableSystemLogHandler to be true"],
     ],
-    [{ showHiddenMetricsForVersion: "1.34" }, ['showHiddenMetricsForVersion: must be empty or "1.35", got "1.34"']],
+    [
+      { showHiddenMetricsForVersion: "1.34" },
+      [
+        `showHiddenMetricsForVersion: must be omitted or have the value '1.35', got "1.34". Only the previous minor version is allowed`,
+      ],
+    ],
     [{ showHiddenMetricsForVersion: "1.35" }, []],
     [
       { memorySwap: { swapBehavior: "UnlimitedSwap" } },

@@ -67,6 +67,13 @@ describe("/metrics/resource", () => {
     ]);
   });
 
+  it("has the hidden metric on demand", () => {
+    expect(resourceMetrics(undefined, { showsHidden: true })).toContain(
+      "# HELP scrape_error [ALPHA] (Deprecated since 1.29.0) 1 if there was an error while getting container metrics, 0 otherwise\n" +
+        "# TYPE scrape_error gauge\nscrape_error 1\n",
+    );
+  });
+
   it("reports only an error without a summary", () => {
     expect(resourceMetrics(undefined)).toBe(
       "# HELP resource_scrape_error [STABLE] 1 if there was an error while getting container metrics, 0 otherwise\n" +

@@ -15,6 +15,9 @@ interface UpstreamMetric {
   readonly labels: string;
 }
 
+/** State of a metric that is neither present nor has a reason. */
+export const NOT_YET = "not yet";
+
 /** Why metrics whose names begin like this are missing; the first that fits. */
 const REASONS: readonly (readonly [page: string, start: string, reason: string])[] = [
   ["/metrics", "aggregator_", "belongs to API servers; upstream's binary links their library"],
@@ -32,11 +35,22 @@ const REASONS: readonly (readonly [page: string, start: string, reason: string])
     "force_cleaned_failed_volume_",
     "no volume found at start is forced away: each is set up or torn down as usual",
   ],
-  ["/metrics", "kubelet_cpu_manager_", "no resource managers yet"],
-  ["/metrics", "kubelet_memory_manager_", "no resource managers yet"],
-  ["/metrics", "kubelet_topology_manager_", "no resource managers yet"],
-  ["/metrics", "kubelet_graceful_shutdown_", "no graceful node shutdown yet"],
-  ["/metrics", "", "not yet"],
+  ["/metrics", "informer_", "belongs to the informers of Go's client; see `rxlet_source_up`"],
+  ["/metrics", "kubelet_started_host_process_containers_", "belongs to kubelets on Windows"],
+  ["/metrics", "leader_election_", "belongs to controllers; a kubelet elects no leader"],
+  ["/metrics", "running_managed_controllers", "belongs to controllers"],
+  [
+    "/metrics",
+    "rest_client_exec_plugin_policy_call_total",
+    "the policy of plugins belongs to the configuration of kubectl",
+  ],
+  [
+    "/metrics",
+    "rest_client_request_retries_total",
+    "a repeated request is a new one: `rest_client_requests_total` counts it by its code",
+  ],
+  ["/metrics", "version_info", "belongs to components with emulated versions, which a kubelet has not"],
+  ["/metrics", "volume_manager_selinux_", "the runtime labels the files of volumes; no mount option does"],
 ];
 
 /** Metrics of `/metrics/cadvisor` that are the same on every node, by the start of the name. */
@@ -52,9 +66,11 @@ function presenceOf(name: string): string {
   return constant === undefined ? "present" : `present; ${constant[1]}`;
 }
 
-/** Reads the metrics that a running upstream kubelet exposes: page, name, type, labels. */
-function upstreamMetrics(): readonly UpstreamMetric[] {
-  const [, ...lines] = readFileSync(new URL("scripts/upstreamMetrics.tsv", ROOT), "utf8").trimEnd().split("\n");
+/** Reads a table of upstream's metrics: page, name, type, labels. */
+function metricsIn(file: string): readonly UpstreamMetric[] {
+  const [, ...lines] = readFileSync(new URL(`scripts/${file}`, ROOT), "utf8")
+    .trimEnd()
+    .split("\n");
   return lines.map((line) => {
     const [page = "", name = "", type = "", labels = ""] = line.split("\t");
     return { page, name, type, labels };
@@ -66,41 +82,60 @@ const sortedLabels = (labels: readonly string[]): string => [...labels].sort().j
 function stateOf(metric: UpstreamMetric, isFed: (name: string) => boolean): string {
   const { page, name, type, labels } = metric;
   if (page === "/metrics/cadvisor") return CADVISOR_METRIC_NAMES.has(name) ? presenceOf(name) : reasonFor(metric);
-  if (page === "/metrics/resource") return RESOURCE_METRIC_NAMES.includes(name) ? "present" : "not yet";
+  if (page === "/metrics/resource") return RESOURCE_METRIC_NAMES.includes(name) ? "present" : reasonFor(metric);
   const row: MetricRow | undefined = new Map<string, MetricRow>(Object.entries(metricTable)).get(name);
   if (row === undefined) return reasonFor(metric);
   if (!isFed(name)) return "not fed yet";
-  if (row.type !== type) return `present, as a ${row.type}`;
+  if (row.type !== type && type !== "custom") return `present, as a ${row.type}`;
   // Without a series upstream's page shows no labels either.
   const same = labels === "" || sortedLabels(row.labels) === sortedLabels(labels.split(","));
   return same ? "present" : `present, with the labels ${row.labels.map(code).join(" ")}`;
 }
 
 function reasonFor({ page, name }: UpstreamMetric): string {
+  if (name === "scrape_error") return 'present with `showHiddenMetricsForVersion: "1.35"`, as upstream';
   const found = REASONS.find(([where, start]) => where === page && name.startsWith(start));
-  return found?.[2] ?? "not yet";
+  return found?.[2] ?? NOT_YET;
+}
+
+const rowsOf = (metrics: readonly StatedMetric[]): readonly (readonly string[])[] =>
+  metrics.map(({ page, name, type, labels, state }) => [
+    code(page),
+    code(name),
+    type,
+    labels.split(",").map(code).join(" "),
+    state,
+  ]);
+
+interface StatedMetric extends UpstreamMetric {
+  readonly state: string;
+}
+
+/** Metrics of a running upstream kubelet, and those that it declares and had no samples of. */
+export function statedMetrics(): {
+  readonly exposed: readonly StatedMetric[];
+  readonly declared: readonly StatedMetric[];
+} {
+  const isFed = fedMetrics();
+  const stated = (file: string): readonly StatedMetric[] =>
+    metricsIn(file).map((metric) => ({ ...metric, state: stateOf(metric, isFed) }));
+  return { exposed: stated("upstreamMetrics.tsv"), declared: stated("upstreamDeclaredMetrics.tsv") };
 }
 
 /** The whole document. */
 export function metricsDocument(): string {
-  const isFed = fedMetrics();
-  const metrics = upstreamMetrics().map((metric) => ({ ...metric, state: stateOf(metric, isFed) }));
+  const { exposed: metrics, declared } = statedMetrics();
   const present = metrics.filter(({ state }) => state.startsWith("present")).length;
   const ofGo = metrics.filter(({ name }) => name.startsWith("go_"));
-  const rows = metrics
-    .filter((metric) => !ofGo.includes(metric))
-    .map(({ page, name, type, labels, state }) => [
-      code(page),
-      code(name),
-      type,
-      labels.split(",").map(code).join(" "),
-      state,
-    ]);
+  const rows = rowsOf(metrics.filter((metric) => !ofGo.includes(metric)));
+  const head = ["page", "metric", "type", "labels upstream", "here"];
   return [
     "# Metrics of upstream",
     "This page lists every metric of a running upstream kubelet 1.36, and whether rxlet has it. `npm run docs` writes it. All\nmetrics of rxlet are in [operations.md](operations.md#metrics).",
     `Of ${metrics.length} metrics ${present} are present; ${ofGo.length} named \`go_*\` belong to the Go runtime and are not in the table.`,
-    table(["page", "metric", "type", "labels upstream", "here"], rows),
+    table(head, rows),
+    "Upstream declares further metrics, which had no samples on that kubelet:",
+    table(head, rowsOf(declared)),
     "",
   ].join("\n\n");
 }

@@ -17,7 +17,9 @@ import { DEV_FLAGS, RUNTIME_FLAGS } from "../src/cli/subCommands.ts";
 import type { ConfigField, FieldDefault } from "../src/core/config/configField.ts";
 import { CONFIG_FIELDS } from "../src/core/config/configFields.ts";
 import { formatDuration } from "../src/core/config/duration.ts";
+import { VERBOSITY } from "../src/core/telemetry/verbosity.ts";
 import { type MetricRow, metricTable } from "../src/core/telemetry/metricTable.ts";
+import { ABSENT_EVENTS } from "./upstreamEvents.ts";
 
 const ROOT = new URL("../", import.meta.url);
 export const OPERATIONS = new URL("docs/operations.md", ROOT);
@@ -60,7 +62,9 @@ function defaultText(type: ConfigField["type"], value: FieldDefault | undefined)
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-function effectText({ effective }: ConfigField): string {
+/** A field with a reason is in the table of settings without effect. */
+function effectText({ effective, idle }: ConfigField): string {
+  if (idle !== undefined) return "no";
   if (typeof effective === "boolean") return effective ? "yes" : "not yet";
   return `only ${effective.map(code).join(", ")}`;
 }
@@ -78,10 +82,15 @@ const flags = (specs: readonly FlagSpec[]): string =>
     specs.map(({ name, default: value, about }) => [code(`--${name}`), code(value), about]),
   );
 
-const idleFlags = (specs: readonly FlagSpec[]): string =>
+const idleSettings = (): string =>
   table(
-    ["flag", "why it has no effect"],
-    specs.flatMap(({ name, idle }) => (idle === undefined ? [] : [[code(`--${name}`), idle]])),
+    ["setting", "why it has no effect"],
+    [
+      ...OWN_FLAGS.flatMap(({ name, idle }) => (idle === undefined ? [] : [[code(`--${name}`), idle]])),
+      ...Object.entries<ConfigField>(CONFIG_FIELDS).flatMap(([path, { flag, idle }]) =>
+        idle === undefined ? [] : [[[path, ...(flag === undefined ? [] : [`--${flag}`])].map(code).join(", "), idle]],
+      ),
+    ],
   );
 
 /** Flags that say which kubelet to ask are left out. */
@@ -114,13 +123,42 @@ function gates(): string {
   return table(["gate", "default", "stage", "in rxlet"], rows);
 }
 
+const absentEvents = (): string =>
+  table(
+    ["reason", "why rxlet does not record it"],
+    [...ABSENT_EVENTS].map(([reason, why]) => [code(reason), why]),
+  );
+
+const PLACE = /\.(debug|verbose)\(\s*"(\w+)",\s*(?:VERBOSITY\.(\w+))?/g;
+
+/** Source files that write lines of a verbosity, with these verbosities. */
+export function logFiles(): ReadonlyMap<string, readonly number[]> {
+  const found = new Map<string, number[]>();
+  for (const [, call, file = "", name] of feedingCode().matchAll(PLACE)) {
+    const level = call === "debug" ? VERBOSITY.debug : VERBOSITY[name as keyof typeof VERBOSITY];
+    found.set(
+      file,
+      [...new Set([...(found.get(file) ?? []), level])].sort((a, b) => a - b),
+    );
+  }
+  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const logFileTable = (): string =>
+  table(
+    ["file", "levels of its lines"],
+    [...logFiles()].map(([file, levels]) => [code(file), levels.join(", ")]),
+  );
+
 const TABLES: ReadonlyMap<string, () => string> = new Map([
   ["metrics", metrics],
   ["fields", fields],
   ["gates", gates],
   ["commands", commands],
+  ["absent events", absentEvents],
+  ["log files", logFileTable],
   ["own flags", () => flags(OWN_FLAGS.filter(({ group }) => group === "rxlet"))],
-  ["idle flags", () => idleFlags(OWN_FLAGS)],
+  ["idle settings", idleSettings],
   ["dev flags", () => flags(DEV_FLAGS)],
   ["explain flags", () => flags(EXPLAIN_FLAGS)],
   ["retry flags", () => flags(RETRY_FLAGS)],

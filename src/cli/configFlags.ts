@@ -2,6 +2,7 @@
  * Flags that set a field of KubeletConfiguration: name, type, default without a configuration file, heading. The field
  * table (core/config/configFields.ts) has their help and their field. Nearly all are deprecated in favour of the file.
  */
+import type { ConfigField } from "../core/config/configField.ts";
 import { CONFIG_FIELDS, CONFIG_PATHS } from "../core/config/configFields.ts";
 import { invariant } from "../core/invariant.ts";
 import type { FlagGroup, FlagSpec, FlagType, PairSyntax } from "./flagSpec.ts";
@@ -19,7 +20,7 @@ function row(name: string, type: FlagType, fallback: string, group: FlagGroup, e
   const path = PATH_OF_FLAG.get(name);
   invariant(path !== undefined, `no configuration field names the flag ${name}`);
   const { current, ...more } = extras;
-  const { about, effective } = CONFIG_FIELDS[path];
+  const { about, effective, idle }: ConfigField = CONFIG_FIELDS[path];
   const deprecated = current === true ? {} : { deprecated: `set ${path} in the --config file` };
   return {
     name,
@@ -29,6 +30,7 @@ function row(name: string, type: FlagType, fallback: string, group: FlagGroup, e
     about,
     field: path,
     effective: effective !== false,
+    ...(idle === undefined ? {} : { idle }),
     ...deprecated,
     ...more,
   };

@@ -44,7 +44,7 @@ export interface FlagSpec {
   readonly field?: ConfigPath;
   /** Whether it has an effect in this version. */
   readonly effective: boolean;
-  /** Why it will never have an effect; undefined for a flag that has one, or that does not have it yet. */
+  /** Why it, or any other value of its field, will never have an effect; undefined for a flag without such a reason. */
   readonly idle?: string;
 }
 

@@ -41,8 +41,12 @@ const UPSTREAM_FLAGS: readonly FlagSpec[] = [
   own("bootstrap-kubeconfig", "string", "", "Paths", "Path to a kubeconfig for requesting a client certificate", {
     effective: true,
   }),
-  own("lock-file", "string", "", "Paths", "File locked so that one kubelet runs at a time (alpha)"),
-  own("exit-on-lock-contention", "bool", "false", "Paths", "Exit when another process requests the lock"),
+  own("lock-file", "string", "", "Paths", "File locked so that one kubelet runs at a time (alpha)", {
+    effective: true,
+  }),
+  own("exit-on-lock-contention", "bool", "false", "Paths", "Exit when another process waits for the lock", {
+    effective: true,
+  }),
   own("hostname-override", "string", "", "Node identity", "Name of the node instead of the host name", {
     effective: true,
   }),
@@ -115,6 +119,7 @@ const UPSTREAM_FLAGS: readonly FlagSpec[] = [
   ),
   own("experimental-mounter-path", "string", "", "Deprecated", "Program that mounts instead of mount", {
     deprecated: "upstream will remove it; use CSI",
+    idle: "nfs is mounted by mount(8); upstream's programs are those of one Linux distribution",
   }),
   ...CADVISOR_FLAGS,
   own("version", "version", "false", "General", "Print the version and exit", { effective: true }),

@@ -29,6 +29,8 @@ function hasEffect(field: ConfigField, value: unknown): boolean {
   return typeof field.effective === "boolean" ? field.effective : field.effective.includes(String(value));
 }
 
+const whyOf = (path: ConfigPath): string | undefined => (CONFIG_FIELDS[path] satisfies ConfigField).idle;
+
 /** Members of lists are reported as the list. */
 const isReportable = (path: ConfigPath): boolean => !path.includes("[]") && CONFIG_FIELDS[path].type !== "object";
 
@@ -36,7 +38,7 @@ function configWithoutEffect(
   config: KubeletConfiguration,
   given: readonly GivenFlag[],
   documents: readonly ConfigDocument[],
-): readonly string[] {
+): readonly ConfigPath[] {
   const flagged = new Set(given.map(({ spec }) => spec.field));
   return CONFIG_PATHS.filter(isReportable).filter((path) => {
     const field = CONFIG_FIELDS[path];
@@ -72,20 +74,20 @@ export function startWarnings(
   { given, ignored }: Pick<ParsedFlags, "given" | "ignored">,
   documents: readonly ConfigDocument[],
 ): readonly string[] {
-  const idleFlags = flagsWithoutEffect(flags, given);
   const idle = [
-    ...configWithoutEffect(config, given, documents),
-    ...idleFlags.filter(({ idle: why }) => why === undefined).map(({ name }) => `--${name}`),
+    ...configWithoutEffect(config, given, documents).map((path) => ({ name: path, why: whyOf(path) })),
+    ...flagsWithoutEffect(flags, given).map((spec) => ({ name: `--${spec.name}`, why: spec.idle })),
   ];
-  const never = idleFlags.flatMap(({ name, idle: why }) => (why === undefined ? [] : [`--${name} (${why})`]));
+  const notYet = idle.filter(({ why }) => why === undefined).map(({ name }) => name);
+  const never = idle.flatMap(({ name, why }) => (why === undefined ? [] : [`${name} (${why})`]));
   const old = given
     .filter(({ spec }) => spec.deprecated !== undefined)
     .map(({ spec }) => `--${spec.name} (${spec.deprecated})`);
   const signals = ignoredSignals(config);
   const instead = "the thresholds of nodefs or imagefs count for the file system of containers, as upstream";
   return [
-    ...(idle.length === 0 ? [] : [`accepted but not yet effective: ${idle.join(", ")}`]),
-    ...(never.length === 0 ? [] : [`flags without effect: ${never.join(", ")}`]),
+    ...(notYet.length === 0 ? [] : [`accepted but not yet effective: ${notYet.join(", ")}`]),
+    ...(never.length === 0 ? [] : [`settings without effect: ${never.join(", ")}`]),
     ...(signals.length === 0 ? [] : [`ignored: ${signals.join(", ")}; ${instead}`]),
     ...(old.length === 0 ? [] : [`deprecated flags in use: ${old.join(", ")}`]),
     ...(ignored.length === 0 ? [] : [`flags of older kubelets are ignored: ${ignored.join(", ")}`]),

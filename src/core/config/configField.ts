@@ -59,6 +59,8 @@ export interface ConfigField {
   readonly rule?: FieldRule;
   /** Whether setting it has an effect in this version; a list contains the only values with an effect. */
   readonly effective: boolean | readonly string[];
+  /** Why other values will never have an effect; undefined for a field that has one, or that does not have it yet. */
+  readonly idle?: string;
   /** Description for users, one line. */
   readonly about: string;
 }
@@ -68,6 +70,7 @@ export interface FieldExtras {
   readonly flag?: string;
   readonly rule?: FieldRule;
   readonly effective?: boolean | readonly string[];
+  readonly idle?: string;
 }
 
 /** Builds a row: `type` as in upstream's reference; a trailing `?` marks a pointer. */
@@ -85,6 +88,7 @@ export function field(
     ...(extras.flag === undefined ? {} : { flag: extras.flag }),
     ...(extras.rule === undefined ? {} : { rule: extras.rule }),
     effective: extras.effective ?? false,
+    ...(extras.idle === undefined ? {} : { idle: extras.idle }),
     about,
   };
 }

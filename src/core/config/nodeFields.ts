@@ -1,6 +1,17 @@
 /** Field table, part four: the node - registration and status, API client, host settings, shutdown, logging. */
-import { type ConfigField, field, minutes, notNegative, oneOf, range, seconds } from "./configField.ts";
+import {
+  type ConfigField,
+  field,
+  minutes,
+  notNegative,
+  notNegativeDuration,
+  oneOf,
+  range,
+  seconds,
+} from "./configField.ts";
 import type { ConfigPath } from "./kubeletConfiguration.ts";
+
+const JSON_ONLY = "requests to the API server are JSON, which V8 decodes about as fast as protobuf";
 
 /** Rows of node, API client and logging. */
 export const NODE_FIELDS = {
@@ -17,7 +28,9 @@ export const NODE_FIELDS = {
   "registerWithTaints[].effect": field("string", undefined, "NoSchedule, PreferNoSchedule or NoExecute", {
     effective: true,
   }),
-  "registerWithTaints[].timeAdded": field("time?", undefined, "Set by the control plane, never here"),
+  "registerWithTaints[].timeAdded": field("time?", undefined, "Set by the control plane; rejected here", {
+    effective: true,
+  }),
   providerID: field("string", undefined, "Identity of the machine at its provider", {
     flag: "provider-id",
     effective: true,
@@ -35,8 +48,10 @@ export const NODE_FIELDS = {
     rule: range(-1),
     effective: true,
   }),
-  contentType: field("string", "application/vnd.kubernetes.protobuf", "Content type of requests to the API server", {
+  contentType: field("string", "application/vnd.kubernetes.protobuf", "Content type of requests to the API server: application/json", {
     flag: "kube-api-content-type",
+    effective: ["application/json"],
+    idle: JSON_ONLY,
   }),
   kubeAPIQPS: field("int32?", 50, "Requests per second to the API server", {
     flag: "kube-api-qps",
@@ -48,7 +63,10 @@ export const NODE_FIELDS = {
     rule: notNegative,
     effective: true,
   }),
-  runOnce: field("bool", undefined, "Run the pods once and exit; no longer supported upstream", { flag: "runonce" }),
+  runOnce: field("bool", undefined, "Run the pods once and exit; true is rejected, since upstream removed this mode", {
+    flag: "runonce",
+    effective: true,
+  }),
   maxOpenFiles: field("int64", 1_000_000, "Files this process may have open", {
     flag: "max-open-files",
     effective: true,
@@ -97,7 +115,9 @@ export const NODE_FIELDS = {
     flag: "feature-gates",
     effective: true,
   }),
-  showHiddenMetricsForVersion: field("string", undefined, "Show metrics hidden since this (the previous) version"),
+  showHiddenMetricsForVersion: field("string", undefined, "Show hidden metrics: empty, or the previous version, 1.35", {
+    effective: true,
+  }),
   logging: field("object", undefined, "Format and verbosity of the log"),
   "logging.format": field("string", "text", "text or json", {
     flag: "logging-format",
@@ -106,31 +126,41 @@ export const NODE_FIELDS = {
   }),
   "logging.flushFrequency": field("duration", seconds(5), "Longest time between log flushes", {
     flag: "log-flush-frequency",
+    effective: true,
+    rule: notNegativeDuration,
   }),
   "logging.verbosity": field("uint32", undefined, "Log verbosity, 0 to 10; higher logs more", {
     flag: "v",
     rule: range(0, 2 ** 31 - 1),
     effective: true,
   }),
-  "logging.vmodule": field("[]object", undefined, "Log levels per source file (text format only)", { flag: "vmodule" }),
-  "logging.vmodule[].filePattern": field("string", undefined, "Source files this level is for"),
+  "logging.vmodule": field("[]object", undefined, "Log levels per source file (text format only)", {
+    flag: "vmodule",
+    effective: true,
+  }),
+  "logging.vmodule[].filePattern": field("string", undefined, "Source files this level is for", { effective: true }),
   "logging.vmodule[].verbosity": field("uint32", undefined, "Log level of these files", {
+    effective: true,
     rule: range(0, 2 ** 31 - 1),
   }),
   "logging.options": field("object", undefined, "Options per log format (alpha)"),
   "logging.options.text": field("object", undefined, "Options of the text format"),
   "logging.options.text.splitStream": field("bool", undefined, "Errors to stderr, the rest to stdout", {
     flag: "log-text-split-stream",
+    effective: true,
   }),
   "logging.options.text.infoBufferSize": field("quantity", "0", "Bytes of buffer when streams are split", {
     flag: "log-text-info-buffer-size",
+    effective: true,
   }),
   "logging.options.json": field("object", undefined, "Options of the JSON format"),
   "logging.options.json.splitStream": field("bool", undefined, "Errors to stderr, the rest to stdout", {
     flag: "log-json-split-stream",
+    effective: true,
   }),
   "logging.options.json.infoBufferSize": field("quantity", "0", "Bytes of buffer when streams are split", {
     flag: "log-json-info-buffer-size",
+    effective: true,
   }),
   tracing: field("object?", undefined, "OpenTelemetry tracing"),
   "tracing.endpoint": field("string?", undefined, "Collector, by default localhost:4317"),

@@ -125,6 +125,7 @@ export const SERVER_FIELDS = {
   }),
   enableContentionProfiling: field("bool", undefined, "Profile lock contention when profiling is on", {
     flag: "contention-profiling",
+    idle: "it profiles locks of Go's runtime, and the event loop of Node.js has none",
   }),
   enableProfilingHandler: field("bool?", true, "Serve /debug/pprof", { effective: true }),
   enableDebugFlagsHandler: field("bool?", true, "Serve /debug/flags/v", { effective: true }),

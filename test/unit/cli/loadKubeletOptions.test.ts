@@ -381,6 +381,11 @@ describe("errors", () => {
     ["--hostname-override=  ", ["--hostname-override: must not be blank"]],
     ["--cloud-provider=aws", [`--cloud-provider: must be empty or external, got "aws"`]],
     ["--cloud-provider=external", []],
+    [
+      "--exit-on-lock-contention",
+      ["--exit-on-lock-contention: cannot exit on lock file contention: no lock file specified"],
+    ],
+    ["--lock-file=/run/kubelet.lock", []],
   ])("of %j", async (argument, expected) => {
     expect(await errors([argument])).toEqual(expected);
   });
@@ -394,13 +399,15 @@ describe("errors", () => {
 });
 
 describe("warnings", () => {
-  it("name in one line what was set and has no effect yet, but not what is at its default", async () => {
+  it("name in one line what was set and has no effect, but not what is at its default", async () => {
     const body =
-      "port: 10260\nmaxPods: 5\ncgroupDriver: systemd\nhairpinMode: promiscuous-bridge\nauthentication: {webhook: {cacheTTL: 1m}}\n";
-    const { warnings } = await options(["--config=/k", "--lock-file=/lock", "--cloud-provider="], {
+      "port: 10260\nmaxPods: 5\ncgroupDriver: systemd\nhairpinMode: promiscuous-bridge\ncontentType: application/cbor\nauthentication: {webhook: {cacheTTL: 1m}}\n";
+    const { warnings } = await options(["--config=/k", "--housekeeping-interval=1s", "--cloud-provider="], {
       "/k": HEADER + body,
     });
-    expect(warnings).toEqual(["accepted but not yet effective: --lock-file"]);
+    expect(warnings).toEqual([
+      "settings without effect: contentType (requests to the API server are JSON, which V8 decodes about as fast as protobuf), --housekeeping-interval (figures are read when they are asked for)",
+    ]);
   });
 
   it("name deprecated flags in one line", async () => {

@@ -40,6 +40,9 @@ function withValue(path: string, value: unknown): KubeletConfiguration {
   return config as unknown as KubeletConfiguration;
 }
 
+const warningOf = (name: string, why: string | undefined): string =>
+  why === undefined ? `accepted but not yet effective: ${name}` : `settings without effect: ${name} (${why})`;
+
 describe("startWarnings", () => {
   const idle = CONFIG_PATHS.filter((path) => {
     const field: ConfigField = CONFIG_FIELDS[path];
@@ -48,7 +51,7 @@ describe("startWarnings", () => {
 
   it.each(idle)("names %s, which has no effect, when it is set", (path) => {
     const config = withValue(path, otherThan(CONFIG_FIELDS[path]));
-    expect(startWarnings(config, FLAGS, NONE, fileWith(path))).toEqual([`accepted but not yet effective: ${path}`]);
+    expect(startWarnings(config, FLAGS, NONE, fileWith(path))).toEqual([warningOf(path, CONFIG_FIELDS[path].idle)]);
     expect(startWarnings(DEFAULTS, FLAGS, NONE, fileWith(path))).toEqual([]);
   });
 
@@ -59,9 +62,7 @@ describe("startWarnings", () => {
   )("names --%s, which has no effect, when it is set", (name, spec) => {
     const flags = { [propertyOfFlag(name)]: "other" } as unknown as KubeletFlags;
     const [warning] = startWarnings(DEFAULTS, flags, { given: [{ spec, value: "other" }], ignored: [] }, []);
-    const reason = spec.idle === undefined ? "" : ` (${spec.idle})`;
-    const what = spec.idle === undefined ? "accepted but not yet effective" : "flags without effect";
-    expect(warning).toBe(`${what}: --${name}${reason}`);
+    expect(warning).toBe(warningOf(`--${name}`, spec.idle));
   });
 
   it("names signals of containerfs, whose thresholds are those of another file system", () => {

@@ -63,8 +63,10 @@ describe("the field table", () => {
        topologyManagerPolicyOptions topologyManagerScope containerRuntimeEndpoint cpuCFSQuota cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod
        enforceNodeAllocatable eventBurst eventRecordQPS evictionHard evictionMaxPodGracePeriod evictionMinimumReclaim evictionPressureTransitionPeriod evictionSoft
       enableControllerAttachDetach evictionSoftGracePeriod failCgroupV1 failSwapOn featureGates fileCheckFrequency
-       healthzBindAddress healthzPort httpCheckFrequency imageGCHighThresholdPercent imageGCLowThresholdPercent imageMaximumGCAge imageMinimumGCAge imagePullCredentialsVerificationPolicy imageServiceEndpoint kernelMemcgNotification kubeAPIBurst kubeAPIQPS kubeReserved kubeReservedCgroup logging.format
-       logging.verbosity maxParallelImagePulls maxPods
+       healthzBindAddress healthzPort httpCheckFrequency imageGCHighThresholdPercent imageGCLowThresholdPercent imageMaximumGCAge imageMinimumGCAge imagePullCredentialsVerificationPolicy imageServiceEndpoint kernelMemcgNotification kubeAPIBurst kubeAPIQPS kubeReserved kubeReservedCgroup logging.flushFrequency logging.format
+       logging.options.json.infoBufferSize logging.options.json.splitStream logging.options.text.infoBufferSize logging.options.text.splitStream
+       logging.verbosity logging.vmodule logging.vmodule[].filePattern logging.vmodule[].verbosity contentType runOnce
+       registerWithTaints[].timeAdded showHiddenMetricsForVersion maxParallelImagePulls maxPods
        memoryReservationPolicy memorySwap.swapBehavior memoryThrottlingFactor mergeDefaultEvictionSettings nodeLeaseDurationSeconds
        nodeStatusMaxImages nodeStatusReportFrequency nodeStatusUpdateFrequency podCIDR podLogsDir podPidsLimit
        podsPerCore preloadedImagesVerificationAllowlist protectKernelDefaults kubeletCgroups systemCgroups oomScoreAdj maxOpenFiles providerID qosReserved readOnlyPort registerNode registerWithTaints registerWithTaints[].effect

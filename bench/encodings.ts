@@ -100,7 +100,7 @@ function apiPod(index: number): Pod {
         },
       ],
     },
-  } as Pod;
+  };
 }
 
 /** The record of field owners, which each object of an API server has. */

@@ -1,5 +1,5 @@
 /** Checks the resolver settings of the node once, at start. Upstream: CheckLimitsForResolvConf. */
-import { concatMap, EMPTY, type Observable, of } from "rxjs";
+import { EMPTY, type Observable, of, switchMap } from "rxjs";
 import { searchLineFault } from "../../core/container/dns.ts";
 import type { KubeletEvent } from "../../core/events.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
@@ -13,7 +13,7 @@ export const checkResolvConf = (
   config: Pick<KubeletConfig, "nodeName" | "resolvConfPath" | "clusterDomain">,
 ): Observable<KubeletEvent> =>
   resolverSettings({ ports, config }).pipe(
-    concatMap((read) => {
+    switchMap((read) => {
       const settings = read.ok ? read.value : undefined;
       const found = settings && searchLineFault(config.resolvConfPath, settings, config.clusterDomain);
       const fault = read.ok ? found : read.error.message;

@@ -48,11 +48,16 @@ export const NODE_FIELDS = {
     rule: range(-1),
     effective: true,
   }),
-  contentType: field("string", "application/vnd.kubernetes.protobuf", "Content type of requests to the API server: application/json", {
-    flag: "kube-api-content-type",
-    effective: ["application/json"],
-    idle: JSON_ONLY,
-  }),
+  contentType: field(
+    "string",
+    "application/vnd.kubernetes.protobuf",
+    "Content type of requests to the API server: application/json",
+    {
+      flag: "kube-api-content-type",
+      effective: ["application/json"],
+      idle: JSON_ONLY,
+    },
+  ),
   kubeAPIQPS: field("int32?", 50, "Requests per second to the API server", {
     flag: "kube-api-qps",
     rule: notNegative,

@@ -56,8 +56,10 @@ it.each([
   ["a full disk", throwError(() => kubeletError("Io", "bad block")), ["Failed to load graceful shutdown state"]],
 ])("starts with %s", (_, read$, expected) =>
   marbles((test) => {
+    const done = "|";
+
     const { record, errors } = recordOn(test, { readTail: () => read$ });
-    test.expectObservable(record.load()).toBe("|");
+    test.expectObservable(record.load()).toBe(done);
     test.flush();
     expect(errors()).toEqual(expected);
   })(),

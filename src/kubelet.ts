@@ -81,6 +81,7 @@ export interface Kubelet {
 export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubelet {
   const state = createNodeState();
   const queues = createQueues(ports);
+  const { registryInputs } = queues;
   const draining$ = new Subject<void>();
   const allSourcesSeen = (): boolean => areSourcesSeen(config, state);
   const { list: parts, owner, run } = createParts(state, queues);
@@ -137,14 +138,12 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     podsChanged$: podsChanged(state),
     problemsChanged$: state.problems.changes$,
     stats,
-    queries: createQueries(ports, config, state, { images: pods.images, stats, garbage }),
-    commands: podCommands(state.registry, ports.clock, (update) =>
-      queues.registryInputs.push({ kind: "update", update }),
-    ),
+    queries: createQueries(ports, config, state, { images: pods.images, stats, garbage, registryInputs }),
+    commands: podCommands(state.registry, ports.clock, (update) => registryInputs.push({ kind: "update", update })),
     updateGauges: () => gauges.update(),
     drain: (deadlineMs) => {
       draining$.next();
-      queues.registryInputs.push({ kind: "drain" });
+      registryInputs.push({ kind: "drain" });
       return drained(state, ports.clock, deadlineMs);
     },
   };

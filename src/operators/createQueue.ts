@@ -3,6 +3,7 @@
  * Owned by its creator; bounded by `bound`.
  */
 import { Observable, type Subscriber, type Subscription } from "rxjs";
+import type { MonotonicMs } from "../core/ids.ts";
 import { invariant, InvariantError } from "../core/invariant.ts";
 import type { Clock } from "../ports/clock.ts";
 import { createFifo } from "./fifo.ts";
@@ -17,6 +18,8 @@ export interface Queue<T> {
   readonly size: number;
   /** Number of values dropped so far because the queue was full. */
   readonly dropped: number;
+  /** Time since which values wait and none was emitted; undefined while the queue is empty. */
+  readonly waitingSince: MonotonicMs | undefined;
   /** Adds a value; emits nothing before it returns. */
   push(value: T): void;
   /** Emits the values in order, those that overtake first, to one subscriber at a time. Never completes, never errors. */
@@ -52,16 +55,19 @@ export function createQueue<T>(name: string, { bound, clock, onDrop, overtakes }
   const behind = createFifo<T>();
   const size = (): number => ahead.size + behind.size;
   let dropped = 0;
+  let waitingSince: MonotonicMs | undefined;
   let consumer: Subscriber<T> | undefined;
   let action: Subscription | undefined;
 
   const drain = () => {
     action = undefined;
-    const until = clock.monotonicMs() + SLICE_MS;
+    const startedAt = clock.monotonicMs();
+    const until = startedAt + SLICE_MS;
     for (let left = size(); left > 0 && size() > 0 && consumer !== undefined; left -= 1) {
       consumer.next((ahead.size > 0 ? ahead : behind).shift() as T);
       if (clock.monotonicMs() >= until) break;
     }
+    waitingSince = size() === 0 ? undefined : startedAt;
     arm();
   };
   const arm = () => {
@@ -76,7 +82,11 @@ export function createQueue<T>(name: string, { bound, clock, onDrop, overtakes }
     get dropped() {
       return dropped;
     },
+    get waitingSince() {
+      return waitingSince;
+    },
     push(value) {
+      waitingSince ??= clock.monotonicMs();
       (overtakes?.(value) === true ? ahead : behind).push(value);
       if (size() > bound) {
         dropped += 1;

@@ -10,6 +10,7 @@ import {
 } from "../core/podResources/podResources.ts";
 import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import type { Queue } from "../operators/createQueue.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { HealthCheck, KubeletQueries } from "../ports/kubeletQueries.ts";
@@ -21,11 +22,15 @@ import { objectQueries } from "./objectQueries.ts";
 import { timelineQueries } from "./timelineQueries.ts";
 import { volumeQueries } from "./volumes/volumeQueries.ts";
 
-/** The pod loop counts as stalled when no relist has succeeded for this long beyond its period. */
+/**
+ * The pod loop counts as stalled when no relist has succeeded for this long beyond its period, or when the registry has
+ * taken none of its waiting inputs for as long.
+ */
 const STALLED_AFTER_MS = 180_000;
 
 interface QueryTools extends PressureTools {
   readonly images: Pick<ImagePulls, "line">;
+  readonly registryInputs: Pick<Queue<unknown>, "waitingSince">;
 }
 
 /** All queries over the node's state. */
@@ -33,9 +38,9 @@ export function createQueries(
   ports: Pick<KubeletPorts, "clock" | "machine" | "telemetry">,
   config: KubeletConfig,
   state: NodeView,
-  { images, ...tools }: QueryTools,
+  { images, registryInputs, ...tools }: QueryTools,
 ): KubeletQueries {
-  const basic = basicQueries(ports.clock, config, state);
+  const basic = basicQueries(ports.clock, config, state, registryInputs);
   return {
     ...basic,
     ...objectQueries(basic, ports, config, state),
@@ -88,7 +93,8 @@ function basicQueries(
   clock: Clock,
   config: Pick<KubeletConfig, "resyncPeriodMs" | "sources">,
   state: NodeView,
-): Pick<KubeletQueries, "pods" | "arePodsKnown" | "health" | "manifestProblems" | "runtimePods"> {
+  registryInputs: QueryTools["registryInputs"],
+): Pick<KubeletQueries, "pods" | "arePodsKnown" | "health" | "manifestProblems" | "runtimePods" | "runtimeProblems"> {
   const startedAt = clock.monotonicMs();
   const pods = (): readonly Pod[] => {
     const found: Pod[] = [];
@@ -101,10 +107,12 @@ function basicQueries(
     return found;
   };
   const syncLoop = (): string | undefined => {
+    const now = clock.monotonicMs();
+    const limitMs = config.resyncPeriodMs + STALLED_AFTER_MS;
     const since: MonotonicMs = state.relistedAt.value ?? startedAt;
-    const quietMs = clock.monotonicMs() - since;
-    if (quietMs <= config.resyncPeriodMs + STALLED_AFTER_MS) return undefined;
-    return `the runtime was last listed ${Math.round(quietMs / 1000)} s ago`;
+    if (now - since > limitMs) return `the runtime was last listed ${Math.round((now - since) / 1000)} s ago`;
+    const waitedMs = now - (registryInputs.waitingSince ?? now);
+    return waitedMs > limitMs ? `changes of pods have waited for ${Math.round(waitedMs / 1000)} s` : undefined;
   };
   const health = (): readonly HealthCheck[] => [
     { name: "ping", problem: undefined },
@@ -114,5 +122,10 @@ function basicQueries(
   ];
   const manifestProblems = (): readonly ManifestProblem[] => [...state.problems.value.values()].flat();
   const arePodsKnown = (): boolean => areSourcesSeen(config, state);
-  return { pods, arePodsKnown, health, manifestProblems, runtimePods: () => state.runtimeStatuses.values() };
+  const runtimeProblems = (): readonly string[] => {
+    const { runtimeProblems: own, networkProblems } = state.runtimeState.value;
+    return [...own, ...networkProblems];
+  };
+  const runtimePods = () => state.runtimeStatuses.values();
+  return { pods, arePodsKnown, health, manifestProblems, runtimePods, runtimeProblems };
 }

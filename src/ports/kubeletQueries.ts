@@ -30,6 +30,8 @@ export interface KubeletQueries {
   node(): Node;
   /** Pods that have sandboxes or containers in the runtime, as last inspected. */
   runtimePods(): readonly PodRuntimeStatus[];
+  /** Why the runtime or its network is not ready, in upstream's words; empty when both are. */
+  runtimeProblems(): readonly string[];
   /**
    * A pod's history and the conditions it waits for now; undefined when no such pod is, or was recently, on this node.
    */

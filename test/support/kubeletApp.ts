@@ -19,6 +19,7 @@ export const NO_PODS: KubeletQueries = {
   node: () => ({ metadata: { name: "node" } }),
   manifestProblems: () => [],
   runtimePods: () => [],
+  runtimeProblems: () => [],
   timeline: () => undefined,
   timelineNames: () => [],
   volumes: () => ({ at: "T0", pods: [], orphans: [] }),

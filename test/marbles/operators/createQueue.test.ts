@@ -27,6 +27,30 @@ describe("createQueue", () => {
   );
 
   it(
+    "says since when values wait: the time of the first one, or of the last that was emitted before them",
+    marbles(({ clock, at, expectObservable, flush }) => {
+      const subs = "    -----^----!";
+      const expected = "-----a---b-";
+
+      const queue = createQueue<string>("q", { bound: 10, clock });
+      const seen: (number | undefined)[] = [];
+      const look = () => seen.push(queue.waitingSince);
+      at(1, look);
+      at(2, () => queue.push("a"));
+      at(4, look);
+      at(6, look);
+      at(9, () => {
+        queue.push("b");
+        look();
+      });
+      at(10, look);
+      expectObservable(queue.values$, subs).toBe(expected);
+      flush();
+      expect(seen).toEqual([undefined, 2, undefined, 9, undefined]);
+    }),
+  );
+
+  it(
     "closes a loop without re-entering: what a consumer pushes comes with a later action",
     marbles(({ clock, scheduler, at, expectObservable, flush }) => {
       const unsub = "   ------!";

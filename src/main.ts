@@ -85,7 +85,7 @@ async function main(invocation: Invocation): Promise<void> {
     case "kubelet": {
       tuneNodeHeap();
       const { daemon } = await import("./commands/daemon.ts");
-      run(daemon(invocation.options).pipe(takeUntil(signals$)));
+      run(daemon(invocation.options, signals$));
       break;
     }
     default:

@@ -36,7 +36,7 @@ const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
     `CPUManagerPolicyOptions CustomCPUCFSQuotaPeriod DynamicResourceAllocation ExecProbeTimeout ImageMaximumGCAge ImageVolume InPlacePodVerticalScaling KubeletCgroupDriverFromCRI
      KubeletFineGrainedAuthz KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPSI MutableCSINodeAllocatableCount NodeLogQuery NodeSwap PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
      PodObservedGenerationTracking ProcMountType RecursiveReadOnlyMounts RelaxedDNSSearchValidation
-     RecoverVolumeExpansionFailure RelaxedEnvironmentVariableValidation SidecarContainers SupplementalGroupsPolicy TopologyManagerPolicyOptions
+     RecoverVolumeExpansionFailure RelaxedEnvironmentVariableValidation SidecarContainers SupplementalGroupsPolicy SystemdWatchdog TopologyManagerPolicyOptions
      UserNamespacesSupport`,
   ],
   ["tokens for CSI drivers are where the CSIDriver asks for them", "CSIServiceAccountTokenSecrets"],
@@ -56,7 +56,6 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
   ["claims are reserved for pods, not for groups of pods", "DRAWorkloadResourceClaims"],
   ["claims are for devices, not for CPU and memory", "DRANodeAllocatableResources"],
   ["nothing is traced yet", "KubeletTracing"],
-  ["health is not reported to the systemd watchdog yet", "SystemdWatchdog"],
   ["rxlet runs as root, or without cgroups and mounts", "KubeletInUserNamespace"],
   ["the runtime sends a list in one response", "CRIListStreaming"],
   ["images are pulled without the RuntimeClass", "RuntimeClassInImageCriApi"],

@@ -1,20 +1,29 @@
-/** `rxlet`: the daemon on a real node. main.ts unsubscribes it at SIGTERM, SIGINT or SIGHUP; its pods keep running. */
-import { defer, EMPTY, merge, type Observable, tap } from "rxjs";
+/**
+ * `rxlet`: the daemon on a real node. It ends when `stop$` emits, which main.ts does at SIGTERM, SIGINT or SIGHUP; its pods
+ * keep running.
+ */
+import { defer, EMPTY, merge, type Observable, takeUntil, tap } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import { shownFlags } from "../cli/shownFlags.ts";
+import { valueOf } from "../core/result.ts";
+import { watchdogPeriodMs } from "../core/systemd/watchdog.ts";
 import { VERBOSITY } from "../core/telemetry/verbosity.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
+import type { Logger } from "../ports/telemetry.ts";
 import { createLogger } from "../sinks/logger.ts";
 import { type LogOutput, logOutput } from "../sinks/logOutput.ts";
+import { createSystemdNotify } from "../sinks/systemdNotify.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import type { NodeOutput } from "./nodeOutput.ts";
+import { configuredServers } from "./nodeServers.ts";
 import { runNode } from "./runNode.ts";
+import { runService } from "./runService.ts";
 import { shownConfiguration } from "./shownConfiguration.ts";
 import { KUBERNETES_VERSION } from "./version.ts";
 import { whileLocked } from "./whileLocked.ts";
 
-/** Runs until unsubscribed. Errors when the node cannot start or continue. */
-export function daemon(options: KubeletOptions): Observable<NodeOutput> {
+/** Runs until `stop$` emits. Errors when the node cannot start or continue. */
+export function daemon(options: KubeletOptions, stop$: Observable<unknown>): Observable<NodeOutput> {
   const { format, verbosity, vmodule, flushFrequency } = options.config.logging;
   const output = logOutput(options.config.logging);
   const log = createLogger({
@@ -35,7 +44,7 @@ export function daemon(options: KubeletOptions): Observable<NodeOutput> {
     runNode({ options, log, version: KUBERNETES_VERSION, ownsMachine: true }),
     flushes(output, flushFrequency),
   );
-  return whileLocked(options.flags, node$, log, systemClock).pipe(
+  return asService(whileLocked(options.flags, node$, log, systemClock), stop$, options, log).pipe(
     tap({
       next: ({ kind }) => {
         hasStarted ||= kind === "started";
@@ -55,3 +64,29 @@ const flushes = ({ flush }: LogOutput, periodMs: number): Observable<never> =>
           return EMPTY;
         }),
       );
+
+/** Runs the node until `stop$` emits, with reports to systemd if that started this process. */
+function asService(
+  node$: Observable<NodeOutput>,
+  stop$: Observable<unknown>,
+  { config }: KubeletOptions,
+  log: Logger,
+): Observable<NodeOutput> {
+  return defer(() => {
+    const { NOTIFY_SOCKET: socket = "", ...variables } = process.env;
+    const periodMs = valueOf(watchdogPeriodMs(variables, process.pid));
+    if (socket === "") {
+      log.info("Not reporting to systemd: NOTIFY_SOCKET is not set");
+      return node$.pipe(takeUntil(stop$));
+    }
+    log.info("Reporting to systemd", { socket, watchdogPeriodMs: periodMs ?? "off" });
+    const manager = createSystemdNotify({ clock: systemClock, socket, pid: process.pid });
+    return runService(node$, stop$, {
+      manager,
+      watchdogPeriodMs: periodMs,
+      servers: configuredServers(config),
+      clock: systemClock,
+      log,
+    });
+  });
+}

@@ -1,6 +1,7 @@
 /** The HTTP and gRPC servers of a node. */
 import os from "node:os";
-import { defer, EMPTY, from, map, merge, type Observable, of, switchMap, tap } from "rxjs";
+import { defer, EMPTY, endWith, from, map, merge, type Observable, switchMap, tap } from "rxjs";
+import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import { podResourcesSocket, podsSocket } from "../core/paths.ts";
 import type { Kubelet } from "../kubelet.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
@@ -28,7 +29,8 @@ export function nodeServers(
   const listening = (server: ListeningServer, at$: Observable<ListeningAddress>): Observable<NodeOutput> =>
     at$.pipe(
       tap(({ address, port }) => log.info("Serving", { server, address, port })),
-      switchMap((at) => of<NodeOutput>({ kind: "listening", server, at })),
+      map((at): NodeOutput => ({ kind: "listening", server, at })),
+      endWith<NodeOutput>({ kind: "off", server }),
     );
   const { healthzBindAddress, healthzPort, readOnlyPort } = config;
   const readOnlyAddress = flags.readOnlyBindAddress || config.address;
@@ -71,6 +73,7 @@ export function nodeServers(
         }),
       ),
     );
+  const servers = { healthz: healthz$, readOnly: readOnly$, https: https$ };
   const podResources$ = () =>
     podResourcesServer({ socket: podResourcesSocket(directories), queries, telemetry, clock });
   return merge(
@@ -78,11 +81,20 @@ export function nodeServers(
     setup.options.featureGates.get("PodsAPI") === true
       ? podsApi({ socket: podsSocket(directories), queries, podsChanged$, telemetry, clock })
       : EMPTY,
-    healthzPort > 0 ? listening("healthz", defer(healthz$)) : EMPTY,
-    readOnlyPort > 0 ? listening("readOnly", defer(readOnly$)) : EMPTY,
-    config.enableServer ? listening("https", defer(https$)) : EMPTY,
+    ...configuredServers(config).map((server) => listening(server, defer(servers[server]))),
   );
 }
+
+/** The servers that a node has by its configuration. */
+export const configuredServers = ({
+  healthzPort,
+  readOnlyPort,
+  enableServer,
+}: KubeletOptions["config"]): readonly ListeningServer[] => [
+  ...(healthzPort > 0 ? ["healthz" as const] : []),
+  ...(readOnlyPort > 0 ? ["readOnly" as const] : []),
+  ...(enableServer ? ["https" as const] : []),
+];
 
 /** Serves the Pods API. A node without it does not load its messages. */
 const podsApi = (options: PodsServerOptions): Observable<never> =>

@@ -196,7 +196,7 @@ function makeCgroupRoot(cgroupRoot: string, driver: unknown): void {
 }
 
 /** A directory of kernel flags like `/proc/sys`: no test sets those of the machine. */
-async function privateKernelFlags(folder: string): Promise<string> {
+export async function privateKernelFlags(folder: string): Promise<string> {
   const dir = join(folder, "proc-sys");
   for (const flag of Object.keys(KERNEL_TUNABLES)) {
     await mkdir(dirname(join(dir, flag)), { recursive: true });

@@ -6,7 +6,7 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { findProgram } from "./findProgram.ts";
 import { cgroupFolders, processesInCgroup, removeCgroup } from "./kernelState.ts";
@@ -130,10 +130,10 @@ done
 exec unshare --fork --pid --mount --cgroup --uts --ipc --net /bin/sh ${folder}/inner.sh
 `;
 
-function writeFolder(folder: string, cgroup: string, version: 1 | 2): void {
-  mkdirSync(join(folder, "units"));
+function writeFolder(folder: string, cgroup: string, version: 1 | 2, units: PrivateUnits): void {
   mkdirSync(join(folder, "tmp"));
-  for (const [name, text] of Object.entries(UNITS)) {
+  for (const [name, text] of Object.entries({ ...UNITS, ...units })) {
+    mkdirSync(join(folder, "units", dirname(name)), { recursive: true });
     writeFileSync(join(folder, "units", name), text.replace("FOLDER", folder));
   }
   writeFileSync(join(folder, "bus.conf"), BUS);
@@ -148,11 +148,17 @@ function childOf(pid: number | undefined): number | undefined {
   return children === "" ? undefined : Number(children.split(" ")[0]);
 }
 
-/** Starts one: on the machine's kind of cgroups for version 1, on the unified hierarchy alone for 2. */
-export async function startPrivateSystemd(version: 1 | 2): Promise<PrivateSystemd> {
+/** Texts of unit files by name, drop-ins as `NAME.service.d/NAME.conf`. */
+export type PrivateUnits = Readonly<Record<string, string>>;
+
+/**
+ * Starts one: on the machine's kind of cgroups for version 1, on the unified hierarchy alone for 2. It knows `units` beside
+ * those of the bus.
+ */
+export async function startPrivateSystemd(version: 1 | 2, units: PrivateUnits = {}): Promise<PrivateSystemd> {
   const folder = mkdtempSync(join(tmpdir(), "rxlet-systemd-"));
   const cgroup = `/${basename(folder)}`;
-  writeFolder(folder, cgroup, version);
+  writeFolder(folder, cgroup, version, units);
   const child = spawn("/bin/sh", [join(folder, "outer.sh")], { stdio: ["ignore", "ignore", "pipe"] });
   let complaints = "";
   child.stderr.on("data", (text: Buffer) => {

@@ -2,6 +2,7 @@
 import type { ClientConfig } from "../core/api/clientConfig.ts";
 import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
 import type { CredentialProvider } from "../core/image/credentialProviderConfig.ts";
+import type { MarkBits } from "../core/network/utilChains.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
 
 /** The credential plugins of a node. */
@@ -19,6 +20,8 @@ export interface KubeletOptions {
   readonly config: KubeletConfiguration;
   /** Configuration from flags alone, without a configuration file. */
   readonly flagConfig: KubeletConfiguration;
+  /** Marks of packets that have chains in iptables. Absent: none. */
+  readonly markBits?: MarkBits;
   /** Every known gate. */
   readonly featureGates: ReadonlyMap<string, boolean>;
   /** Client of the kubeconfig; undefined for a standalone node. */

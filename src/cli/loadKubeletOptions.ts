@@ -25,6 +25,7 @@ import { gateEffectWarnings } from "./gateEffects.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
 import type { KubeletOptions } from "./kubeletOptions.ts";
 import { loadApiClients } from "./loadApiClients.ts";
+import { markBitProblems, markBits } from "./markBits.ts";
 import { loadCredentialProviders } from "./loadCredentialProviders.ts";
 import { nodeFlagFaults } from "./nodeFlagFaults.ts";
 import { OWN_FLAGS } from "./ownFlags.ts";
@@ -47,10 +48,12 @@ export async function loadKubeletOptions(parsed: ParsedFlags, readers: ConfigRea
   const isOn: GateEnabled = (name) => resolved.gates.get(name) === true;
   const config = mergedConfiguration(files.base, files.dropIns, parsed.given, isOn);
 
+  const marks = markBits(config, documents);
   const broken = documents.flatMap((document) => document.decoded.problems.map(({ path }) => path));
   const problems: readonly ConfigProblem[] = [
     ...resolved.problems.map(({ gate, reason }) => ({ path: ["featureGates", gate], reason })),
     ...validateConfiguration(config, isOn),
+    ...markBitProblems(marks),
   ];
   const clients = await loadApiClients(flags, readers);
   const plugins = await loadCredentialProviders(
@@ -84,7 +87,7 @@ export async function loadKubeletOptions(parsed: ParsedFlags, readers: ConfigRea
     ok: true,
     options: {
       ...{ flags, config, flagConfig: mergedConfiguration(undefined, [], parsed.given, isOn) },
-      ...{ featureGates: resolved.gates, client, bootstrap, credentialPlugins, warnings },
+      ...{ featureGates: resolved.gates, markBits: marks, client, bootstrap, credentialPlugins, warnings },
     },
   };
 }

@@ -85,6 +85,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     clusterDns: config.clusterDNS,
     clusterDomain: config.clusterDomain,
     resolvConfPath: config.resolvConf,
+    utilChains: config.makeIPTablesUtilChains ? (options.markBits ?? {}) : undefined,
     podCidr: config.podCIDR,
     ...gatedSettingsOf(featureGates),
     ...nodeAmountsOf(options, machine),

@@ -6,6 +6,8 @@ import type { CountedEvent } from "../core/apiEvent.ts";
 import { objectTtlMs } from "../core/node/objectTtl.ts";
 import { devicePluginsDir, mountToolsLockPath, pluginRegistryDir } from "../core/paths.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Files } from "../ports/files.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { storeEvents } from "../sinks/apiEvents.ts";
 import { createCredentialPlugins } from "../sinks/credentialPlugins.ts";
@@ -17,6 +19,8 @@ import { createDevicePlugins } from "../sinks/devicePlugins.ts";
 import { withGpuPlugins } from "../sinks/gpuPlugins.ts";
 import { createFiles } from "../sinks/files.ts";
 import { createHostDisks } from "../sinks/hostDisks.ts";
+import { addressChanges } from "../sinks/addressChanges.ts";
+import { createIpTables } from "../sinks/ipTables.ts";
 import { createIscsi } from "../sinks/iscsi.ts";
 import { createLogFiles } from "../sinks/logFiles.ts";
 import { createLogind } from "../sinks/logind.ts";
@@ -31,6 +35,7 @@ import { createVolumeFiles } from "../sinks/volumeFiles/volumeFiles.ts";
 import { createCgroupUsage } from "../sources/cgroupUsage.ts";
 import { clusterSources } from "../sources/clusterSources.ts";
 import { diskLinkChanges } from "../sources/diskLinks.ts";
+import { fileChanges } from "../sources/fileChanges.ts";
 import { createHostUsage } from "../sources/hostUsage.ts";
 import { flexDriverFiles } from "../sources/flexDriverFiles.ts";
 import { watchGpus } from "../sources/gpus.ts";
@@ -99,10 +104,9 @@ export function realPorts(
       : undefined,
     logFiles: createLogFiles(kubeletConfig.directories),
     cgroups,
-    processes: ownsMachine && machine.operatingSystem === "linux" ? createProcesses({ clock }) : undefined,
     machine,
     hostUsage: createHostUsage("", machineOptions(options).nodeName),
-    logind: ownsMachine && machine.operatingSystem === "linux" ? createLogind({ clock, files }) : undefined,
+    ...(ownsMachine && machine.operatingSystem === "linux" ? ownMachinePorts(clock, files) : {}),
     kernelLog: machine.operatingSystem === "linux" ? kernelLog(clock) : undefined,
     cgroupUsage: machine.cgroupVersion === undefined ? undefined : createCgroupUsage(clock),
     memoryEvents: config.kernelMemcgNotification ? createMemoryEvents({ clock, log }) : undefined,
@@ -120,6 +124,15 @@ export function realPorts(
       }),
   };
 }
+
+/** Ports that `rxlet dev` lacks, a guest of the machine. The firewall needs root; others would only see its refusals. */
+const ownMachinePorts = (clock: Clock, files: Files) =>
+  ({
+    processes: createProcesses({ clock }),
+    logind: createLogind({ clock, files }),
+    ipTables: process.getuid?.() === 0 ? createIpTables({ clock }) : undefined,
+    networkChanges: { addresses$: addressChanges(clock), file: fileChanges },
+  }) satisfies Partial<KubeletPorts>;
 
 /** Creates the port of device plugins, with the built-in ones of --gpu-manager. */
 function devicePlugins({ flags }: NodeSetup["options"], directories: KubeletStart["config"]["directories"]) {

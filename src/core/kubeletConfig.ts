@@ -7,6 +7,7 @@ import type { CredentialProvider } from "./image/credentialProviderConfig.ts";
 import type { DockerFilePlaces } from "./image/dockerConfig.ts";
 import type { ImageGcPolicy } from "./image/imageGc.ts";
 import type { ImageVerification } from "./image/pullVerification.ts";
+import type { MarkBits } from "./network/utilChains.ts";
 import type { NodeSettings } from "./node/nodeSettings.ts";
 import type { PodFieldGates } from "./pod/gatedFields.ts";
 import type { BackoffPolicy } from "./pod/podActionsTypes.ts";
@@ -177,6 +178,8 @@ export interface KubeletConfig {
   readonly clusterDomain: string;
   /** The node's resolver file; empty: pods inherit no resolver settings. */
   readonly resolvConfPath: string;
+  /** Chains in iptables that the kubelet keeps: those of upstream, and those of these marks; undefined: none. */
+  readonly utilChains: MarkBits | undefined;
   /** Pod CIDRs of a standalone node, separated by commas; empty: the runtime has its own. */
   readonly podCidr: string;
   /** Total resources of pods, as Kubernetes quantities by resource name. */

@@ -20,11 +20,13 @@ import type { DevicePlugins } from "./devicePlugins.ts";
 import type { Files } from "./files.ts";
 import type { FlexDrivers } from "./flexDrivers.ts";
 import type { HostDisks } from "./hostDisks.ts";
+import type { IpTables } from "./ipTables.ts";
 import type { IscsiInitiator } from "./iscsi.ts";
 import type { LogFiles } from "./logFiles.ts";
 import type { Logind } from "./logind.ts";
 import type { MemoryEvents } from "./memoryEvents.ts";
 import type { Mounts } from "./mounts.ts";
+import type { NetworkChanges } from "./networkChanges.ts";
 import type { ObjectCache } from "./objectCache.ts";
 import type { Plugins } from "./plugins.ts";
 import type { Probers } from "./probers.ts";
@@ -105,6 +107,10 @@ export interface KubeletPorts {
   readonly hostUsage: HostUsage;
   /** undefined on systems without one. */
   readonly kernelLog?: KernelLog | undefined;
+  /** undefined unless the node keeps chains in the firewall of the machine. */
+  readonly ipTables?: IpTables | undefined;
+  /** undefined on systems that do not report changes: the kubelet polls. */
+  readonly networkChanges?: NetworkChanges | undefined;
   /** undefined on systems without cgroups. */
   readonly cgroupUsage: CgroupUsage | undefined;
   /** undefined on systems without systemd. */

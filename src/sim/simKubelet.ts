@@ -21,6 +21,7 @@ import type { CredentialPlugins } from "../ports/credentials.ts";
 import type { DevicePlugins } from "../ports/devicePlugins.ts";
 import type { CsiDriverPort } from "../ports/csiDrivers.ts";
 import type { DraDrivers } from "../ports/draDrivers.ts";
+import type { IpTables } from "../ports/ipTables.ts";
 import type { Logind } from "../ports/logind.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { Plugins } from "../ports/plugins.ts";
@@ -72,6 +73,7 @@ export interface SimKubeletOptions {
   readonly draDrivers?: DraDrivers | undefined;
   readonly csiDrivers?: CsiDriverPort | undefined;
   readonly logind?: Logind | undefined;
+  readonly ipTables?: IpTables | undefined;
   /** Default: no plugin can register. */
   readonly plugins?: Plugins | undefined;
   /** Default: there are none. */
@@ -212,6 +214,7 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
     draDrivers: options.draDrivers,
     csiDrivers: options.csiDrivers,
     logind: options.logind,
+    ipTables: options.ipTables,
     plugins: options.plugins,
     devicePlugins: options.devicePlugins,
     probers: createSimProbers({ ...ports, answers: options.answers, onAnswer: options.probed }),

@@ -10,6 +10,7 @@ import type { DevicePlugins } from "../ports/devicePlugins.ts";
 import type { CsiDriverPort } from "../ports/csiDrivers.ts";
 import type { DraDrivers } from "../ports/draDrivers.ts";
 import type { Machine } from "../ports/host.ts";
+import type { IpTables } from "../ports/ipTables.ts";
 import type { Logind } from "../ports/logind.ts";
 import type { Plugins } from "../ports/plugins.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
@@ -64,6 +65,8 @@ export interface SimNodeOptions extends RuntimeParts {
   readonly csiDrivers?: (clock: SimClock) => CsiDriverPort;
   /** The login manager of the machine; default: there is none. */
   readonly logind?: Logind;
+  /** The firewall of the machine; default: there is none. */
+  readonly ipTables?: (clock: SimClock) => IpTables;
   /** Plugins that register, which outlive crashes of the kubelet; default: none can. */
   readonly plugins?: Plugins;
   /** Device plugins, which outlive crashes of the kubelet; default: there are none. */

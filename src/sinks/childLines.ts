@@ -13,6 +13,15 @@ export interface ChildLine {
   readonly text: string;
 }
 
+/**
+ * Returns a program and its arguments for childLines when the program does not look at its input: the kernel ends it after
+ * the kubelet was killed. Requires setpriv of util-linux.
+ */
+export const dyingWithUs = (program: string, args: readonly string[]): [string, readonly string[]] => [
+  "setpriv",
+  ["--pdeathsig", "TERM", "--", program, ...args],
+];
+
 const MAX_CHARS = 64 * 1024;
 const MAX_REASON_CHARS = 500;
 

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import type { TimelineView } from "../../src/core/timeline/timelineView.ts";
 import { kill } from "../support/kernelState.ts";
+import { scriptAt } from "../support/networkNamespace.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { freePort } from "../support/ports.ts";
 
@@ -16,6 +17,8 @@ const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const EXAMPLES = fileURLToPath(new URL("../../examples/first-pods", import.meta.url));
 /** The examples take some seconds by themselves, and a crash loop is one only from the second crash on. */
 const WAIT_MS = 30_000;
+/** A guest of the machine runs none of these. */
+const MACHINE_PROGRAMS = ["iptables", "ip6tables", "nft", "ip", "setpriv"];
 
 describe("rxlet dev", () => {
   let folder: string;
@@ -27,13 +30,16 @@ describe("rxlet dev", () => {
     folder = await mkdtemp(join(tmpdir(), "rxlet-e2e-dev-"));
     await cp(EXAMPLES, join(folder, "pods"), { recursive: true });
     await mkdir(join(folder, "tmp"));
+    await mkdir(join(folder, "bin"));
+    for (const program of MACHINE_PROGRAMS)
+      scriptAt(join(folder, "bin", program), `echo ${program} >>${folder}/called`);
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
     output = "";
     const args = [MAIN, "dev", join(folder, "pods"), "--node-name", "laptop", "--read-only-port", String(port)];
     child = spawn(process.execPath, args, {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, TMPDIR: join(folder, "tmp") },
+      env: { ...process.env, TMPDIR: join(folder, "tmp"), PATH: `${join(folder, "bin")}:${process.env["PATH"] ?? ""}` },
     });
     for (const stream of [child.stdout, child.stderr])
       stream?.on("data", (text: Buffer) => (output += text.toString()));
@@ -46,6 +52,9 @@ describe("rxlet dev", () => {
       await ended;
     }
     for (const { pid } of await processesMentioning(folder)) kill(pid);
+    expect(await readFile(join(folder, "called"), "utf8").catch(() => "none"), "programs that change the machine").toBe(
+      "none",
+    );
     await rm(folder, { recursive: true, force: true });
   });
 

@@ -246,6 +246,8 @@ function configuration(
     // Tests may run on a disk that others fill.
     evictionHard: { "memory.available": "100Mi" },
     imageGCHighThresholdPercent: 100,
+    // The firewall is that of the machine.
+    makeIPTablesUtilChains: false,
     logging: { format: "json" },
     ...cgroups,
     ...config,

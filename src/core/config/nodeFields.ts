@@ -88,9 +88,16 @@ export const NODE_FIELDS = {
   }),
   makeIPTablesUtilChains: field("bool?", true, "Keep the kubelet's iptables chains in place", {
     flag: "make-iptables-util-chains",
+    effective: true,
   }),
-  iptablesMasqueradeBit: field("int32?", 14, "Has no effect", { rule: range(0, 31) }),
-  iptablesDropBit: field("int32?", 15, "Has no effect", { rule: range(0, 31) }),
+  iptablesMasqueradeBit: field("int32?", 14, "Bit of KUBE-MARK-MASQ; the chain exists when a file sets the field", {
+    rule: range(0, 31),
+    effective: true,
+  }),
+  iptablesDropBit: field("int32?", 15, "Bit of KUBE-MARK-DROP; the chain exists when a file sets the field", {
+    rule: range(0, 31),
+    effective: true,
+  }),
   shutdownGracePeriod: field("duration", undefined, "Time pods get at node shutdown; 0 turns this off", {
     rule: { kind: "zeroOrDuration", minMs: seconds(1) },
     effective: true,

@@ -122,6 +122,7 @@ export const POD_FIELDS = {
   hairpinMode: field("string", "promiscuous-bridge", "How a pod reaches itself through its Service", {
     flag: "hairpin-mode",
     rule: oneOf("none", "hairpin-veth", "promiscuous-bridge"),
+    idle: "the network plugin of the runtime has this setting; upstream lost its use with the dockershim",
   }),
   // Differs from upstream, which passes any text to the runtime.
   podCIDR: field("string", undefined, "Addresses for pods when no API server assigns them", {

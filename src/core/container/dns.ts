@@ -5,12 +5,9 @@
 import type { Pod } from "../api.ts";
 import { DNSConfig } from "../../gen/cri.ts";
 import type { NodeContext } from "./nodeContext.ts";
-import type { ResolvConf } from "./resolvConf.ts";
+import { MAX_DOMAIN_LENGTH, MAX_SEARCH_LIST_LENGTH, MAX_SEARCH_PATHS, type ResolvConf } from "./resolvConf.ts";
 
 const MAX_NAMESERVERS = 3;
-const MAX_SEARCH_PATHS = 32;
-const MAX_SEARCH_LIST_LENGTH = 2048;
-const MAX_DOMAIN_LENGTH = 253;
 const CLUSTER_OPTIONS = ["ndots:5"];
 
 /** A warning that is recorded as an event of the pod. */

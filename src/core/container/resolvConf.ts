@@ -6,6 +6,15 @@ export interface ResolvConf {
   readonly options: readonly string[];
 }
 
+/** Bounds of the settings that a pod gets: domains, their length together, and the length of one. */
+export const MAX_SEARCH_PATHS = 32;
+export const MAX_SEARCH_LIST_LENGTH = 2048;
+export const MAX_DOMAIN_LENGTH = 253;
+
+/** Returns whether a line names no server after `nameserver`. */
+export const hasBareNameserver = (content: string): boolean =>
+  content.split("\n").some((line) => line.trim() === "nameserver");
+
 /** Parses the content of a resolv.conf; ignores unknown lines. */
 export function parseResolvConf(content: string): ResolvConf {
   const nameservers: string[] = [];

@@ -69,7 +69,7 @@ describe("the field table", () => {
        registerWithTaints[].timeAdded showHiddenMetricsForVersion maxParallelImagePulls maxPods
        memoryReservationPolicy memorySwap.swapBehavior memoryThrottlingFactor mergeDefaultEvictionSettings nodeLeaseDurationSeconds
        nodeStatusMaxImages nodeStatusReportFrequency nodeStatusUpdateFrequency podCIDR podLogsDir podPidsLimit
-       podsPerCore preloadedImagesVerificationAllowlist protectKernelDefaults kubeletCgroups systemCgroups oomScoreAdj maxOpenFiles providerID qosReserved readOnlyPort registerNode registerWithTaints registerWithTaints[].effect
+       podsPerCore preloadedImagesVerificationAllowlist protectKernelDefaults makeIPTablesUtilChains iptablesMasqueradeBit iptablesDropBit kubeletCgroups systemCgroups oomScoreAdj maxOpenFiles providerID qosReserved readOnlyPort registerNode registerWithTaints registerWithTaints[].effect
        registerWithTaints[].key registerWithTaints[].value registryBurst registryPullQPS resolvConf
        rotateCertificates runtimeRequestTimeout seccompDefault serializeImagePulls serverTLSBootstrap shutdownGracePeriod shutdownGracePeriodByPodPriority
        shutdownGracePeriodByPodPriority[].priority shutdownGracePeriodByPodPriority[].shutdownGracePeriodSeconds shutdownGracePeriodCriticalPods singleProcessOOMKill staticPodPath staticPodURL staticPodURLHeader

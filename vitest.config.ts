@@ -12,7 +12,7 @@ const SEEDS = ["test/sim/seeds/**/*.test.ts"];
 const ON_THE_MACHINE = ["test/e2e/**/*.test.ts", "test/conformance/**/*.test.ts"];
 
 /** Waits for minutes and computes next to nothing: beside those that compute, in a worker more than there are cores. */
-const WAITING = ["test/e2e/clusterMinutes.test.ts"];
+const WAITING = ["test/e2e/clusterMinutes.test.ts", "test/e2e/utilChains.test.ts"];
 
 /** Left to itself the runner keeps one core for itself, which on two cores is half of them. */
 const CORES = availableParallelism();

@@ -119,24 +119,6 @@ function fitSearches(searches: readonly string[]): { kept: readonly string[]; wa
   return { kept, warnings: [{ reason: "DNSConfigForming", message }] };
 }
 
-/** Domains that the cluster adds to those of the node. */
-const CLUSTER_SEARCHES = 3;
-
-/**
- * Returns what is wrong with the search line of the node's own settings, beside that of a cluster domain; undefined when
- * it fits. Upstream: CheckLimitsForResolvConf.
- */
-export function searchLineFault(path: string, { searches }: ResolvConf, clusterDomain: string): string | undefined {
-  const most = clusterDomain === "" ? MAX_SEARCH_PATHS : MAX_SEARCH_PATHS - CLUSTER_SEARCHES;
-  const line = `Resolv.conf file '${path}' contains search line`;
-  if (searches.length > most) return `${line} consisting of more than ${most} domains!`;
-  if (searches.some((domain) => domain.length > MAX_DOMAIN_LENGTH)) {
-    return `Resolv.conf file "${path}" contains a search path which length is more than allowed ${MAX_DOMAIN_LENGTH} chars!`;
-  }
-  const isLong = searches.join(" ").length > MAX_SEARCH_LIST_LENGTH;
-  return isLong ? `${line} which length is more than allowed ${MAX_SEARCH_LIST_LENGTH} chars!` : undefined;
-}
-
 /**
  * Returns the resolver settings of a pod, with warnings about omitted ones. `resolvConf`: the node's settings;
  * undefined when pods do not inherit them (`--resolv-conf=""`).

@@ -7,7 +7,6 @@ import type { ApiLanes } from "../../ports/apiServer.ts";
 import type { ClusterObjects } from "../../ports/clusterObjects.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeState, NodeView } from "../../state/nodeState.ts";
-import { checkResolvConf } from "./checkResolvConf.ts";
 import { csiNode } from "./keepCsiNode.ts";
 import { csiMarks } from "./markCsiDrivers.ts";
 import { createNodeFacts } from "./collectNodeFacts.ts";
@@ -47,7 +46,6 @@ export function ownNode(
     const writer: NodeWriter = { ...request, facts, startup: createNodeStartup(ports), returns$: api.returns$ };
     return merge(
       from(startEvents(nodeName, ports.machine)),
-      checkResolvConf(ports, config),
       nodeObject(nodeName, cluster.node$, state.node),
       nodeLease({ ...request, nodeName, durationSeconds, node: state.node }),
       csiNode({ api: api.objects, ...csi }),

@@ -113,7 +113,8 @@ function deletions({ deletions$ }: IpTables, { clock, rng, telemetry }: Ports): 
   const reports$ = supervise("iptables deletions", () => concat(deletions$, NEVER), {
     ...{ backoff: REPORTS_BACKOFF, clock, rng },
     onRestart({ error }) {
-      if (error.message !== said) telemetry.log.debug("Cannot watch iptables; looking each minute", { error });
+      if (error.message !== said)
+        telemetry.log.debug("utilChains", "Cannot watch iptables; looking each minute", { error });
       said = error.message;
     },
   });
@@ -171,7 +172,7 @@ function keepChains(keeper: Keeper): Observable<never> {
       );
     });
   const restored$ = defer(() => {
-    log.debug("IPTables canary deleted", { table: CANARY_TABLES[0], chain: CANARY });
+    log.debug("utilChains", "IPTables canary deleted", { table: CANARY_TABLES[0], chain: CANARY });
     return concat(
       flushEnded(keeper, () => log.warn("Inconsistent iptables state detected")),
       defer(() => {

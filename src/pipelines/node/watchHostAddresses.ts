@@ -82,7 +82,8 @@ function reportedChanges(
     ...{ backoff: BACKOFF, clock, rng },
     onRestart({ error }) {
       onReports(false);
-      if (error.message !== said) telemetry.log.debug("Cannot watch the addresses of the machine", { error });
+      if (error.message !== said)
+        telemetry.log.debug("watchHostAddresses", "Cannot watch the addresses of the machine", { error });
       said = error.message;
     },
   }).pipe(auditTime(GATHER_MS, clock.scheduler));

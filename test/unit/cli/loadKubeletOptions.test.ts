@@ -398,6 +398,17 @@ describe("errors", () => {
   });
 });
 
+describe("bits of packet marks", () => {
+  it("are those that a file sets, and differ", async () => {
+    const body = "iptablesMasqueradeBit: 14\n";
+    expect((await options(["--config=/k"], { "/k": HEADER + body })).markBits).toEqual({ masquerade: 14 });
+    expect((await options([])).markBits).toEqual({});
+    expect(await errors(["--config=/k"], { "/k": `${HEADER}${body}iptablesDropBit: 14\n` })).toEqual([
+      "/k:4: iptablesDropBit: must differ from iptablesMasqueradeBit, got 14 for both",
+    ]);
+  });
+});
+
 describe("warnings", () => {
   it("name in one line what was set and has no effect, but not what is at its default", async () => {
     const body =
@@ -408,6 +419,11 @@ describe("warnings", () => {
     expect(warnings).toEqual([
       "settings without effect: contentType (requests to the API server are JSON, which V8 decodes about as fast as protobuf), --housekeeping-interval (figures are read when they are asked for)",
     ]);
+  });
+
+  it("name a field that never has an effect, with the reason", async () => {
+    const { warnings } = await options(["--config=/k"], { "/k": `${HEADER}hairpinMode: hairpin-veth\n` });
+    expect(warnings).toEqual([expect.stringMatching(/^fields without effect: hairpinMode \(the network plugin /)]);
   });
 
   it("name deprecated flags in one line", async () => {

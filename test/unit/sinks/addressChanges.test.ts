@@ -4,6 +4,7 @@ import type { Subscription } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
 import { toKubeletError } from "../../../src/core/errors.ts";
 import { addressChanges } from "../../../src/sinks/addressChanges.ts";
+import { findProgram } from "../../support/findProgram.ts";
 import { mustSkip } from "../../support/mustSkip.ts";
 import { missingForIpTables, openNetworkNamespace, scriptAt } from "../../support/networkNamespace.ts";
 import { realClock } from "../../support/realClock.ts";
@@ -55,7 +56,8 @@ describe("changes of addresses", () => {
     },
   );
 
-  it("end with the program", async () => {
+  const MISSING = findProgram("setpriv") === undefined ? ["setpriv"] : [];
+  it.skipIf(mustSkip("their end", MISSING))("end with the program", async () => {
     const state = follow(scriptAt(join(dir(), "ip"), "echo 'Object \"monitor\" is unknown' >&2; exit 255"));
     await waitFor("the end", () => state.end !== "");
     expect(state.end).toBe('setpriv: exit status 255: Object "monitor" is unknown');

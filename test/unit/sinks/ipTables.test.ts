@@ -1,9 +1,12 @@
 /** Programs of iptables that refuse, hang, talk without end or are not there. */
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { firstValueFrom, type Observable, type Subscription } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
 import { type KubeletError, toKubeletError } from "../../../src/core/errors.ts";
 import { createIpTables } from "../../../src/sinks/ipTables.ts";
+import { findProgram } from "../../support/findProgram.ts";
+import { mustSkip } from "../../support/mustSkip.ts";
 import { scriptAt } from "../../support/networkNamespace.ts";
 import { realClock } from "../../support/realClock.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
@@ -44,7 +47,6 @@ describe("iptables by its programs", () => {
     const port = portOf(`echo "$*" >>${calls}; case "$*" in *-C*) exit 1 ;; esac`);
     expect(await firstValueFrom(port.ensureRule("IPv4", "filter", RULE))).toBe(false);
     expect(await firstValueFrom(port.ensureRule("IPv4", "nat", { ...RULE, at: "end" }))).toBe(false);
-    const { readFile } = await import("node:fs/promises");
     expect((await readFile(calls, "utf8")).trim().split("\n")).toEqual([
       "-w 5 -C INPUT -t filter -j X",
       "-w 5 -I INPUT -t filter -j X",
@@ -107,7 +109,9 @@ describe("iptables by its programs", () => {
     expect(message.length).toBe('error listing chain "X": exit status 2: '.length + 500);
   });
 
-  it("reports deletions of a kubelet's chains as nft does, until nft ends", async () => {
+  const title = "reports deletions";
+  const missing = findProgram("setpriv") === undefined ? ["setpriv"] : [];
+  it.skipIf(mustSkip(title, missing))(`${title} of a kubelet's chains as nft does, until nft ends`, async () => {
     const nft = scriptAt(
       join(dir(), "nft"),
       `[ "$*" = "monitor destroy chains" ] || exit 9

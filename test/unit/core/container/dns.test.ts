@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { podDns, searchLineFault } from "../../../../src/core/container/dns.ts";
+import { podDns } from "../../../../src/core/container/dns.ts";
 import type { NodeContext } from "../../../../src/core/container/nodeContext.ts";
 import { parseResolvConf, type ResolvConf } from "../../../../src/core/container/resolvConf.ts";
 import type { PodSpec } from "../../../../src/core/api.ts";
@@ -170,35 +170,5 @@ describe("podDns", () => {
     expect(searches(212).config.searches).toEqual([...nine, domain(9, 212)]);
     expect(searches(212).warnings).toEqual([]);
     expect(searches(213).config.searches).toEqual(nine);
-  });
-});
-
-describe("searchLineFault", () => {
-  const of = (searches: readonly string[], clusterDomain = "") =>
-    searchLineFault("/etc/resolv.conf", { nameservers: [], searches, options: [] }, clusterDomain);
-  const domains = (count: number, length = 1) => Array.from({ length: count }, () => "d".repeat(length));
-  const line = "Resolv.conf file '/etc/resolv.conf' contains search line";
-
-  it.each([
-    ["as many domains as fit", domains(32), "", undefined],
-    ["one domain more", domains(33), "", `${line} consisting of more than 32 domains!`],
-    ["as many as fit beside the cluster's", domains(29), "cluster.local", undefined],
-    ["one more beside the cluster's", domains(30), "cluster.local", `${line} consisting of more than 29 domains!`],
-    ["the longest domain", domains(1, 253), "", undefined],
-    [
-      "a longer domain",
-      domains(1, 254),
-      "",
-      'Resolv.conf file "/etc/resolv.conf" contains a search path which length is more than allowed 253 chars!',
-    ],
-    ["the longest line", [...domains(8, 250), "d".repeat(40)], "", undefined],
-    [
-      "a longer line",
-      [...domains(8, 250), "d".repeat(41)],
-      "",
-      `${line} which length is more than allowed 2048 chars!`,
-    ],
-  ])("%s", (_, searches, clusterDomain, wanted) => {
-    expect(of(searches, clusterDomain)).toBe(wanted);
   });
 });

@@ -17,7 +17,10 @@ import { createImageGc } from "./images/imageGc.ts";
 import type { NodeReclaim } from "./nodeReclaim.ts";
 import { createContainerGc } from "./runtime/containerGc.ts";
 
-type Ports = Pick<KubeletPorts, "clock" | "files" | "hostUsage" | "images" | "logFiles" | "runtime" | "telemetry">;
+type Ports = Pick<
+  KubeletPorts,
+  "clock" | "files" | "hostUsage" | "images" | "logFiles" | "runtime" | "telemetry" | "tracing"
+>;
 type Config = Pick<KubeletConfig, "containerGc" | "directories" | "imageGc" | "nodeName">;
 type State = Pick<NodeView, "listing" | "podStatuses" | "registry" | "runtimeState">;
 

@@ -35,6 +35,7 @@ import type { Projections } from "./projections.ts";
 import type { Quotas } from "./quotas.ts";
 import type { Rng } from "./random.ts";
 import type { Telemetry } from "./telemetry.ts";
+import type { Tracing } from "./tracing.ts";
 import type { VolumeFiles } from "./volumeFiles.ts";
 
 /** An item of the runtime's event stream: a reason to inspect the runtime, never a state. */
@@ -65,6 +66,8 @@ export interface KubeletPorts {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly telemetry: Telemetry;
+  /** undefined unless tracing is configured: nothing is traced, at no cost. */
+  readonly tracing?: Tracing | undefined;
   /** undefined on a standalone node. */
   readonly api: ApiLanes | undefined;
   /** ConfigMaps and Secrets of API pods; undefined on a standalone node. */

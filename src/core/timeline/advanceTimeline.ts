@@ -31,6 +31,7 @@ export const emptyTimeline = (identity: PodIdentity, now: Instant): PodTimeline 
   underWay: new Map(),
   failures: new Map(),
   failedRound: undefined,
+  traceId: undefined,
   entries: [],
   dropped: 0,
 });
@@ -50,6 +51,8 @@ export function advanceTimeline(timeline: PodTimeline, input: TimelineInput, now
         return timeline.failedRound === undefined ? timeline : { ...timeline, failedRound: undefined };
       return { ...timeline, failedRound: { failures, againAt, since: timeline.failedRound?.since ?? now } };
     }
+    case "traced":
+      return { ...timeline, traceId: input.traceId };
     case "remark":
       return append(timeline, { at: now.wall, what: input.what, message: input.message });
     case "event":

@@ -5,7 +5,7 @@ import type { EntryView, ProblemView, TimelineView, WaitView } from "./timelineV
 
 /** Returns lines that end in a newline: the pod, problems of its manifest, its waits, its history. */
 export function timelineText(view: TimelineView): string {
-  const { pod, state, phase, problems = [], waits, entries, dropped } = view;
+  const { pod, state, phase, problems = [], waits, traceId, entries, dropped } = view;
   return [
     `${pod.namespace}/${pod.name}  ${phase ?? "no status yet"}, ${state} since ${view.stateSince}  (UID ${pod.uid})`,
     ...problemLines(problems),
@@ -13,6 +13,7 @@ export function timelineText(view: TimelineView): string {
     `Now, at ${view.at}`,
     ...(waits.length === 0 ? nothingLines(view) : waits.flatMap(waitLines)),
     ...(waits.some(({ what }) => BACKOFFS.has(what)) ? [retryHint(pod)] : []),
+    ...(traceId === undefined ? [] : [`  Latest trace: ${traceId}`]),
     "",
     "So far",
     ...(dropped === 0 ? [] : [`  (${dropped} earlier entries are no longer kept)`]),

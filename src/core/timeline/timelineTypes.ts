@@ -35,6 +35,8 @@ export type PodFact =
   | { readonly kind: "stageEnded"; readonly id: number; readonly failure?: string; readonly cutOff?: boolean }
   /** All containers that cannot run, by name. */
   | { readonly kind: "failures"; readonly failures: ReadonlyMap<string, ContainerFailure> }
+  /** Work on the pod has begun as a span of this trace, which is exported. */
+  | { readonly kind: "traced"; readonly traceId: string }
   /** A sync ended with these failures, none on success, and is repeated at `againAt`. */
   | { readonly kind: "round"; readonly failures: readonly string[]; readonly againAt: MonotonicMs | undefined };
 
@@ -116,6 +118,8 @@ export interface PodTimeline {
   readonly failedRound:
     | { readonly failures: readonly string[]; readonly againAt: MonotonicMs | undefined; readonly since: Instant }
     | undefined;
+  /** Trace of the latest work on the pod; undefined unless that work is traced and its trace exported. */
+  readonly traceId: string | undefined;
   readonly entries: readonly TimelineEntry[];
   /** Number of entries dropped beyond the bound. */
   readonly dropped: number;

@@ -25,6 +25,8 @@ export interface TimelineView {
   /** Problems of the pod's manifest; absent when there are none. */
   readonly problems?: readonly ProblemView[];
   readonly waits: readonly WaitView[];
+  /** Trace of the latest work on the pod, if it is traced. */
+  readonly traceId?: string;
   /** Oldest first. */
   readonly entries: readonly EntryView[];
   /** Number of older entries that were dropped. */
@@ -77,6 +79,7 @@ export function timelineView(
     at: formatInstantMs(node.now.wall),
     ...problemsOf(identity, manifests),
     waits: podWaits(timeline, node).map((wait) => waitView(wait, node)),
+    ...(timeline.traceId === undefined ? {} : { traceId: timeline.traceId }),
     // A stage is recorded when it ends but shown at its start.
     entries: entries.toSorted((a, b) => a.at - b.at).map(entryView),
     dropped,

@@ -31,8 +31,10 @@ import {
 } from "../../core/image/imageRecords.ts";
 import type { ImageUse } from "../../core/image/reclaimableImages.ts";
 import { nodeEvent } from "../../core/node/nodeEvents.ts";
+import { IMAGE_GC_SPAN } from "../../core/tracing/spanStart.ts";
 import { pollAfter } from "../../operators/pollAfter.ts";
 import { createSemaphore } from "../../operators/semaphore.ts";
+import { traced } from "../../operators/traced.ts";
 import {
   type ImageGcConfig,
   type ImageGcPorts,
@@ -43,6 +45,7 @@ import {
 } from "./imageRemovals.ts";
 import type { Call } from "../../ports/call.ts";
 import type { NodeView } from "../../state/nodeState.ts";
+import { portsUnder } from "../portsUnder.ts";
 
 /** ImageGCPeriod of upstream. */
 const PERIOD_MS = 300_000;
@@ -85,9 +88,15 @@ export function createImageGc(
   const removed$ = new Subject<void>();
   const rounds = createSemaphore(1);
   const memory: Memory = { records: undefined, isLoaded: false, saved: undefined, hasFailed: false };
-  const round = <T>(remove: (input: RemovalInput) => Observable<T>): Observable<T> => {
-    const removals$ = defer(() => detect(memory, ports, state)).pipe(
-      switchMap((found) => remove({ ...found, policy, onRemoved: () => removed$.next() })),
+  const round = <T>(remove: (input: RemovalInput, under: ImageGcPorts) => Observable<T>): Observable<T> => {
+    const removals = (under: ImageGcPorts): Observable<T> =>
+      detect(memory, under, state).pipe(
+        switchMap((found) => remove({ ...found, policy, onRemoved: () => removed$.next() }, under)),
+      );
+    const removals$ = traced(
+      ports.tracing,
+      () => IMAGE_GC_SPAN,
+      (span) => defer(() => removals(portsUnder(ports, span))),
     );
     const saved$ = save(memory, ports, config);
     const failed = (thrown: unknown): Observable<never> =>
@@ -98,7 +107,7 @@ export function createImageGc(
     return rounds.run(concat(concat(load(memory, ports, config), removals$).pipe(catchError(failed)), saved$));
   };
   const reported = (): Observable<KubeletEvent> =>
-    round((input) => removeImages(input, ports, config, state)).pipe(
+    round((input, under) => removeImages(input, under, config, state)).pipe(
       tap({ complete: () => (memory.hasFailed = false) }),
       catchError((thrown: unknown) => reportFailure(memory, toKubeletError(thrown), ports, config)),
     );
@@ -107,7 +116,7 @@ export function createImageGc(
       ? EMPTY
       : inputs.ready$.pipe(switchMap(() => pollAfter(ports.clock, PERIOD_MS, reported))),
     removed$,
-    deleteUnused: () => round((input) => removeUnusedImages(input, ports, state)),
+    deleteUnused: () => round((input, under) => removeUnusedImages(input, under, state)),
     use: () => defer(() => imageUse(memory.records, ports, state)),
   };
 }

@@ -43,6 +43,7 @@ import {
 import type { RegistryCredential } from "../../core/image/dockerConfig.ts";
 import { ok, type Result } from "../../core/result.ts";
 import type { PullInLine } from "../../core/timeline/podWaits.ts";
+import type { SpanContext } from "../../core/tracing/spanContext.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { AuthConfig, type Image, ImageSpec, type PodSandboxConfig } from "../../gen/cri.ts";
 import { createSemaphore } from "../../operators/semaphore.ts";
@@ -66,6 +67,8 @@ export interface ImageRequest {
   readonly sandboxConfig: PodSandboxConfig;
   /** Asked for when a pull is needed. */
   readonly credentials: Observable<Result<PullCredentials>>;
+  /** The span that needs the image. */
+  readonly parent?: SpanContext | undefined;
 }
 
 /** Progress of one request; `ready` or `failed` comes last. */
@@ -208,7 +211,7 @@ function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig[
   const pace = tokenBucket({ qps: config.qps, burst: config.burst, clock });
   const slots = createSemaphore(config.maxParallel, { ms: PULL_PATIENCE_MS, clock });
   /** Listed in the order of their turns. */
-  const line = new Map<string, Pull & PullInLine & Pick<ImageRequest, "pod" | "sandboxConfig">>();
+  const line = new Map<string, Pull & PullInLine & Pick<ImageRequest, "pod" | "sandboxConfig" | "parent">>();
   const pulled = new Subject<void>();
   const request = (key: string): Observable<Pulled> =>
     defer(() => {
@@ -216,10 +219,10 @@ function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig[
       const asked = line.get(key);
       if (asked === undefined) return EMPTY;
       line.set(key, { ...asked, startedAt });
-      const { image, credentials, pod, sandboxConfig } = asked;
+      const { image, credentials, pod, sandboxConfig, parent } = asked;
       const pull = (auth: AuthConfig | undefined): Observable<unknown> =>
         images
-          .pullImage({ image: imageSpec(image, pod), auth, sandboxConfig })
+          .pullImage({ image: imageSpec(image, pod), auth, sandboxConfig }, { parent })
           .pipe(catchError((thrown: unknown) => throwError(() => withoutUnknownCode(toKubeletError(thrown)))));
       return firstToWork(credentials, pull).pipe(
         map((used) => {
@@ -236,11 +239,12 @@ function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig[
     start: (key) =>
       slots.run(pace.acquire().pipe(switchMap(() => request(key)))).pipe(finalize(() => void line.delete(key))),
   });
-  const join = (pull: Pull, { pod, sandboxConfig }: ImageRequest): Observable<Pulled> =>
+  const join = (pull: Pull, { pod, sandboxConfig, parent }: ImageRequest): Observable<Pulled> =>
     defer(() => {
       const key = JSON.stringify([pull.image, pull.credentials]);
-      const { askedAt, startedAt } = line.get(key) ?? { askedAt: clock.monotonicMs(), startedAt: undefined };
-      line.set(key, { ...pull, askedAt, startedAt, pod, sandboxConfig });
+      const known = line.get(key);
+      const { askedAt, startedAt } = known ?? { askedAt: clock.monotonicMs(), startedAt: undefined };
+      line.set(key, { ...pull, askedAt, startedAt, pod, sandboxConfig, parent: known?.parent ?? parent });
       return runs.join(key);
     });
   const lineOf = (): readonly PullInLine[] =>
@@ -271,9 +275,9 @@ function firstToWork(
 const imageSpec = (image: string, { metadata }: Pod): ImageSpec =>
   ImageSpec.fromPartial({ image, annotations: metadata.annotations ?? {} });
 
-function statusOf({ images }: Ports, { container, pod }: ImageRequest): Observable<Image | undefined> {
+function statusOf({ images }: Ports, { container, pod, parent }: ImageRequest): Observable<Image | undefined> {
   const image = imageSpec(container.image ?? "", pod);
-  return images.imageStatus({ image, verbose: false }).pipe(map((answer) => answer.image));
+  return images.imageStatus({ image, verbose: false }, { parent }).pipe(map((answer) => answer.image));
 }
 
 function decide(

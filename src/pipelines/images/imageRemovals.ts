@@ -39,7 +39,10 @@ import { inSequence } from "../../operators/inSequence.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 
-export type ImageGcPorts = Pick<KubeletPorts, "clock" | "files" | "hostUsage" | "images" | "runtime" | "telemetry">;
+export type ImageGcPorts = Pick<
+  KubeletPorts,
+  "clock" | "files" | "hostUsage" | "images" | "runtime" | "telemetry" | "tracing"
+>;
 export type ImageGcConfig = Pick<KubeletConfig, "imageGc" | "directories" | "nodeName">;
 
 /** Inputs of a round. */

@@ -6,6 +6,7 @@ import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, 
 import type { Pod } from "../../core/api.ts";
 import { toKubeletError } from "../../core/errors.ts";
 import { isLogLinkOf, podDir, podLogDir } from "../../core/paths.ts";
+import { podSpan, type SpanStart } from "../../core/tracing/spanStart.ts";
 import { isAllUnmounted, NO_VOLUMES } from "../../core/volume/podVolumes.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import { reconcile } from "../../operators/reconcile.ts";
@@ -31,10 +32,11 @@ export function cleanUpPod(
         ids: [...containers, ...sandboxes].map(({ id }) => id),
         areVolumesGone: areVolumesGone(context),
       }),
-      act: ({ ids, areVolumesGone: isDue }, { containers, sandboxes }) => {
+      span: ({ ids, areVolumesGone: isDue }) => (isDue || ids.length > 0 ? spanOf(context) : undefined),
+      act: ({ ids, areVolumesGone: isDue }, { containers, sandboxes }, under) => {
         const files$ = isDue ? removeFromDisk(context, pod) : EMPTY;
         // Files stay, and the pod keeps its record, until the runtime shows that it is gone.
-        const removed$ = ids.length > 0 ? removeFromRuntime(context, containers, sandboxes) : files$;
+        const removed$ = ids.length > 0 ? removeFromRuntime(under, containers, sandboxes) : files$;
         return removed$.pipe(
           andThen((errors) => {
             if (errors.length > 0) {
@@ -65,6 +67,7 @@ export function reclaimPod(
   const round = (): Observable<PodOutput> =>
     podRound(context, {
       plan: () => areVolumesGone(context),
+      span: (isDue) => (isDue ? spanOf(context) : undefined),
       act: (isDue) => {
         if (!isDue) return EMPTY;
         return concat(
@@ -88,6 +91,8 @@ export function reclaimPod(
     takeWhile((output) => output.kind !== "reclaimed", true),
   );
 }
+
+const spanOf = ({ identity }: PodContext): SpanStart => podSpan("syncTerminatedPod", identity);
 
 /**
  * Volumes are removed before the cgroup that is charged for their memory, and before the directory that holds them.

@@ -9,9 +9,11 @@ import { type KubeletError, toKubeletError } from "../../core/errors.ts";
 import { monotonicMs } from "../../core/ids.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import { sameValue } from "../../core/sameValue.ts";
+import type { SpanStart } from "../../core/tracing/spanStart.ts";
 import { lookFirst, type PodContext, podFields, seesOwnEffects } from "../podContext.ts";
 import { type DoneRound, wakeBy } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
+import { noteFailures, spanned } from "../podSpans.ts";
 import { collectFailures, failed, type RoundOutput } from "./roundFailure.ts";
 
 /** The functions of a round; `P` is its decision. */
@@ -20,8 +22,10 @@ export interface PodRound<P> {
   readonly plan: (runtime: PodRuntimeStatus) => P;
   /** Returns the part of the decision by which rounds are compared; by default all of it. */
   readonly essence?: (plan: P) => unknown;
-  /** Carries out the decision; failures are outputs. */
-  readonly act: (plan: P, runtime: PodRuntimeStatus) => Observable<RoundOutput>;
+  /** Returns the span of `act`; undefined if there is nothing to do. Not called without tracing. */
+  readonly span: (plan: P) => SpanStart | undefined;
+  /** Carries out the decision in the context of its span; failures are outputs. */
+  readonly act: (plan: P, runtime: PodRuntimeStatus, under: PodContext) => Observable<RoundOutput>;
   /**
    * Returns the part of the decision that is undone after `act`. A next decision equal to it counts as a retry of this
    * round. Undefined, also by default: unknown.
@@ -34,7 +38,7 @@ export interface PodRound<P> {
 /** Runs a round. Errors only on a broken invariant; any other error is logged and counts as a failure of the round. */
 export function podRound<P>(
   context: PodContext,
-  { plan, essence = (planned) => planned, act, left, untilShown }: PodRound<P>,
+  { plan, essence = (planned) => planned, span, act, left, untilShown }: PodRound<P>,
 ): Observable<PodOutput> {
   return defer(() => {
     const { memory, ports } = context;
@@ -50,13 +54,19 @@ export function podRound<P>(
     memory.rounds.wakeAt = undefined;
     memory.rounds.done = undefined;
     const errors: KubeletError[] = [];
-    const acted$ = defer(() => act(planned, runtime)).pipe(
-      catchError((thrown: unknown) => {
-        const error = toKubeletError(thrown);
-        ports.telemetry.log.error("A step of a pod failed unexpectedly", { ...podFields(context), error: thrown });
-        return of(failed(error));
-      }),
-      collectFailures(errors),
+    const acted = (under: PodContext): Observable<PodOutput> =>
+      defer(() => act(planned, runtime, under)).pipe(
+        catchError((thrown: unknown) => {
+          const error = toKubeletError(thrown);
+          ports.telemetry.log.error("A step of a pod failed unexpectedly", { ...podFields(context), error: thrown });
+          return of(failed(error));
+        }),
+        collectFailures(errors),
+      );
+    const acted$ = spanned(
+      context,
+      () => span(planned),
+      (under, active) => acted(under).pipe(tap({ complete: () => noteFailures(active, errors) })),
     );
     const settle = (): void => {
       const againAt = monotonicMs(ports.clock.monotonicMs() + syncErrorDelayMs(errors, ports.rng.next()));

@@ -17,6 +17,7 @@ import { newestContainer } from "../../core/pod/restartRules.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import { NO_VOLUMES, unmountedVolumes } from "../../core/volume/podVolumes.ts";
 import { usedVolumes } from "../../core/volume/volumeLayout.ts";
+import { podSpan } from "../../core/tracing/spanStart.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import type { PodContext } from "../podContext.ts";
 import type { PodOutput } from "../podOutputs.ts";
@@ -69,7 +70,8 @@ export function syncPod(
       wanted: podMeaning(wanted),
       actions: essenceOf(actions),
     }),
-    act: ({ actions, sizes, resize, unmounted }, runtime) => {
+    span: () => podSpan("syncPod", context.identity, operationOf(memory.rounds.synced, command)),
+    act: ({ actions, sizes, resize, unmounted }, runtime, under) => {
       const operation = operationOf(memory.rounds.synced, command);
       memory.rounds.synced = command;
       noteSizes(memory.allocation, sizes);
@@ -77,7 +79,7 @@ export function syncPod(
       memory.rounds.replacing = instancesReplacedBy(actions, runtime);
       memory.rounds.restarting.set(stopsToStartAgain(actions));
       const errors: KubeletError[] = [];
-      const begun = { context, pod, runtime, actions, resize, unmounted, stop, errors };
+      const begun = { context: under, pod, runtime, actions, resize, unmounted, stop, errors };
       run = { ...begun, sandbox: undefined, failed: new Set(), podStart: "none" };
       const carriedOut$ = syncSteps(run).pipe(measureRun(context, operation));
       if (!isIdle(actions) || resize?.plan !== undefined) return carriedOut$;

@@ -11,6 +11,7 @@ import type { PodCommand } from "../../core/pod/podRegistry.ts";
 import { restoredPod } from "../../core/pod/restoredPod.ts";
 import { isRunning } from "../../core/runtime/isRunning.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
+import { podSpan } from "../../core/tracing/spanStart.ts";
 import { reconcile } from "../../operators/reconcile.ts";
 import { killRunningPod } from "./killPod.ts";
 import { type PodContext, podEvent } from "../podContext.ts";
@@ -39,7 +40,8 @@ export function terminatePod(
         if (lasting.value > 0) return "await";
         return holdsClaims(context, pod) ? { unprepare: context.dynamicResources.driverNames() } : "stopped";
       },
-      act: (plan, runtime) => {
+      span: (plan) => (plan === "await" ? undefined : podSpan("syncTerminatingPod", context.identity)),
+      act: (plan, runtime, under) => {
         if (plan === "await") return EMPTY;
         const stopped: PodOutput = { kind: "stopped", uid: context.identity.uid };
         const end$ = forgetHardware(context).pipe(andThen(() => of(stopped)));
@@ -48,7 +50,7 @@ export function terminatePod(
           // The API server may give the devices to another pod as soon as it knows that this one has ended.
           return unpreparePodClaims(context, pod).pipe(andThen((errors) => (errors.length > 0 ? EMPTY : end$)));
         }
-        return killRunningPod(context, known(runtime), runtime, { graceSeconds, keepsDeadlines: true }).pipe(
+        return killRunningPod(under, known(runtime), runtime, { graceSeconds, keepsDeadlines: true }).pipe(
           andThen((errors) => {
             if (errors.length === 0) return EMPTY;
             return of(podEvent(context, "Warning", "FailedKillPod", killFailuresMessage(errors)));

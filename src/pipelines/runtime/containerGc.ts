@@ -32,17 +32,20 @@ import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { nodeEvent } from "../../core/node/nodeEvents.ts";
 import { isPathSegment } from "../../core/pathSegment.ts";
 import { listingOf } from "../../core/runtime/runtimeListing.ts";
+import { CONTAINER_GC_SPAN } from "../../core/tracing/spanStart.ts";
 import { type Container, ContainerState, type PodSandbox } from "../../gen/cri.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import { orElse } from "../../operators/orElse.ts";
 import { pollAfter } from "../../operators/pollAfter.ts";
 import { createSemaphore } from "../../operators/semaphore.ts";
+import { traced } from "../../operators/traced.ts";
 import type { Call } from "../../ports/call.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeView } from "../../state/nodeState.ts";
+import { portsUnder } from "../portsUnder.ts";
 import { removeContainerLogs } from "../removeContainerLogs.ts";
 
-type Ports = Pick<KubeletPorts, "clock" | "files" | "logFiles" | "runtime" | "telemetry">;
+type Ports = Pick<KubeletPorts, "clock" | "files" | "logFiles" | "runtime" | "telemetry" | "tracing">;
 type Config = Pick<KubeletConfig, "containerGc" | "directories" | "nodeName">;
 type State = Pick<NodeView, "podStatuses" | "registry">;
 
@@ -73,7 +76,14 @@ export function createContainerGc(
   state: State,
 ): ContainerGc {
   const rounds = createSemaphore(1);
-  const collect = (isGone: typeof isContentGone): Observable<never> => rounds.run(round(ports, config, state, isGone));
+  const collect = (isGone: typeof isContentGone): Observable<never> =>
+    rounds.run(
+      traced(
+        ports.tracing,
+        () => CONTAINER_GC_SPAN,
+        (span) => round(portsUnder(ports, span), config, state, isGone),
+      ),
+    );
   const reported = (): Observable<KubeletEvent> =>
     collect(isContentGone).pipe(
       catchError((thrown: unknown) => {

@@ -153,7 +153,7 @@ export const patchRequest = (
 
 /** Builds a delete, whose options are its body. */
 export const deleteRequest = (resource: ApiResourceName, ref: ObjectRef, options: ApiDeleteOptions): ApiRequest => {
-  const { deadlineMs: _deadline, ...body } = options;
+  const { deadlineMs: _deadline, parent: _parent, ...body } = options;
   return {
     method: "DELETE",
     path: single(resource, ref),

@@ -43,6 +43,7 @@ function rounds(context: PodContext, more: Partial<PodRound<string>> = {}) {
   const run = (plan = "plan", errors: readonly (typeof refused)[] = []) =>
     podRound<string>(context, {
       plan: () => plan,
+      span: () => undefined,
       act: () => {
         acts.push(context.ports.clock.monotonicMs());
         return of<RoundOutput[]>(...errors.map(failed), { kind: "finished", uid: UID });

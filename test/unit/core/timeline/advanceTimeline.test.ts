@@ -234,3 +234,14 @@ describe("statuses", () => {
     expect(reported(running("r://0"), running("r://0"), { ...running("r://0"), podIP: "10.0.0.1" })).toEqual([]);
   });
 });
+
+describe("traces", () => {
+  it("are those of the latest work, which is no entry", () => {
+    const { traceId, entries } = after({ kind: "traced", traceId: "a" }, { kind: "traced", traceId: "b" });
+    expect([traceId, entries]).toEqual(["b", []]);
+  });
+
+  it("are unknown before any work", () => {
+    expect(after().traceId).toBeUndefined();
+  });
+});

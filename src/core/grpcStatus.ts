@@ -70,6 +70,13 @@ export const grpcFailureText = ({ status, details }: Pick<GrpcFailure, "status" 
 const isGrpcFailure = (cause: unknown): cause is GrpcFailure =>
   typeof cause === "object" && cause !== null && "status" in cause && "details" in cause;
 
+/** Returns the status of gRPC with which a call ended; `unknown` for a failure that is not gRPC's. */
+export function statusOfCall(code: "Ok" | ErrorCode, error: KubeletError | undefined): number {
+  if (code === "Ok") return GrpcStatus.ok;
+  if (code === "Cancelled") return GrpcStatus.cancelled;
+  return isGrpcFailure(error?.cause) ? error.cause.status : GrpcStatus.unknown;
+}
+
 /** Returns the server's own message of a failed call, or the error's whole message for any other failure. */
 export const wordsOfServer = ({ message, cause }: KubeletError): string =>
   isGrpcFailure(cause) ? cause.details : message;

@@ -18,6 +18,8 @@ export interface BaseAppOptions {
   readonly count?: MiddlewareHandler;
   /** Absent: no authentication. */
   readonly guard?: MiddlewareHandler;
+  /** Traces the requests that the guard lets in. */
+  readonly trace?: MiddlewareHandler | undefined;
   /**
    * Host names of this server besides localhost and IP addresses. A browser request with another Host is rejected.
    * Absent: any name is accepted.
@@ -89,13 +91,14 @@ const throwErrors: MiddlewareHandler = async (_context, next) => {
 };
 
 /** Returns an app without routes. `guard` authorizes requests; the paths in `takesBody` accept small bodies. */
-export function baseApp(log: Logger, { count, names, guard, first, takesBody = [] }: BaseAppOptions = {}): Hono {
+export function baseApp(log: Logger, { count, names, guard, trace, first, takesBody = [] }: BaseAppOptions = {}): Hono {
   const app = new Hono();
   app.use(plainHeaders);
   app.use(throwErrors);
   if (count !== undefined) app.use(count);
   if (names !== undefined) app.use(refuseForeignPages(names));
   if (guard !== undefined) app.use(guard);
+  if (trace !== undefined) app.use(trace);
   app.use(asRequest);
   if (first !== undefined) app.use(first);
   app.use(sendOn);

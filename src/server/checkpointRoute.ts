@@ -11,6 +11,7 @@ import { valueOf } from "../core/result.ts";
 import { podOf, runningContainer, terminalOf } from "../core/server/podTargets.ts";
 import { formatInstant } from "../core/time/civilTime.ts";
 import { CheckpointContainerRequest } from "../gen/cri.ts";
+import type { CallOptions } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { Files } from "../ports/files.ts";
@@ -18,6 +19,7 @@ import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import { allowLongAnswer } from "./longAnswer.ts";
 import { serviceRoute } from "./onlyMethods.ts";
 import { podPathOf } from "./podPaths.ts";
+import { tracedCall } from "./traceRequests.ts";
 
 export interface CheckpointRouteOptions {
   readonly queries: Pick<KubeletQueries, "pods" | "runtimePods">;
@@ -43,7 +45,7 @@ async function checkpoint(context: Context, options: CheckpointRouteOptions): Pr
   if (!/^-?\d{1,18}$/.test(timeout)) return context.body("cannot parse value of timeout parameter", 404);
   allowLongAnswer(context);
   try {
-    const location = await written(options, pod.value, container, BigInt(timeout));
+    const location = await written(options, pod.value, container, BigInt(timeout), tracedCall(context));
     return context.body(JSON.stringify({ items: [location] }), 200, { "content-type": "application/json" });
   } catch (thrown) {
     const why = toKubeletError(thrown).message;
@@ -56,6 +58,7 @@ async function written(
   pod: Pod,
   container: string,
   timeout: bigint,
+  call: CallOptions,
 ): Promise<string> {
   const { id } = valueOf(runningContainer(queries.runtimePods(), pod, container, `container ${container} not found`));
   if (timeout < 0n) throw kubeletError("InvalidArgument", "CheckpointContainer requires the timeout value to be > 0");
@@ -65,7 +68,7 @@ async function written(
   await lastValueFrom(
     concat(
       files.makeDirectory(directory, 0o700).pipe(ignoreElements()),
-      defer(() => runtime.checkpointContainer(request)),
+      defer(() => runtime.checkpointContainer(request, call)),
     ),
   );
   return location;

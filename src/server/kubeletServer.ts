@@ -12,6 +12,7 @@ import type { NodeLogs } from "../ports/nodeLogs.ts";
 import type { NodeStats } from "../ports/nodeStats.ts";
 import type { Shedding } from "../ports/shedding.ts";
 import type { MetricsPage, Telemetry } from "../ports/telemetry.ts";
+import type { Tracing } from "../ports/tracing.ts";
 import { guard, type GuardOptions } from "./auth/guard.ts";
 import { baseApp } from "./baseApp.ts";
 import { addCheckpointRoute, type CheckpointRouteOptions } from "./checkpointRoute.ts";
@@ -33,6 +34,7 @@ import { addStreamRoutes, type StreamRuntime } from "./streamRoutes.ts";
 import { addRetryRoute } from "./retryRoute.ts";
 import { addSystemLogRoutes } from "./systemLogRoutes.ts";
 import { addTimelineRoute } from "./timelineRoute.ts";
+import { traceRequests } from "./traceRequests.ts";
 import { createUpgrades } from "./upgrades.ts";
 import { addPressureRoute } from "./pressureRoute.ts";
 import { addResourcesRoute } from "./resourcesRoute.ts";
@@ -78,6 +80,8 @@ export interface KubeletAppOptions {
   /** Adds metrics that upstream hides. */
   readonly showsHidden?: boolean;
   readonly telemetry: Telemetry;
+  /** Absent: requests are not traced. */
+  readonly tracing?: Tracing | undefined;
   readonly clock: Clock;
   /** Absent: the server has only the kubelet's own routes. */
   readonly localApi?: LocalApiOptions | undefined;
@@ -114,7 +118,8 @@ export function kubeletApp(options: KubeletAppOptions): Hono {
   const letIn = guard({ ...options.access, clock, log, metrics });
   const { localApi } = options;
   const first = localApi && refuseWrites(localApi);
-  const app = baseApp(log, { count, guard: letIn, first, takesBody: ["/debug/flags/v"] });
+  const trace = options.tracing && traceRequests(options.tracing);
+  const app = baseApp(log, { count, guard: letIn, trace, first, takesBody: ["/debug/flags/v"] });
   addHealthzRoutes(app, queries, telemetry);
   addPodsRoute(app, queries);
   addMetricsRoute(app, options.metricsPage, options.stats, clock);

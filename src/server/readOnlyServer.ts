@@ -10,6 +10,7 @@ import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { NodeStats } from "../ports/nodeStats.ts";
 import type { Shedding } from "../ports/shedding.ts";
 import type { MetricsPage, Telemetry } from "../ports/telemetry.ts";
+import type { Tracing } from "../ports/tracing.ts";
 import { baseApp } from "./baseApp.ts";
 import { countRequests } from "./countRequests.ts";
 import { addDisabledRoutes } from "./disabledRoutes.ts";
@@ -18,6 +19,7 @@ import { addMetricsRoute } from "./metricsRoute.ts";
 import { addPodsRoute, addRunningPodsRoute, addShownPodsRoute } from "./podRoutes.ts";
 import { addStatsRoutes } from "./statsRoutes.ts";
 import { addTimelineRoute } from "./timelineRoute.ts";
+import { traceRequests } from "./traceRequests.ts";
 import { addPressureRoute } from "./pressureRoute.ts";
 import { addResourcesRoute } from "./resourcesRoute.ts";
 import { addVolumesRoutes } from "./volumesRoute.ts";
@@ -31,6 +33,8 @@ export interface ReadOnlyServerOptions {
   readonly stats: NodeStats;
   readonly metricsPage: MetricsPage;
   readonly telemetry: Telemetry;
+  /** Absent: requests are not traced. */
+  readonly tracing?: Tracing | undefined;
   readonly clock: Clock;
   /** Host names of this node; see `BaseAppOptions`. */
   readonly names: ReadonlySet<string>;
@@ -62,7 +66,8 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
     serverType: "readonly",
     paths: READ_ONLY_PATHS,
   });
-  const app = baseApp(telemetry.log, { count, names: options.names });
+  const trace = options.tracing && traceRequests(options.tracing, { isPublic: true });
+  const app = baseApp(telemetry.log, { count, names: options.names, trace });
   addHealthzRoutes(app, queries, telemetry);
   addPodsRoute(app, queries);
   addRunningPodsRoute(app, queries);

@@ -19,6 +19,7 @@ import type { Telemetry } from "../ports/telemetry.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import { allowLongAnswer, whileWanted } from "./longAnswer.ts";
 import { serviceRoute } from "./onlyMethods.ts";
+import { tracedCall } from "./traceRequests.ts";
 import { podPathOf, POD_AND_CONTAINER, POD_PATHS } from "./podPaths.ts";
 import { CLOSE_SIGNAL_PROTOCOL, offeredProtocols, tunnelledProtocols } from "../streaming/subprotocols.ts";
 import type { ServerBindings, UpgradeRequest } from "./serverBindings.ts";
@@ -44,12 +45,12 @@ export function addStreamRoutes(app: Hono, options: StreamRoutesOptions): void {
       commandStream(context, options, "exec", (pod, target, streams) => {
         const { id } = valueOf(runningContainer(queries.runtimePods(), pod, target.container ?? ""));
         const cmd = queryOf(context).getAll("command");
-        return runtime.exec(ExecRequest.create({ containerId: id, cmd, ...streams }));
+        return runtime.exec(ExecRequest.create({ containerId: id, cmd, ...streams }), tracedCall(context));
       }),
     );
     serviceRoute(app, STREAM_METHODS, `/attach${path}`, (context) =>
       commandStream(context, options, "attach", (pod, target, streams) =>
-        runtime.attach(attachRequest(queries, pod, target.container ?? "", streams)),
+        runtime.attach(attachRequest(queries, pod, target.container ?? "", streams), tracedCall(context)),
       ),
     );
     serviceRoute(app, ["POST"], `/run${path}`, (context) => run(context, options));
@@ -94,7 +95,8 @@ function portForwardStream(context: Context, options: StreamRoutesOptions): Prom
     (pod, { uid }) => {
       if (uid !== undefined && uid !== pod.metadata.uid) throw kubeletError("NotFound", "pod not found");
       const podSandboxId = valueOf(readySandbox(queries.runtimePods(), pod));
-      return runtime.portForward(PortForwardRequest.create({ podSandboxId, port: [...ports.value] }));
+      const request = PortForwardRequest.create({ podSandboxId, port: [...ports.value] });
+      return runtime.portForward(request, tracedCall(context));
     },
     (upgrade, url) => {
       if (!isTunnel) return upgrade.proxyTo(url);
@@ -152,7 +154,7 @@ async function run(context: Context, { queries, runtime }: StreamRoutesOptions):
     const cmd = (queryOf(context).get("cmd") ?? "").split(" ");
     allowLongAnswer(context);
     const request = ExecSyncRequest.create({ containerId: id, cmd });
-    const answer = await firstValueFrom(runtime.execSync(request).pipe(whileWanted(context)));
+    const answer = await firstValueFrom(runtime.execSync(request, tracedCall(context)).pipe(whileWanted(context)));
     const { stdout, stderr, exitCode } = answer;
     if (exitCode !== 0) {
       const said = new TextDecoder().decode(stderr);

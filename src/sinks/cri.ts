@@ -12,6 +12,7 @@ import type { RunPodSandboxRequest } from "../gen/cri.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ContainerdEventService } from "../ports/containerd.ts";
 import type { ImageService, RuntimeService } from "../ports/cri.ts";
+import type { Tracing } from "../ports/tracing.ts";
 import { openChannel } from "./grpcChannel.ts";
 import { bindService } from "./grpcService.ts";
 import type { GrpcCallRecord } from "./grpcService.ts";
@@ -40,6 +41,8 @@ export interface CriClientOptions {
   readonly clock: Clock;
   /** Called once per CRI request, when the request has ended. Must not throw. */
   readonly onCall?: (record: CriCallRecord) => void;
+  /** Absent: calls are not traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface CriClient {
@@ -56,11 +59,12 @@ export interface CriClient {
  * Deadlines per rpc: see `criDeadlineMs`; `CallOptions.deadlineMs` wins.
  */
 export function createCriClient(options: CriClientOptions): CriClient {
-  const { endpoint, imageEndpoint = endpoint, defaultDeadlineMs, clock, onCall } = options;
+  const { endpoint, imageEndpoint = endpoint, defaultDeadlineMs, clock, onCall, tracing } = options;
   const client = openChannel(endpoint);
   const imageClient = imageEndpoint === endpoint ? client : openChannel(imageEndpoint);
   const shared = {
     clock,
+    tracing,
     deadlineMs: (method: string, request: unknown) => criDeadlineMs(method as CriRpc, request, defaultDeadlineMs),
     ...(onCall === undefined ? {} : { onCall: (record: GrpcCallRecord) => onCall(criCallRecord(record)) }),
   };

@@ -2,7 +2,6 @@
  * Binds a generated service definition to a channel: unary rpcs become cold Calls, server streams become Observables.
  * Each subscription owns its request. Bound: the deadline of each call.
  */
-import { Metadata } from "@grpc/grpc-js";
 import type { Client, CallOptions as GrpcOptions, ServiceError } from "@grpc/grpc-js";
 import { Observable } from "rxjs";
 import { kubeletError, toKubeletError } from "../core/errors.ts";
@@ -12,6 +11,8 @@ import { unreachableRuntime } from "../core/runtime/unreachableRuntime.ts";
 import type { CallOptions } from "../ports/call.ts";
 import { inStage, ownerStage, type Stage } from "../operators/loopStage.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Tracing } from "../ports/tracing.ts";
+import { type CallSpan, callSpan } from "./callSpan.ts";
 
 interface MessageCodec {
   encode(message: unknown): { finish(): Uint8Array };
@@ -54,6 +55,8 @@ export interface GrpcBinding {
   readonly deadlineMs: (method: string, request: unknown) => number | undefined;
   /** Called once per request, when the request has ended. Must not throw. */
   readonly onCall?: (record: GrpcCallRecord) => void;
+  /** Absent: calls are not traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /**
@@ -62,7 +65,7 @@ export interface GrpcBinding {
  */
 export function bindService<Port>(definition: ServiceDefinition, binding: GrpcBinding): Port {
   const bound = Object.entries(definition.methods).map(([name, method]) => {
-    const rpc = new Rpc(`/${definition.fullName}/${method.name}`, method, binding);
+    const rpc = new Rpc(definition.fullName, method, binding);
     return [name, (request: unknown, options?: CallOptions) => rpc.call(request, options)];
   });
   return Object.fromEntries(bound) as Port;
@@ -78,18 +81,26 @@ interface Outcome {
   fail(error: KubeletError): void;
 }
 
-const NO_METADATA = new Metadata();
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 const identity = (bytes: Buffer): Buffer => bytes;
 
+/** A request on its way. */
+interface WireCall {
+  readonly bytes: Buffer;
+  readonly span: CallSpan;
+  readonly options: GrpcOptions;
+}
+
 /** Returns one rpc of a bound service. */
 class Rpc {
+  readonly #service: string;
   readonly #path: string;
   readonly #method: MethodDefinition;
   readonly #binding: GrpcBinding;
 
-  constructor(path: string, method: MethodDefinition, binding: GrpcBinding) {
-    this.#path = path;
+  constructor(service: string, method: MethodDefinition, binding: GrpcBinding) {
+    this.#service = service;
+    this.#path = `/${service}/${method.name}`;
     this.#method = method;
     this.#binding = binding;
   }
@@ -98,14 +109,16 @@ class Rpc {
     return new Observable<unknown>((subscriber) => {
       const { clock, onCall } = this.#binding;
       const startedAt = clock.monotonicMs();
+      const span = callSpan(this.#binding, this.#service, this.#method.name, options.parent);
       let ended = false;
-      const ends = (code: GrpcCallRecord["code"]): boolean => {
+      const ends = (code: GrpcCallRecord["code"], error?: KubeletError): boolean => {
         if (ended) return false;
         ended = true;
+        span.end(code, error);
         onCall?.({ method: this.#method.name, request, durationMs: clock.monotonicMs() - startedAt, code });
         return true;
       };
-      const cancel = this.#start(request, options, {
+      const cancel = this.#start(request, options, span, {
         item: (message) => subscriber.next(message),
         answer: (message) => {
           // Ends before `next`: a subscriber that unsubscribes on the response has not cancelled the request.
@@ -117,7 +130,7 @@ class Rpc {
           if (ends("Ok")) subscriber.complete();
         },
         fail: (error) => {
-          if (ends(error.code)) subscriber.error(error);
+          if (ends(error.code, error)) subscriber.error(error);
         },
       });
       return () => {
@@ -133,7 +146,7 @@ class Rpc {
   }
 
   /** Sends the request; the returned function cancels it. */
-  #start(request: unknown, options: CallOptions, outcome: Outcome): () => void {
+  #start(request: unknown, options: CallOptions, span: CallSpan, outcome: Outcome): () => void {
     const { name, requestType, responseStream } = this.#method;
     let bytes: Buffer;
     try {
@@ -148,7 +161,9 @@ class Rpc {
     // gRPC converts the instant back to a duration immediately, so a later step of the wall clock is harmless.
     const grpcOptions: GrpcOptions = timeoutMs === undefined ? {} : { deadline: clock.wallTime() + timeoutMs };
     try {
-      return responseStream ? this.#stream(bytes, grpcOptions, outcome) : this.#unary(bytes, grpcOptions, outcome);
+      span.sent(bytes);
+      const wire = { bytes, span, options: grpcOptions };
+      return responseStream ? this.#stream(wire, outcome) : this.#unary(wire, outcome);
     } catch (thrown) {
       const message = `${name} at ${endpoint}: ${toKubeletError(thrown).message}`;
       outcome.fail(kubeletError("Unavailable", message, { cause: thrown }));
@@ -156,15 +171,23 @@ class Rpc {
     }
   }
 
-  #unary(bytes: Buffer, options: GrpcOptions, outcome: Outcome): () => void {
+  /** Decodes the responses of a call in its stage. */
+  #decoder(stage: Stage, span: CallSpan): (answer: Buffer) => unknown {
+    return (answer) => {
+      span.received(answer);
+      return inStage(stage, () => this.#method.responseType.decode(answer));
+    };
+  }
+
+  #unary({ bytes, span, options }: WireCall, outcome: Outcome): () => void {
     const { client } = this.#binding;
     const stage = this.#stage();
     const call = client.makeUnaryRequest(
       this.#path,
       identity,
-      (answer: Buffer) => inStage(stage, () => this.#method.responseType.decode(answer)),
+      this.#decoder(stage, span),
       bytes,
-      NO_METADATA,
+      span.metadata,
       options,
       (failure, message) =>
         inStage(stage, () => {
@@ -175,11 +198,11 @@ class Rpc {
     return () => call.cancel();
   }
 
-  #stream(bytes: Buffer, options: GrpcOptions, outcome: Outcome): () => void {
+  #stream({ bytes, span, options }: WireCall, outcome: Outcome): () => void {
     const { client } = this.#binding;
     const stage = this.#stage();
-    const decode = (answer: Buffer): unknown => inStage(stage, () => this.#method.responseType.decode(answer));
-    const stream = client.makeServerStreamRequest(this.#path, identity, decode, bytes, NO_METADATA, options);
+    const decode = this.#decoder(stage, span);
+    const stream = client.makeServerStreamRequest(this.#path, identity, decode, bytes, span.metadata, options);
     stream.on("data", (message) => inStage(stage, () => outcome.item(message)));
     stream.on("error", (failure: ServiceError) => outcome.fail(this.#failed(failure)));
     stream.on("end", outcome.complete);

@@ -9,8 +9,10 @@ import { noticeReturns } from "./noticeReturns.ts";
 import { tokenBucket } from "../../operators/tokenBucket.ts";
 import type { ApiLanes } from "../../ports/apiServer.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Tracing } from "../../ports/tracing.ts";
 import { type ApiAuthorization, type ApiObserver, createApiServer } from "./createApiServer.ts";
-import { createTransport } from "./transport.ts";
+import { tracedTransport } from "./tracedTransport.ts";
+import { createTransport, type Transport } from "./transport.ts";
 
 /** Requests per second and burst; a rate of 0 or less disables the limit. */
 export interface ApiRate {
@@ -35,6 +37,8 @@ export interface ApiLanesOptions {
   readonly userAgent: string;
   readonly clock: Clock;
   readonly observer: ApiObserver;
+  /** Absent: requests are not traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** The lanes, and the functions that replace their connections. */
@@ -53,15 +57,17 @@ const NO_LIMIT = { qps: 0, burst: 1 };
 
 /** Creates the lanes; sends no request before the first call. */
 export function createApiLanes(options: ApiLanesOptions): ApiConnection {
-  const { endpoint, identity, authorization, userAgent, clock, observer } = options;
+  const { endpoint, identity, authorization, userAgent, clock, observer, tracing } = options;
   const onLookup = (host: string, durationMs: number): void => observer.onLookup?.(host, durationMs);
+  const open = (): Transport =>
+    tracedTransport(createTransport({ endpoint, identity, clock, onLookup }), endpoint.server, tracing);
   const transports = {
-    heartbeats: createTransport({ endpoint, identity, clock, onLookup }),
-    pods: createTransport({ endpoint, identity, clock, onLookup }),
-    events: createTransport({ endpoint, identity, clock, onLookup }),
-    objects: createTransport({ endpoint, identity, clock, onLookup }),
-    tokenReviews: createTransport({ endpoint, identity, clock, onLookup }),
-    accessReviews: createTransport({ endpoint, identity, clock, onLookup }),
+    heartbeats: open(),
+    pods: open(),
+    events: open(),
+    objects: open(),
+    tokenReviews: open(),
+    accessReviews: open(),
   };
   const unlimited = tokenBucket({ ...NO_LIMIT, clock });
   const lane = (name: keyof typeof transports, bucket = unlimited, observedBy = observer) =>

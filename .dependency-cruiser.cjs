@@ -31,7 +31,8 @@ const pipelineDirectory = ([directory, others]) =>
     "^src/pipelines/[^/]+\\.ts$",
     ...others.map((other) => `^src/pipelines/${other}/`),
   ]);
-const EDGE_LIBRARIES = "node_modules/(@grpc|@kubernetes|undici|chokidar|prom-client|pino|hono|@hono|commander|ws)/";
+const EDGE_LIBRARIES =
+  "node_modules/(@grpc|@kubernetes|@opentelemetry|undici|chokidar|prom-client|pino|hono|@hono|commander|ws)/";
 
 module.exports = {
   forbidden: [
@@ -103,6 +104,13 @@ module.exports = {
       severity: "error",
       from: { path: "^src/", pathNot: ["^src/sim/", "^src/commands/sim"] },
       to: { path: "^src/sim/" },
+    },
+    {
+      name: "opentelemetry-in-one-place",
+      severity: "error",
+      comment: "loaded only when tracing is configured",
+      from: { path: "^src/", pathNot: "^src/sinks/tracing/" },
+      to: { path: ["node_modules/@opentelemetry/", "^src/sinks/tracing/"], dependencyTypesNot: ["dynamic-import"] },
     },
     {
       name: "world-libraries-at-the-edge",

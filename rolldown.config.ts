@@ -21,6 +21,26 @@ const chunksFindFiles: Plugin = {
   },
 };
 
+const GRPC_REQUIRED = '__require("@grpc/grpc-js")';
+
+/** The exporter of spans requires gRPC while it runs, beside the bundle: it gets the one in the bundle instead. */
+const oneGrpc: Plugin = {
+  name: "one gRPC",
+  transform: {
+    filter: { id: /@opentelemetry\/otlp-grpc-exporter-base\// },
+    handler: (code) =>
+      code.includes(GRPC_REQUIRED)
+        ? `import * as bundledGrpc from "@grpc/grpc-js";\n${code.replaceAll(GRPC_REQUIRED, "bundledGrpc")}`
+        : null,
+  },
+  generateBundle(_, bundle) {
+    for (const file of Object.values(bundle)) {
+      const isLeft = file.type === "chunk" && /\b__require\("@/.test(file.code);
+      if (isLeft) this.error(`${file.fileName} requires a package beside the bundle`);
+    }
+  },
+};
+
 /** The licenses of all packages whose code the bundle contains. */
 const licenses: Plugin = {
   name: "licenses",
@@ -46,7 +66,7 @@ export const program = {
     ...Object.fromEntries(PROGRAMS.map((path) => [`chunks/${basename(path, ".ts")}`, path])),
   },
   platform: "node",
-  plugins: [chunksFindFiles, licenses],
+  plugins: [chunksFindFiles, oneGrpc, licenses],
   output: { dir: "dist", format: "esm", chunkFileNames: "chunks/[name].js" },
 } as const satisfies RolldownOptions;
 

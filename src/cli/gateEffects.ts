@@ -34,7 +34,7 @@ const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
   [
     "as upstream, it is locked",
     `CPUManagerPolicyOptions CustomCPUCFSQuotaPeriod DynamicResourceAllocation ExecProbeTimeout ImageMaximumGCAge ImageVolume InPlacePodVerticalScaling KubeletCgroupDriverFromCRI
-     KubeletFineGrainedAuthz KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPSI MutableCSINodeAllocatableCount NodeLogQuery NodeSwap PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
+     KubeletFineGrainedAuthz KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPSI KubeletTracing MutableCSINodeAllocatableCount NodeLogQuery NodeSwap PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
      PodObservedGenerationTracking ProcMountType RecursiveReadOnlyMounts RelaxedDNSSearchValidation
      RecoverVolumeExpansionFailure RelaxedEnvironmentVariableValidation SidecarContainers SupplementalGroupsPolicy SystemdWatchdog TopologyManagerPolicyOptions
      UserNamespacesSupport`,
@@ -55,7 +55,6 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
   ],
   ["claims are reserved for pods, not for groups of pods", "DRAWorkloadResourceClaims"],
   ["claims are for devices, not for CPU and memory", "DRANodeAllocatableResources"],
-  ["nothing is traced yet", "KubeletTracing"],
   ["rxlet runs as root, or without cgroups and mounts", "KubeletInUserNamespace"],
   ["the runtime sends a list in one response", "CRIListStreaming"],
   ["images are pulled without the RuntimeClass", "RuntimeClassInImageCriApi"],

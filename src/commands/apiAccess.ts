@@ -22,6 +22,7 @@ import { authoritiesIn } from "../core/cert/pemFile.ts";
 import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
 import type { Logger } from "../ports/telemetry.ts";
+import type { Tracing } from "../ports/tracing.ts";
 import { type ApiConnection, createApiLanes } from "../sinks/apiServer/apiLanes.ts";
 import { createAuthorization } from "../sinks/apiServer/authorization.ts";
 import type { ApiAuthorization } from "../sinks/apiServer/createApiServer.ts";
@@ -43,6 +44,8 @@ export interface ApiAccessSetup extends Omit<ClientCertificateSetup, "own" | "op
   readonly config: KubeletConfiguration;
   /** Name, version and platform, as the server logs them. */
   readonly userAgent: string;
+  /** Absent: requests are not traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /**
@@ -135,8 +138,9 @@ function openConnection(
     log,
     metrics,
     userAgent,
+    tracing,
     onCertificate,
-  }: Pick<ApiAccessSetup, "config" | "log" | "metrics" | "userAgent"> & Pick<OpenAccess, "onCertificate">,
+  }: Pick<ApiAccessSetup, "config" | "log" | "metrics" | "userAgent" | "tracing"> & Pick<OpenAccess, "onCertificate">,
   client: ClientConfig,
   gate: (authorization: ApiAuthorization) => ApiAuthorization = (authorization) => authorization,
 ): ApiConnection {
@@ -163,6 +167,7 @@ function openConnection(
     userAgent,
     clock: systemClock,
     observer: countApiRequests({ metrics, log }),
+    tracing,
   });
   return connection;
 }

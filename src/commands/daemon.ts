@@ -10,6 +10,7 @@ import { watchdogPeriodMs } from "../core/systemd/watchdog.ts";
 import { VERBOSITY } from "../core/telemetry/verbosity.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { Logger } from "../ports/telemetry.ts";
+import type { SpanExport } from "../ports/tracing.ts";
 import { createLogger } from "../sinks/logger.ts";
 import { type LogOutput, logOutput } from "../sinks/logOutput.ts";
 import { createSystemdNotify } from "../sinks/systemdNotify.ts";
@@ -21,6 +22,7 @@ import { runService } from "./runService.ts";
 import { shownConfiguration } from "./shownConfiguration.ts";
 import { KUBERNETES_VERSION } from "./version.ts";
 import { whileLocked } from "./whileLocked.ts";
+import { withTracing } from "./withTracing.ts";
 
 /** Runs until `stop$` emits. Errors when the node cannot start or continue. */
 export function daemon(options: KubeletOptions, stop$: Observable<unknown>): Observable<NodeOutput> {
@@ -40,11 +42,14 @@ export function daemon(options: KubeletOptions, stop$: Observable<unknown>): Obs
   const isOn = (gate: string): boolean => options.featureGates.get(gate) === true;
   log.verbose("daemon", VERBOSITY.runtimeCalls, "Configuration", () => shownConfiguration(options.config, isOn));
   let hasStarted = false;
-  const node$ = merge(
-    runNode({ options, log, version: KUBERNETES_VERSION, ownsMachine: true }),
-    flushes(output, flushFrequency),
-  );
-  return asService(whileLocked(options.flags, node$, log, systemClock), stop$, options, log).pipe(
+  const run = (tracing: SpanExport | undefined): Observable<NodeOutput> => {
+    const node$ = merge(
+      runNode({ options, log, tracing, version: KUBERNETES_VERSION, ownsMachine: true }),
+      flushes(output, flushFrequency),
+    );
+    return asService(whileLocked(options.flags, node$, log, systemClock), stop$, options, log);
+  };
+  return withTracing(options, log, stop$, run).pipe(
     tap({
       next: ({ kind }) => {
         hasStarted ||= kind === "started";

@@ -38,7 +38,7 @@ export interface HttpsServerSetup {
   /** Emits after the pods of `queries` changed. */
   readonly podsChanged$: Observable<unknown>;
   readonly podLogsDir: string;
-  readonly ports: Pick<KubeletPorts, "api" | "clock" | "runtime" | "files">;
+  readonly ports: Pick<KubeletPorts, "api" | "clock" | "runtime" | "files" | "tracing">;
   readonly log: LeveledLogger;
   readonly version: string;
   readonly metrics: MetricsSink;
@@ -110,6 +110,7 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
     metricsPage: metrics,
     showsHidden: config.showHiddenMetricsForVersion !== "",
     telemetry: { log, metrics },
+    tracing: ports.tracing,
     shedding: setup.shedding,
     clock: ports.clock,
     localApi: setup.localApi,

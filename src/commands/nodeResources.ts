@@ -1,6 +1,7 @@
 /** Resources of a node that stay open while it runs: connections to the runtime, metrics, processes for file trees. */
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { LeveledLogger } from "../ports/telemetry.ts";
+import type { Tracing } from "../ports/tracing.ts";
 import { type CriClient, createCriClient } from "../sinks/cri.ts";
 import { createMetrics, type MetricsSink } from "../sinks/metrics.ts";
 import { createTrees, type Trees } from "../sinks/trees/trees.ts";
@@ -18,7 +19,11 @@ export interface NodeResources {
 }
 
 /** Opens the resources of a node with this configuration. */
-export function openNodeResources(config: KubeletOptions["config"], log: LeveledLogger): NodeResources {
+export function openNodeResources(
+  config: KubeletOptions["config"],
+  log: LeveledLogger,
+  tracing: Tracing | undefined,
+): NodeResources {
   const metrics = createMetrics();
   const client = createCriClient({
     endpoint: config.containerRuntimeEndpoint,
@@ -26,6 +31,7 @@ export function openNodeResources(config: KubeletOptions["config"], log: Leveled
     defaultDeadlineMs: config.runtimeRequestTimeout,
     clock: systemClock,
     onCall: countCriCalls({ metrics, log }),
+    tracing,
   });
   return {
     metrics,

@@ -45,6 +45,7 @@ export function nodeServers(
       queries,
       stats,
       telemetry,
+      tracing: ports.tracing,
       clock,
       names,
       metricsPage: metrics,

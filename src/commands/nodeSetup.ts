@@ -3,6 +3,7 @@ import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { LeveledLogger } from "../ports/telemetry.ts";
+import type { SpanExport } from "../ports/tracing.ts";
 import type { NodeResources } from "./nodeResources.ts";
 
 /** Inputs of a node. */
@@ -10,6 +11,8 @@ export interface NodeSetup {
   readonly options: KubeletOptions;
   readonly log: LeveledLogger;
   readonly version: string;
+  /** Absent: nothing is traced. */
+  readonly tracing?: SpanExport | undefined;
   /**
    * Whether the node has the machine, as a daemon does: it sets up the kernel, and makes the root directory a shared mount
    * for pods with mount propagation. `rxlet dev` is a guest of the machine. Default false.

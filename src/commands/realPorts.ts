@@ -55,7 +55,7 @@ import { reportHealth } from "./reportHealth.ts";
 
 /** Creates the ports. `localApi` stores events in place of an API server. */
 export function realPorts(
-  { options, log, ownsMachine = false }: NodeSetup,
+  { options, log, tracing, ownsMachine = false }: NodeSetup,
   start: KubeletStart,
   localApi: LocalApi | undefined,
 ): KubeletPorts {
@@ -69,7 +69,7 @@ export function realPorts(
   return {
     clock,
     rng,
-    telemetry,
+    ...{ telemetry, tracing },
     api,
     objects,
     projections,

@@ -60,7 +60,7 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
     concatMap((machine) => concat(setup.ownsMachine === true ? setUpKernel(setup, machine) : EMPTY, of(machine))),
     switchMap((machine) =>
       using(
-        () => openNodeResources(options.config, log),
+        () => openNodeResources(options.config, log, setup.tracing),
         (resources) => {
           const { metrics, client, trees, memoryShedder } = resources as NodeResources;
           const configured = kubeletConfigOf(options, machine, setup.version);
@@ -91,6 +91,7 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
             surviveUnhandled(ports.telemetry, systemClock),
             noticeStalls(loopStalls(systemClock), ports.telemetry, systemClock),
             memoryShedder.run(memoryReadings(systemClock), ports.telemetry, systemClock),
+            countLostSpans(setup, metrics),
             node$,
           );
         },
@@ -98,6 +99,12 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
     ),
   );
 }
+
+const countLostSpans = ({ tracing }: NodeSetup, metrics: MetricsSink): Observable<never> =>
+  (tracing?.dropped$ ?? EMPTY).pipe(
+    tap((count) => metrics.count("rxlet_dropped_total", { queue: "spans" }, count)),
+    ignoreElements(),
+  );
 
 const setUpKernel = ({ options: { config, flags }, log }: NodeSetup, machine: Machine): Observable<never> =>
   checkKernel(config, machine, log, {
@@ -108,7 +115,7 @@ const setUpKernel = ({ options: { config, flags }, log }: NodeSetup, machine: Ma
 
 /** The way to the API server, if the node belongs to a cluster; open while subscribed. */
 function apiLanes(
-  { options, log, version }: NodeSetup,
+  { options, log, version, tracing }: NodeSetup,
   nodeName: string,
   machine: Machine,
   metrics: MetricsSink,
@@ -130,6 +137,7 @@ function apiLanes(
         log,
         metrics,
         userAgent,
+        tracing,
       }),
     ),
   );

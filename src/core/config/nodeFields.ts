@@ -175,8 +175,10 @@ export const NODE_FIELDS = {
     effective: true,
   }),
   tracing: field("object?", undefined, "OpenTelemetry tracing"),
-  "tracing.endpoint": field("string?", undefined, "Collector, by default localhost:4317"),
-  "tracing.samplingRatePerMillion": field("int32?", undefined, "Traces started per million", {
-    rule: range(0, 1_000_000),
+  "tracing.endpoint": field("string?", undefined, "Collector of spans over gRPC, by default localhost:4317", {
+    effective: true,
+  }),
+  "tracing.samplingRatePerMillion": field("int32?", undefined, "Traces exported per million, by default 0", {
+    effective: true,
   }),
 } as const satisfies Partial<Record<ConfigPath, ConfigField>>;

@@ -79,11 +79,20 @@ function switches(config: KubeletConfiguration, isOn: GateEnabled): readonly Con
   return problems;
 }
 
-function tracing(config: KubeletConfiguration): readonly ConfigProblem[] {
-  const endpoint = config.tracing?.endpoint;
-  if (endpoint === undefined || !endpoint.includes("//")) return [];
+/** The reasons are upstream's, of ValidateTracingConfiguration. */
+function tracing({ tracing: given }: KubeletConfiguration): readonly ConfigProblem[] {
+  const { endpoint, samplingRatePerMillion: rate = 0 } = given ?? {};
+  const problems: ConfigProblem[] = [];
+  const rateFault = rate < 0 ? "sampling rate must be positive" : rate > MILLION ? MAX_RATE_FAULT : undefined;
+  if (rateFault !== undefined) {
+    problems.push({ path: ["tracing", "samplingRatePerMillion"], reason: `${rateFault}, got ${rate}` });
+  }
+  if (endpoint === undefined || !endpoint.includes("//")) return problems;
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(endpoint)?.[1] ?? "";
-  if (["dns", "unix", "unix-abstract"].includes(scheme)) return [];
-  const reason = `must be host:port or have the scheme dns, unix or unix-abstract, got ${JSON.stringify(endpoint)}`;
-  return [{ path: ["tracing", "endpoint"], reason }];
+  if (["dns", "unix", "unix-abstract"].includes(scheme)) return problems;
+  const reason = `unsupported scheme: ${scheme}. Options are none, dns, unix, or unix-abstract, got ${JSON.stringify(endpoint)}`;
+  return [...problems, { path: ["tracing", "endpoint"], reason }];
 }
+
+const MILLION = 1_000_000;
+const MAX_RATE_FAULT = "sampling rate per million must be less than or equal to one million";

@@ -54,8 +54,8 @@ describe("warnings at start", () => {
     ],
     [
       "features that do not exist, turned on, the default too",
-      { NodeSwap: true, KubeletTracing: true, GracefulNodeShutdown: true },
-      ["feature gates without effect: " + "KubeletTracing=true (nothing is traced yet)"],
+      { NodeSwap: true, SystemdWatchdog: true, KubeletTracing: true, GracefulNodeShutdown: true },
+      ["feature gates without effect: " + "SystemdWatchdog=true (health is not reported to the systemd watchdog yet)"],
     ],
     ["a feature that does not exist, left off", { CRIListStreaming: false }, []],
     [

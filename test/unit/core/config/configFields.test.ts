@@ -60,7 +60,7 @@ describe("the field table", () => {
        configMapAndSecretChangeDetectionStrategy
        containerLogMaxFiles containerLogMaxSize containerLogMaxWorkers containerLogMonitorInterval
        cpuManagerPolicy cpuManagerPolicyOptions cpuManagerReconcilePeriod reservedSystemCPUs memoryManagerPolicy reservedMemory reservedMemory[].limits reservedMemory[].numaNode topologyManagerPolicy
-       topologyManagerPolicyOptions topologyManagerScope containerRuntimeEndpoint cpuCFSQuota cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod
+       tracing.endpoint tracing.samplingRatePerMillion topologyManagerPolicyOptions topologyManagerScope containerRuntimeEndpoint cpuCFSQuota cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod
        enforceNodeAllocatable eventBurst eventRecordQPS evictionHard evictionMaxPodGracePeriod evictionMinimumReclaim evictionPressureTransitionPeriod evictionSoft
       enableControllerAttachDetach evictionSoftGracePeriod failCgroupV1 failSwapOn featureGates fileCheckFrequency
        healthzBindAddress healthzPort httpCheckFrequency imageGCHighThresholdPercent imageGCLowThresholdPercent imageMaximumGCAge imageMinimumGCAge imagePullCredentialsVerificationPolicy imageServiceEndpoint kernelMemcgNotification kubeAPIBurst kubeAPIQPS kubeReserved kubeReservedCgroup logging.flushFrequency logging.format

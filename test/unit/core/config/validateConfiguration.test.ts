@@ -102,7 +102,11 @@ describe("rules of single fields", () => {
     ],
     [
       { tracing: { samplingRatePerMillion: 1_000_001 } },
-      "tracing.samplingRatePerMillion: must be between 0 and 1000000, got 1000001",
+      "tracing.samplingRatePerMillion: sampling rate per million must be less than or equal to one million, got 1000001",
+    ],
+    [
+      { tracing: { samplingRatePerMillion: -1 } },
+      "tracing.samplingRatePerMillion: sampling rate must be positive, got -1",
     ],
     [{ logging: { format: "xml" } }, 'logging.format: must be one of text, json, got "xml"'],
     [{ logging: { verbosity: 2 ** 31 } }, "logging.verbosity: must be between 0 and 2147483647, got 2147483648"],
@@ -169,7 +173,7 @@ describe("rules across fields", () => {
     [
       { tracing: { endpoint: "http://collector:4317" } },
       [
-        'tracing.endpoint: must be host:port or have the scheme dns, unix or unix-abstract, got "http://collector:4317"',
+        'tracing.endpoint: unsupported scheme: http. Options are none, dns, unix, or unix-abstract, got "http://collector:4317"',
       ],
     ],
     [{ tracing: { endpoint: "collector:4317" } }, []],
@@ -432,6 +436,9 @@ describe("values at the bounds that are valid", () => {
     { showHiddenMetricsForVersion: "1.35" },
     { enableSystemLogQuery: true, enableSystemLogHandler: true },
     { serverTLSBootstrap: true },
+    { tracing: {} },
+    { tracing: { samplingRatePerMillion: 0 } },
+    { tracing: { samplingRatePerMillion: 1_000_000 } },
     { tracing: { endpoint: "localhost:4317" } },
     { tracing: { endpoint: "dns://localhost:4317" } },
     { tracing: { endpoint: "unix:///run/o.sock" } },

@@ -18,7 +18,8 @@ export function withTracing<T>(
 ): Observable<T> {
   if (tracing === undefined) return run(undefined).pipe(takeUntil(stop$));
   const hostName = (flags.hostnameOverride.trim() || os.hostname()).toLowerCase();
-  return defer(() => from(import("../sinks/tracing/createTracing.ts"))).pipe(
+  const loaded$ = defer(() => from(import("../sinks/tracing/createTracing.ts"))).pipe(takeUntil(stop$));
+  return loaded$.pipe(
     switchMap(({ createTracing }) => {
       const { endpoint, samplingRatePerMillion } = tracing;
       const spans = createTracing({ endpoint, samplingRatePerMillion, hostName, log, clock: systemClock });

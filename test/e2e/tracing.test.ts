@@ -107,7 +107,7 @@ describe("a daemon with tracing", () => {
     expect(lines).toHaveLength(1);
     expect(await daemon.metric('rxlet_dropped_total{queue="spans"}')).toBeGreaterThan(0);
     const tookMs = await stopped(daemon);
-    expect([daemon.exitCode, tookMs < 6_000]).toEqual([0, true]);
+    expect([daemon.exitCode, tookMs < 10_000]).toEqual([0, true]);
   });
 
   it("exports nothing with the rate 0, yet hands its trace on", async () => {

@@ -17,11 +17,6 @@ import { createNodeLogs } from "../../../src/sources/nodeLogs.ts";
 import { NO_PODS, testKubeletApp } from "../../support/kubeletApp.ts";
 import { UPSTREAM_ENDPOINTS } from "./upstreamEndpoints.ts";
 
-/** Parts that do not exist yet. */
-const UNDER_WORK = {
-  fields: /^(tracing\.|makeIPTablesUtilChains$|iptables(Masquerade|Drop)Bit$|hairpinMode$)/,
-  gates: new Set(["KubeletTracing", "SystemdWatchdog"]),
-};
 const LEAST_REASON = 12;
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -32,9 +27,9 @@ describe("every configuration field and flag", () => {
   it("has an effect, or a reason", () => {
     const rows = Object.entries<ConfigField>(CONFIG_FIELDS).filter(([, { type }]) => type !== "object");
     const idle = rows.filter(([, { effective, idle: why }]) => effective === false && why === undefined);
-    expect(idle.map(([path]) => path).filter((path) => !UNDER_WORK.fields.test(path))).toEqual([]);
+    expect(idle.map(([path]) => path)).toEqual([]);
     const flags = KUBELET_FLAGS.filter(({ effective, idle: why }) => !effective && why === undefined);
-    expect(flags.filter(({ field = "" }) => !UNDER_WORK.fields.test(field)).map(({ name }) => name)).toEqual([]);
+    expect(flags.map(({ name }) => name)).toEqual([]);
   });
 
   it("gives its reason in words", () => {
@@ -44,9 +39,9 @@ describe("every configuration field and flag", () => {
   });
 });
 
-it("no gate of a feature that is missing promises it, but for those under work", () => {
+it("no gate of a feature that is missing promises it", () => {
   const promised = [...GATE_EFFECTS].filter(([, effect]) => effect.kind === "fixed" && /\byet\b/.test(effect.why));
-  expect(promised.map(([name]) => name).filter((name) => !UNDER_WORK.gates.has(name))).toEqual([]);
+  expect(promised.map(([name]) => name)).toEqual([]);
 });
 
 it("every metric that upstream exposes or declares is present, or has a reason", () => {

@@ -54,14 +54,17 @@ export interface BusctlCalls {
 export function busctlCalls({ clock, program = "busctl" }: BusctlOptions): BusctlCalls {
   const call = (what: string, words: readonly string[]): Call<string> => {
     const late = (): KubeletError => kubeletError("DeadlineExceeded", `${what}: no answer within ${DEADLINE_MS} ms`);
-    return fromCall((signal) =>
-      run(program, ["--system", "--json=short", "--", ...words], { signal, maxBuffer: MAX_ANSWER_BYTES }).then(
+    return fromCall((signal) => {
+      const answer = run(program, ["--system", "--json=short", "--", ...words], { maxBuffer: MAX_ANSWER_BYTES });
+      // The option `signal` of execFile sends SIGTERM, which a stuck program may ignore.
+      signal.addEventListener("abort", () => answer.child.kill("SIGKILL"), { once: true });
+      return answer.then(
         ({ stdout }) => stdout,
         (thrown: unknown) => {
           throw callError(what, program, thrown);
         },
-      ),
-    ).pipe(deadline(DEADLINE_MS, clock, late));
+      );
+    }).pipe(deadline(DEADLINE_MS, clock, late));
   };
   return {
     order: (what, words) => call(what, words).pipe(map(() => undefined)),

@@ -1,7 +1,7 @@
 /**
  * A program that answers as `busctl` does for a systemd that knows slices only. Its state is files beside it: `calls`
  * (one line each), `units/UNIT` (ActiveState), `cgroup/` (the tree systemd would make), `refuse/METHOD` (what it says
- * instead), `hang/METHOD` (it writes its process id there and says nothing).
+ * instead), `hang/METHOD` (it writes its process id there, says nothing and ignores SIGTERM).
  */
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ printf '%s\n' "$*" >>"$here/calls"
 shift 7
 method=$1
 if [ -f "$here/refuse/$method" ]; then cat "$here/refuse/$method" >&2; exit 1; fi
-if [ -f "$here/hang/$method" ]; then echo $$ >"$here/hang/$method"; exec sleep 600; fi
+if [ -f "$here/hang/$method" ]; then echo $$ >"$here/hang/$method"; trap "" TERM; exec sleep 600; fi
 fail() { echo "Call failed: $1" >&2; exit 1; }
 job() { echo '{"type":"o","data":["/org/freedesktop/systemd1/job/1"]}'; }
 path() {

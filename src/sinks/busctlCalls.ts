@@ -11,6 +11,7 @@ import { deadline } from "../operators/deadline.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
+import { killOnAbort } from "./killOnAbort.ts";
 
 /** The path of busctl. */
 export interface BusctlOptions {
@@ -56,8 +57,7 @@ export function busctlCalls({ clock, program = "busctl" }: BusctlOptions): Busct
     const late = (): KubeletError => kubeletError("DeadlineExceeded", `${what}: no answer within ${DEADLINE_MS} ms`);
     return fromCall((signal) => {
       const answer = run(program, ["--system", "--json=short", "--", ...words], { maxBuffer: MAX_ANSWER_BYTES });
-      // The option `signal` of execFile sends SIGTERM, which a stuck program may ignore.
-      signal.addEventListener("abort", () => answer.child.kill("SIGKILL"), { once: true });
+      killOnAbort(answer.child, signal);
       return answer.then(
         ({ stdout }) => stdout,
         (thrown: unknown) => {

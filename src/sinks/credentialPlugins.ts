@@ -7,6 +7,7 @@ import path from "node:path";
 import { kubeletError } from "../core/errors.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { CredentialPlugins, PluginCommand } from "../ports/credentials.ts";
+import { killOnAbort } from "./killOnAbort.ts";
 
 const MAX_PRINTED_BYTES = 1024 * 1024;
 /** Bound on the end of a plugin's stderr that an error quotes. */
@@ -20,8 +21,6 @@ export const createCredentialPlugins = (directory: string): CredentialPlugins =>
 function run(program: string, { args, env }: PluginCommand, request: string, signal: AbortSignal): Promise<string> {
   const options = {
     env: { ...process.env, ...env },
-    signal,
-    killSignal: "SIGKILL",
     maxBuffer: MAX_PRINTED_BYTES,
     encoding: "utf8",
   } as const;
@@ -35,6 +34,7 @@ function run(program: string, { args, env }: PluginCommand, request: string, sig
       const words = complaints.trim().slice(-MAX_REPORTED);
       reject(kubeletError("Io", words === "" ? why : `${why}: ${words}`));
     });
+    killOnAbort(child, signal);
     // A plugin that reads no input may have exited before the request is written.
     child.stdin?.on("error", () => {});
     child.stdin?.end(request);

@@ -13,6 +13,7 @@ import { deadline } from "../../operators/deadline.ts";
 import { fromCall } from "../../operators/fromCall.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ApiAuthorization } from "./createApiServer.ts";
+import { killOnAbort } from "../killOnAbort.ts";
 
 export interface AuthorizationOptions {
   readonly clock: Clock;
@@ -90,7 +91,6 @@ function printedBy(plugin: ExecPlugin, signal: AbortSignal, onRun: (end: PluginE
   const { command, args, env, installHint } = plugin;
   const options = {
     env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: execInfo(plugin) },
-    signal,
     maxBuffer: MAX_PRINTED_BYTES,
     encoding: "utf8",
   } as const;
@@ -107,6 +107,7 @@ function printedBy(plugin: ExecPlugin, signal: AbortSignal, onRun: (end: PluginE
       const text = `exec plugin ${command}: ${why}${words === "" ? "" : `: ${words}`}${hint}`;
       reject(kubeletError("PermissionDenied", text));
     });
+    killOnAbort(child, signal);
     // Close stdin: no user is present to answer prompts.
     child.stdin?.end();
   });

@@ -48,8 +48,8 @@ describe("a credential plugin", () => {
     expect(thrown).toBe("it cannot be run: ENOENT");
   });
 
-  it("is killed when nobody waits for it any more", async () => {
-    const plugins = await plugin(`echo $$ >${directory()}/pid; exec sleep 600`);
+  it("is killed when nobody waits for it any more, also if it ignores SIGTERM", async () => {
+    const plugins = await plugin(`trap '' TERM; echo $$ >${directory()}/pid; exec sleep 600`);
     const waiting = plugins.run(command, "").subscribe({ error: () => {} });
     const pid = await waitFor(
       "the plugin to run",

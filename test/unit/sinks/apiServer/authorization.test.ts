@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { chmod, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { firstValueFrom, forkJoin } from "rxjs";
@@ -11,6 +12,7 @@ import type { PluginEnd } from "../../../../src/sinks/apiServer/execAuthorizatio
 import type { ApiAuthorization } from "../../../../src/sinks/apiServer/createApiServer.ts";
 import { realClock } from "../../../support/realClock.ts";
 import { temporaryDirectory } from "../../../support/temporaryDirectory.ts";
+import { waitFor } from "../../../support/waitFor.ts";
 
 /** The real clock, ahead by what a test says. */
 function clockAhead(): { readonly clock: Clock; aheadMs: number } {
@@ -153,6 +155,17 @@ describe("an exec plugin", () => {
   it("gives a certificate to the connections before the request goes", async () => {
     const { authorization } = await start(prints('{"clientCertificateData":"c","clientKeyData":"k"}'));
     expect([await proofOf(authorization), identities]).toEqual(["nothing", [{ certificate: "c", key: "k" }]]);
+  });
+
+  it("is killed when no request waits for it any more, also if it ignores SIGTERM", async () => {
+    const { authorization } = await start(`trap '' TERM; echo $$ >"${directory()}/pid"; exec sleep 600`);
+    const waiting = authorization.headers().subscribe({ error: () => {} });
+    const pid = await waitFor(
+      "the plugin to run",
+      async () => Number(await readFile(join(directory(), "pid"), "utf8").catch(() => "")) || undefined,
+    );
+    waiting.unsubscribe();
+    await waitFor("the plugin to end", () => !existsSync(`/proc/${pid}`));
   });
 
   it("says what went wrong, in the plugin's last words", async () => {

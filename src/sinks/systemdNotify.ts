@@ -12,6 +12,7 @@ import { deadline } from "../operators/deadline.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ServiceManager } from "../ports/serviceManager.ts";
+import { killOnAbort } from "./killOnAbort.ts";
 
 /** The socket of the manager and the process that it watches. */
 export interface SystemdNotifyOptions {
@@ -40,8 +41,7 @@ export function createSystemdNotify(options: SystemdNotifyOptions): ServiceManag
     // Without --no-block the program waits until the manager has read the message, which a busy one may delay.
     const args = ["--no-block", `--pid=${pid}`, "--", ...assignments];
     const running = run(program, args, { env, maxBuffer: MAX_OUTPUT_BYTES });
-    // Its own option for a signal sends TERM, which a stuck program may ignore.
-    signal.addEventListener("abort", () => running.child.kill("SIGKILL"), { once: true });
+    killOnAbort(running.child, signal);
     try {
       await running;
     } catch (thrown) {

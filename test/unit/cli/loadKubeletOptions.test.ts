@@ -421,11 +421,6 @@ describe("warnings", () => {
     ]);
   });
 
-  it("name a field that never has an effect, with the reason", async () => {
-    const { warnings } = await options(["--config=/k"], { "/k": `${HEADER}hairpinMode: hairpin-veth\n` });
-    expect(warnings).toEqual([expect.stringMatching(/^fields without effect: hairpinMode \(the network plugin /)]);
-  });
-
   it("name deprecated flags in one line", async () => {
     const { warnings } = await options(["--max-pods=5", "--sync-frequency=1m", "--node-labels=a=b", "-v", "2"]);
     expect(warnings).toEqual([

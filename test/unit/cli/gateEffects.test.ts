@@ -53,9 +53,9 @@ describe("warnings at start", () => {
       ],
     ],
     [
-      "features that do not exist, turned on, the default too",
-      { NodeSwap: true, SystemdWatchdog: true, KubeletTracing: true, GracefulNodeShutdown: true },
-      ["feature gates without effect: " + "SystemdWatchdog=true (health is not reported to the systemd watchdog yet)"],
+      "a feature that does not exist, turned on",
+      { NodeSwap: true, SystemdWatchdog: true, KubeletTracing: true, RuntimeClassInImageCriApi: true },
+      ["feature gates without effect: RuntimeClassInImageCriApi=true (images are pulled without the RuntimeClass)"],
     ],
     ["a feature that does not exist, left off", { CRIListStreaming: false }, []],
     [

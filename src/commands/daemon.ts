@@ -63,11 +63,15 @@ export function daemon(options: KubeletOptions, stop$: Observable<unknown>): Obs
 const flushes = ({ flush }: LogOutput, periodMs: number): Observable<never> =>
   flush === undefined
     ? EMPTY
-    : pollAfter(systemClock, periodMs, () =>
-        defer(() => {
-          flush();
-          return EMPTY;
-        }),
+    : pollAfter(
+        systemClock,
+        periodMs,
+        () =>
+          defer(() => {
+            flush();
+            return EMPTY;
+          }),
+        { immediately: false },
       );
 
 /** Runs the node until `stop$` emits, with reports to systemd if that started this process. */

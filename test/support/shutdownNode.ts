@@ -17,7 +17,10 @@ import { waitFor } from "./waitFor.ts";
 export interface ShutdownReport {
   /** The list of locks at the login manager while the node works. */
   readonly inhibitors: string;
-  /** Priorities of the pods in the order in which their containers ended, each once in a row. */
+  /**
+   * Priorities of the pods in the order in which their containers ended, each once in a row; without the deaf one, which is
+   * killed as the next period begins.
+   */
   readonly order: readonly number[];
   /** Phases of the pods at the moment at which the machine went down, each once. */
   readonly phases: readonly (string | undefined)[];
@@ -94,7 +97,7 @@ await output("systemctl", "cancel");
 await waitFor("all pods to run again", async () => (await running()) > COUNT);
 const report: ShutdownReport = {
   inhibitors,
-  order: inRows(ended.map(priorityIn)),
+  order: inRows(ended.filter((pod) => !isDeaf(pod)).map(priorityIn)),
   phases: once(pods.map(({ status }) => status?.phase)),
   reasons: once(pods.map(({ status }) => status?.reason)),
   deaf: pods.filter(isDeaf).map(endOf)[0]?.exitCode,

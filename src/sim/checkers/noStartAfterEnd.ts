@@ -22,7 +22,7 @@ const ENDS: ReadonlySet<CriRpc> = new Set<CriRpc>([
 ]);
 
 /** Reasons of ends that only the API server has a record of. */
-const UNTOLD: ReadonlySet<string> = new Set(["Preempting", "Evicted"]);
+const UNTOLD: ReadonlySet<string> = new Set(["Preempting", "Evicted", ...SHUTDOWN_REASONS]);
 
 /** Why no part of a pod may start. */
 type End = "unwanted" | "stopping" | "ending" | "over";
@@ -52,7 +52,7 @@ export function noStartAfterEnd(): SimChecker {
     wanted.set(source, podUids);
   };
   // The next process does not know that a static pod was refused, or ended by a shutdown, nor that a pod whose containers
-  // had exited already was preempted or evicted, unless the API server has that status.
+  // had exited already was preempted, evicted or ended by a shutdown, unless the API server has that status.
   const endOf = (uid: string, status: PodStatus): End => {
     if (ends.get(uid) === undefined && UNTOLD.has(status.reason ?? "")) return "ending";
     const isForgotten = SHUTDOWN_REASONS.includes(status.reason ?? "") || status.containerStatuses === undefined;

@@ -79,6 +79,7 @@ export const SMALL_SCARCE_KUBELET_SEEDS: FoundBySeed = [
 
 /** Bugs of checkers; runs like `SMALL_SCARCE_KUBELET_SEEDS`. */
 export const SMALL_SCARCE_CHECKER_SEEDS: FoundBySeed = [
+  ["v17-912", "noStartAfterEnd held a shutdown against the process after the boot, which the API server did not know"],
   ["t17-286", "reclaimBeforeEviction expected a collection of images before the pods of all sources were known"],
   ["t17-292", "resourcesAreAwaited let the wait for an evicted pod begin with its deletion"],
   ["e1a4675b", "noStartAfterEnd took an evicted pod whose sidecar still ran for stopped and known to the API server"],

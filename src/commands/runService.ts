@@ -24,6 +24,7 @@ import {
   switchMap,
   take,
   takeUntil,
+  takeWhile,
   tap,
 } from "rxjs";
 import { toKubeletError } from "../core/errors.ts";
@@ -71,7 +72,7 @@ export type ServiceOutput =
   | { readonly kind: "started"; readonly kubelet: { readonly queries: Queries } };
 
 /**
- * Runs the node until `stop$` emits, and passes its outputs on. `S` is a message of a start that takes long, `R` the end of
+ * Runs the node until `stop$` emits or it ends by itself, and passes its outputs on. `S` is a message of a start that takes long, `R` the end of
  * the start, `W` one to the watchdog, `T` a changed status, `X` the beginning of the stop.
  *
  *     node$          -----------kubelet--server------------------
@@ -95,9 +96,14 @@ export function runService<T extends ServiceOutput>(
       ignoreElements(),
     );
     const running$ = node$.pipe(connect((outputs$) => merge(reports(outputs$, send, setup), outputs$)));
-    return merge(stopping$, running$.pipe(takeUntil(once$)));
+    return merge(stopping$, running$.pipe(endWith(ENDED), takeUntil(once$))).pipe(
+      takeWhile((output) => output !== ENDED),
+    );
   });
 }
+
+/** The node has ended by itself, as it does when another kubelet wants its lock. */
+const ENDED = Symbol("ended");
 
 /** Sends one message and emits whether it was sent. Never errors. */
 type Send = (assignments: readonly string[], deadlineMs?: number) => Observable<boolean>;

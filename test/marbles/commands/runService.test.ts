@@ -255,6 +255,19 @@ describe("runService", () => {
   );
 
   it(
+    "ends with a node that ends by itself",
+    marbles(({ hot, clock, expectObservable, flush }) => {
+      const node = "    --k-h--|";
+      const expected = "--k-h--|";
+
+      const { setup, outputs, sent } = service({ clock }, { watchdogPeriodMs: 100 });
+      expectObservable(runService(hot(node, outputs), NEVER, setup)).toBe(expected, outputs);
+      flush();
+      expect(sent).toEqual([`4 READY=1 WATCHDOG=1 ${READY_STATUS}`]);
+    }),
+  );
+
+  it(
     "sends nothing more after the node has failed",
     marbles(({ hot, clock, expectObservable, flush }) => {
       const node = "    k---#";

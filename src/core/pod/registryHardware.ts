@@ -153,8 +153,8 @@ export class HardwareDraft {
     const assign = this.#context.assignHardware;
     if (assign === undefined || isOver) return { kind: "assigned", hardware: undefined };
     const others = [...this.#records.values()].filter(({ identity }) => identity.uid !== uid);
-    const hardware = this.#restored.hardwareOf(uid);
-    const kept = hardware && { hardware, isRunning: this.#restored.isRunning(uid) };
+    const before = this.#restored.hardwareOf(uid);
+    const kept = before && { hardware: before, isRunning: this.#restored.isRunning(uid) };
     const decide = (beside: readonly PodRecord[]): ReturnType<AssignHardware> =>
       assign(
         pod,

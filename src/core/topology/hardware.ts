@@ -84,7 +84,7 @@ export const emptyPool = (by: HardwareKind, why: string): HardwareRefusal => ({
 export interface AssignedHardware {
   readonly hardware: PodHardware;
   readonly asks?: DeviceQuestion;
-  /** Why a pod of before keeps only the hardware of some managers; absent: it has all that it asks for. */
+  /** Why a running pod keeps only the hardware of some managers; absent: it has all that it asks for. */
   readonly missing?: HardwareRefusal;
 }
 

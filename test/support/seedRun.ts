@@ -30,11 +30,18 @@ export function failureOf(
   return `repeat with: rxlet simulate --seed ${seed} --pods ${pods} --duration ${minutes}m${without}\n${simSummary(result)}`;
 }
 
+/** Whether all seeds run (`npm run test:seeds`) or, as in each run of the tests, a few of each kind. */
+const ALL_SEEDS = process.env["RXLET_SEEDS"] === "all";
+
+/** Returns the last `few` of the seeds that once found a bug, or all of them. */
+export const knownSeeds = <Seed>(seeds: readonly Seed[], few: number): readonly Seed[] =>
+  seeds.slice(ALL_SEEDS ? 0 : Math.max(0, seeds.length - few));
+
 /**
- * Returns seeds beside the regression seeds: the same in each run, so that a run of the tests repeats the one before, or
+ * Returns seeds beside the regression seeds, a third of them unless all seeds run: the same in each run, so that a run of the tests repeats the one before, or
  * new ones with RXLET_FRESH_SEEDS=1.
  */
 export const furtherSeeds = (name: string, count: number): readonly string[] =>
-  Array.from({ length: count }, (_, index) =>
+  Array.from({ length: ALL_SEEDS ? count : Math.ceil(count / 3) }, (_, index) =>
     process.env["RXLET_FRESH_SEEDS"] === "1" ? systemRandom.uuid().slice(0, 8) : `${name}-${index}`,
   );

@@ -84,6 +84,17 @@ describe("certificateStore", () => {
     );
   });
 
+  it("writes an inline pair to its directory at once, for kubeadm, but not an expired one", () => {
+    const { certificate, key } = pair("given");
+    const fallback = { certificate: { text: certificate }, key: { text: key } };
+    const [good, expired] = [setUp({ fallback }), setUp({ fallback, notAfter: 1 })];
+    const kept = [good, expired].map(({ files, store, run }) => {
+      run(store.current());
+      return files.at("/pki/kubelet-client-current.pem")?.kind;
+    });
+    expect([...kept, good.run(good.store.current())?.identity]).toEqual(["symlink", undefined, pair("given")]);
+  });
+
   it("fails when the current file has no pair", () => {
     const { files, store, refusal } = setUp();
     files.put("/pki/kubelet-client-current.pem", pair("half").certificate);

@@ -2,11 +2,23 @@
  * Certificates on disk in the layout of upstream's store: PREFIX-current.pem links to the newest dated file with
  * certificates and key. The rotation is the only writer. Upstream: client-go's certificate_store.go.
  */
-import { catchError, concat, forkJoin, ignoreElements, map, type Observable, of, switchMap, throwError } from "rxjs";
+import {
+  catchError,
+  concat,
+  EMPTY,
+  forkJoin,
+  ignoreElements,
+  map,
+  type Observable,
+  of,
+  switchMap,
+  throwError,
+} from "rxjs";
 import type { CertificateSource, TextSource, TlsIdentity } from "../../core/api/clientConfig.ts";
 import { type HeldCertificate, isExpired } from "../../core/cert/certificateFacts.ts";
 import { currentPairPath, datedPairPath, pairIn, pairText } from "../../core/cert/pemFile.ts";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
+import { orElse } from "../../operators/orElse.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Certificates } from "../../ports/certificates.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -63,11 +75,25 @@ export function certificateStore(
       switchMap((found) =>
         found.certificate === undefined || found.key === undefined
           ? of(undefined)
-          : held({ certificate: found.certificate, key: found.key }, "text" in certificate),
+          : "text" in certificate
+            ? provisional({ certificate: found.certificate, key: found.key })
+            : held({ certificate: found.certificate, key: found.key }, false),
       ),
     );
   const held = (identity: TlsIdentity, isProvisional: boolean): Call<HeldCertificate> =>
     certificates.read(identity).pipe(map((facts) => ({ identity, facts, isProvisional })));
+  /**
+   * The pair in a kubeconfig goes to the directory at once: `kubeadm init` then makes the kubeconfig name that file instead.
+   * It is used all the same when it cannot be written.
+   */
+  const provisional = (identity: TlsIdentity): Call<HeldCertificate> =>
+    held(identity, true).pipe(
+      switchMap((found) =>
+        isExpired(found.facts, clock.wallTime())
+          ? of(found)
+          : concat(ended(keepFile(identity)).pipe(orElse(() => EMPTY)), of(found)),
+      ),
+    );
   const keepFile = (identity: TlsIdentity): Observable<unknown> => {
     const path = datedPairPath(directory, prefix, clock.wallTime());
     return concat(

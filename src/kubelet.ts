@@ -202,6 +202,7 @@ const CLUSTER_PLACES = {
     "pressures",
     "shuttingDown",
     "addresses",
+    "cloudInstance",
     "devices",
     "csiDrivers",
     "volumesInUse",

@@ -49,6 +49,10 @@ export interface KubeletFlags {
   readonly allowStreamsByGet: boolean;
   /** Directory of the kernel tunables. */
   readonly procSysDir: string;
+  /** Kind of the metadata service to ask: `ec2`, `openstack`. */
+  readonly cloudMetadata: string;
+  /** URL of that service; empty is its usual address. */
+  readonly cloudMetadataUrl: string;
   /** Offers GPUs without a device plugin. */
   readonly gpuManager: boolean;
   /** Directory that has dev, proc and sys of the machine. */

@@ -1,6 +1,7 @@
 /** Validates flags that set no configuration field. Upstream: ValidateKubeletFlags, ParseNodeIPArgument and NewContainerGC. */
 import { isIPAddress, labelKeyFault, labelValueFault } from "../core/config/nodeNames.ts";
 import { addressKind } from "../core/node/ipAddress.ts";
+import { METADATA_LAYOUTS } from "../core/cloud/metadataLayout.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
 
 const KUBELET_NAMESPACES = ["kubelet.kubernetes.io", "node.kubernetes.io"];
@@ -57,6 +58,21 @@ function nodeIpFaults(text: string): readonly string[] {
   return faults;
 }
 
+function metadataFaults({ cloudMetadata: kind, cloudMetadataUrl: url, kubeconfig }: KubeletFlags): readonly string[] {
+  const kinds = Object.keys(METADATA_LAYOUTS);
+  if (kind !== "" && !kinds.includes(kind)) {
+    return [`--cloud-metadata: must be empty, ${kinds.join(" or ")}, got ${JSON.stringify(kind)}`];
+  }
+  if (kind !== "" && kubeconfig === "")
+    return ["--cloud-metadata: needs --kubeconfig, since a standalone node has no Node"];
+  if (url === "") return [];
+  if (kind === "") return ["--cloud-metadata-url: needs --cloud-metadata"];
+  const isOrigin = /^https?:\/\/[^/?#@\s]+\/?$/.test(url) && URL.canParse(url);
+  return isOrigin
+    ? []
+    : [`--cloud-metadata-url: must be http(s)://host:port without a path, got ${JSON.stringify(url)}`];
+}
+
 /** Every fault, ready to print. */
 export function nodeFlagFaults(flags: KubeletFlags): readonly string[] {
   const labels = Object.entries(flags.nodeLabels).flatMap(([key, value]) => labelFaults(key, value));
@@ -73,5 +89,5 @@ export function nodeFlagFaults(flags: KubeletFlags): readonly string[] {
     flags.exitOnLockContention && flags.lockFile === ""
       ? ["--exit-on-lock-contention: cannot exit on lock file contention: no lock file specified"]
       : [];
-  return [...labels, ...nodeIpFaults(flags.nodeIp), ...blank, ...cloud, ...ttl, ...lock];
+  return [...labels, ...nodeIpFaults(flags.nodeIp), ...blank, ...cloud, ...metadataFaults(flags), ...ttl, ...lock];
 }

@@ -147,6 +147,19 @@ const RXLET_FLAGS: readonly FlagSpec[] = [
       effective: true,
     },
   ),
+  own(
+    "cloud-metadata",
+    "string",
+    "",
+    "rxlet",
+    "Metadata service with the Node's addresses and provider id: ec2, openstack",
+    {
+      effective: true,
+    },
+  ),
+  own("cloud-metadata-url", "string", "", "rxlet", "URL of that service; empty is http://169.254.169.254", {
+    effective: true,
+  }),
   own("gpu-manager", "bool", "false", "rxlet", "Offer NVIDIA and AMD GPUs without a device plugin", {
     effective: true,
   }),

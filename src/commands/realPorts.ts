@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { type Observable, of } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { CountedEvent } from "../core/apiEvent.ts";
+import { METADATA_LAYOUTS } from "../core/cloud/metadataLayout.ts";
 import { objectTtlMs } from "../core/node/objectTtl.ts";
 import { devicePluginsDir, mountToolsLockPath, pluginRegistryDir } from "../core/paths.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
@@ -33,6 +34,7 @@ import { createProcesses } from "../sinks/processes.ts";
 import { createProjectQuotas } from "../sinks/projectQuotas.ts";
 import { createVolumeFiles } from "../sinks/volumeFiles/volumeFiles.ts";
 import { createCgroupUsage } from "../sources/cgroupUsage.ts";
+import { createCloudMetadata, METADATA_URL } from "../sources/cloudMetadata.ts";
 import { clusterSources } from "../sources/clusterSources.ts";
 import { diskLinkChanges } from "../sources/diskLinks.ts";
 import { fileChanges } from "../sources/fileChanges.ts";
@@ -107,6 +109,7 @@ export function realPorts(
     machine,
     hostUsage: createHostUsage("", machineOptions(options).nodeName),
     ...(ownsMachine && machine.operatingSystem === "linux" ? ownMachinePorts(clock, files) : {}),
+    cloudMetadata: api && cloudMetadata(options),
     kernelLog: machine.operatingSystem === "linux" ? kernelLog(clock) : undefined,
     cgroupUsage: machine.cgroupVersion === undefined ? undefined : createCgroupUsage(clock),
     memoryEvents: config.kernelMemcgNotification ? createMemoryEvents({ clock, log }) : undefined,
@@ -140,6 +143,12 @@ function devicePlugins({ flags }: NodeSetup["options"], directories: KubeletStar
   if (!flags.gpuManager) return plugins;
   const root = resolve(flags.gpuManagerRoot);
   return withGpuPlugins(plugins, watchGpus(root, systemClock), root === "/" ? "" : root);
+}
+
+function cloudMetadata({ flags }: NodeSetup["options"]) {
+  const layout = METADATA_LAYOUTS[flags.cloudMetadata];
+  const url = flags.cloudMetadataUrl || METADATA_URL;
+  return layout && createCloudMetadata({ layout, url, clock: systemClock });
 }
 
 /** Creates the sources of a cluster's objects; all are undefined on a standalone node. */

@@ -8,16 +8,18 @@ import { nodeProcesses } from "./node/nodeProcesses.ts";
 import { oomWatcher } from "./node/oomWatcher.ts";
 import { podCidr } from "./node/podCidr.ts";
 import { resolverLimits } from "./node/resolverLimits.ts";
+import { cloudInstance } from "./node/syncCloudInstance.ts";
 import { utilChains } from "./node/utilChains.ts";
 import { hostAddresses } from "./node/watchHostAddresses.ts";
 import { into, type RunPart } from "./runPart.ts";
 
 /**
- * Runs the addresses, firewall, resolver file, cgroups, processes, CPUs and state files of the machine, and the watcher of
+ * Runs the addresses, cloud instance, firewall, resolver file, cgroups, processes, CPUs and state files of the machine, and the watcher of
  * its OOM kills.
  */
 export function runMachine(run: RunPart, ports: KubeletPorts, config: KubeletConfig): void {
   run("hostAddresses", { writes: ["addresses"] }, (use) => hostAddresses(ports, config, use.addresses));
+  run("cloudInstance", { reads: ["addresses"], writes: ["cloudInstance"] }, (use) => cloudInstance(ports, use));
   run("utilChains", {}, () => utilChains(ports, config));
   run("resolverLimits", { writes: ["events"] }, (use) => resolverLimits(ports, config).pipe(into(use.events)));
   run("podCidr", { reads: ["node"] }, (use) => podCidr(ports, config, use.node));

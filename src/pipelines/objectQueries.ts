@@ -17,6 +17,7 @@ type Cells = Pick<
   | "timelines"
   | "node"
   | "addresses"
+  | "cloudInstance"
   | "runtimeState"
   | "relistedAt"
   | "images"

@@ -12,6 +12,7 @@ import type { HostUsage, KernelLog, Machine } from "./host.ts";
 import type { Cgroups } from "./cgroup.ts";
 import type { CgroupUsage } from "./cgroupUsage.ts";
 import type { Clock } from "./clock.ts";
+import type { CloudMetadata } from "./cloudMetadata.ts";
 import type { ImageService, RuntimeService } from "./cri.ts";
 import type { CredentialPlugins } from "./credentials.ts";
 import type { CsiDriverPort } from "./csiDrivers.ts";
@@ -114,6 +115,8 @@ export interface KubeletPorts {
   readonly ipTables?: IpTables | undefined;
   /** undefined on systems that do not report changes: the kubelet polls. */
   readonly networkChanges?: NetworkChanges | undefined;
+  /** undefined unless the node asks the metadata service of a cloud. */
+  readonly cloudMetadata?: CloudMetadata | undefined;
   /** undefined on systems without cgroups. */
   readonly cgroupUsage: CgroupUsage | undefined;
   /** undefined on systems without systemd. */

@@ -22,6 +22,7 @@ import type { DevicePlugins } from "../ports/devicePlugins.ts";
 import type { CsiDriverPort } from "../ports/csiDrivers.ts";
 import type { DraDrivers } from "../ports/draDrivers.ts";
 import type { IpTables } from "../ports/ipTables.ts";
+import type { CloudMetadata } from "../ports/cloudMetadata.ts";
 import type { Logind } from "../ports/logind.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { Plugins } from "../ports/plugins.ts";
@@ -73,6 +74,7 @@ export interface SimKubeletOptions {
   readonly draDrivers?: DraDrivers | undefined;
   readonly csiDrivers?: CsiDriverPort | undefined;
   readonly logind?: Logind | undefined;
+  readonly cloudMetadata?: CloudMetadata | undefined;
   readonly ipTables?: IpTables | undefined;
   /** Default: no plugin can register. */
   readonly plugins?: Plugins | undefined;
@@ -214,6 +216,7 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
     draDrivers: options.draDrivers,
     csiDrivers: options.csiDrivers,
     logind: options.logind,
+    cloudMetadata: options.cloudMetadata,
     ipTables: options.ipTables,
     plugins: options.plugins,
     devicePlugins: options.devicePlugins,

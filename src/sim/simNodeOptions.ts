@@ -11,6 +11,7 @@ import type { CsiDriverPort } from "../ports/csiDrivers.ts";
 import type { DraDrivers } from "../ports/draDrivers.ts";
 import type { Machine } from "../ports/host.ts";
 import type { IpTables } from "../ports/ipTables.ts";
+import type { CloudMetadata } from "../ports/cloudMetadata.ts";
 import type { Logind } from "../ports/logind.ts";
 import type { Plugins } from "../ports/plugins.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
@@ -65,6 +66,8 @@ export interface SimNodeOptions extends RuntimeParts {
   readonly csiDrivers?: (clock: SimClock) => CsiDriverPort;
   /** The login manager of the machine; default: there is none. */
   readonly logind?: Logind;
+  /** The metadata service of the cloud; default: the node asks none. */
+  readonly cloudMetadata?: CloudMetadata;
   /** The firewall of the machine; default: there is none. */
   readonly ipTables?: (clock: SimClock) => IpTables;
   /** Plugins that register, which outlive crashes of the kubelet; default: none can. */

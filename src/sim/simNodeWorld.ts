@@ -116,6 +116,7 @@ export function createSimNodeWorld(options: SimNodeOptions): SimNodeWorld {
     draDrivers: options.draDrivers?.(clock),
     csiDrivers: options.csiDrivers?.(clock),
     logind: options.logind,
+    cloudMetadata: options.cloudMetadata,
     ipTables: options.ipTables?.(clock),
     plugins: options.plugins,
     devicePlugins: options.devicePlugins,

@@ -2,6 +2,7 @@
  * The cells of the node. Each cell has one writer, listed in docs/architecture.md ("State: cells and their one writer");
  * `createParts` fails on a second one. Readers get the read-only face.
  */
+import type { CloudInstance } from "../core/cloud/cloudInstance.ts";
 import { NO_API_POD_OBJECTS, type ApiPodObjects } from "../core/api/apiPodObjects.ts";
 import type { Node, PodStatus } from "../core/api.ts";
 import { type CsiDrivers, NO_CSI_DRIVERS } from "../core/csi/csiDriverFacts.ts";
@@ -46,6 +47,8 @@ export interface NodeState {
   readonly signalLooks: Cell<SignalLooks>;
   /** undefined: they are still those of the start. */
   readonly addresses: Cell<MachineAddresses | undefined>;
+  /** undefined until the metadata service of the cloud has answered once, and on nodes that ask none. */
+  readonly cloudInstance: Cell<CloudInstance | undefined>;
   readonly registry: Cell<Registry>;
   readonly podStatuses: KeyedCell<PodUid, PodStatus>;
   readonly timelines: KeyedCell<PodUid, PodTimeline>;
@@ -105,6 +108,7 @@ export function createNodeState(): NodeState {
     shuttingDown: createCell(false),
     signalLooks: createCell<SignalLooks>(new Map()),
     addresses: createCell<MachineAddresses | undefined>(undefined),
+    cloudInstance: createCell<CloudInstance | undefined>(undefined),
     registry: createCell(emptyRegistry),
     podStatuses: createKeyedCell(),
     timelines: createKeyedCell(),

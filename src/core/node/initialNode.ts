@@ -47,6 +47,7 @@ export const initialLabels = ({ settings, machine }: LabelFacts): Readonly<Recor
 /** Builds the Node to create, with its status at `now` (RFC 3339). */
 export function initialNode(facts: NodeFacts, now: string): ComputedNode {
   const { name, settings } = facts;
+  const providerID = settings.providerId || facts.cloud?.providerId;
   const taints = [...settings.taints, ...(settings.hasExternalCloud ? [UNINITIALIZED] : [])];
   const node: Node = {
     apiVersion: "v1",
@@ -57,7 +58,7 @@ export function initialNode(facts: NodeFacts, now: string): ComputedNode {
       ...(settings.attachDetachByController ? { annotations: { [ATTACH_DETACH]: "true" } } : {}),
     },
     spec: {
-      ...(settings.providerId === "" ? {} : { providerID: settings.providerId }),
+      ...(providerID === undefined ? {} : { providerID }),
       ...(taints.length === 0 ? {} : { taints }),
     },
   };

@@ -1,6 +1,8 @@
 /** The addresses of the node. Upstream: NodeAddress in pkg/kubelet/nodestatus/setters.go and validateNodeIP. */
 import type { Node } from "../api.ts";
+import { preferNodeIps, withHostname } from "../cloud/cloudAddresses.ts";
 import { isIPAddress } from "../config/nodeNames.ts";
+import type { CloudInstance } from "../cloud/cloudInstance.ts";
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
 import { addressKind, canonicalIp } from "./ipAddress.ts";
@@ -26,9 +28,9 @@ export const withoutLinkLocal = (addresses: MachineAddresses): MachineAddresses 
 
 /**
  * Returns the node with its addresses, or the error when they cannot be determined. Keeps the addresses that a cloud
- * controller set.
+ * controller set, and those of a Node that its cloud has not described yet.
  */
-export function withAddresses(node: Node, { name, settings, machine }: NodeFacts): Result<Node> {
+export function withAddresses(node: Node, { name, settings, machine, cloud }: NodeFacts): Result<Node> {
   const [first, second] = settings.ips.map(canonicalIp);
   const named = [first, second].filter((ip) => ip !== undefined && !isAnyIp(ip)) as readonly string[];
   for (const ip of named) {
@@ -45,6 +47,9 @@ export function withAddresses(node: Node, { name, settings, machine }: NodeFacts
     if ((node.status?.addresses ?? []).length > 0) return ok(annotated);
     // The cloud controller sets the addresses; consumers must not see others before.
     if (first === undefined) return ok(withList(annotated, [hostnameOf(settings)]));
+  } else if (settings.hasCloudMetadata === true) {
+    if (cloud !== undefined) return ofCloud(annotated, cloud, settings);
+    return ok((node.status?.addresses ?? []).length > 0 ? annotated : withList(annotated, [hostnameOf(settings)]));
   }
   const ips = initialIps(settings, machine);
   if (ips.length === 0) {
@@ -52,6 +57,14 @@ export function withAddresses(node: Node, { name, settings, machine }: NodeFacts
   }
   const internal = ips.map((address) => ({ type: "InternalIP", address }));
   return ok(withList(annotated, [...internal, hostnameOf(settings)]));
+}
+
+/** Returns the node with the addresses of its cloud; an error when the cloud does not know one of `--node-ip`. */
+function ofCloud(node: Node, { addresses }: CloudInstance, settings: NodeSettings): Result<Node> {
+  const sorted = preferNodeIps(addresses, settings.ips);
+  if (!sorted.ok) return sorted;
+  const { hostname, isHostnameOverridden = false } = settings;
+  return ok(withList(node, withHostname(sorted.value, hostname, isHostnameOverridden)));
 }
 
 /** Returns the addresses that a node reports: both of `--node-ip`, or one; empty when none is found. */
@@ -96,7 +109,10 @@ function nodeIpFault(ip: string, interfaceIps: readonly string[]): string | unde
 
 const hostnameOf = ({ hostname }: NodeSettings) => ({ type: "Hostname", address: hostname });
 
-const withList = (node: Node, addresses: Addresses): Node => ({ ...node, status: { ...node.status, addresses } });
+const withList = (node: Node, addresses: Readonly<Addresses>): Node => ({
+  ...node,
+  status: { ...node.status, addresses: [...addresses] },
+});
 
 function withProvidedIp(node: Node, ips: readonly string[]): Node {
   const { [PROVIDED_IP]: old, ...others } = node.metadata?.annotations ?? {};

@@ -1,4 +1,5 @@
 /** The facts a Node's status is computed from, at one time. */
+import type { CloudInstance } from "../cloud/cloudInstance.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
 import type { RuntimeHandlerState } from "../runtime/runtimeState.ts";
 import type { NodeSettings } from "./nodeSettings.ts";
@@ -74,4 +75,6 @@ export interface NodeFacts {
   readonly hasCsi?: boolean;
   /** Volumes that must not be detached; undefined until those of an earlier kubelet are known, which stay till then. */
   readonly volumesInUse?: readonly string[] | undefined;
+  /** The last description of the cloud; undefined before the first one. */
+  readonly cloud?: CloudInstance | undefined;
 }

@@ -11,8 +11,12 @@ export interface NodeSettings {
   readonly providerId: string;
   /** `--cloud-provider=external`: a cloud controller completes the Node and then removes a taint. */
   readonly hasExternalCloud: boolean;
+  /** `--cloud-metadata`: the metadata service of the cloud describes the instance of this node. Default: none is asked. */
+  readonly hasCloudMetadata?: boolean;
   /** `--hostname-override`, or the host name. */
   readonly hostname: string;
+  /** The name is that of `--hostname-override`. Default: it is the host name. */
+  readonly isHostnameOverridden?: boolean;
   /** `--node-ip`: none, one, or one per family; `0.0.0.0` and `::` mean any address, preferring that family. */
   readonly ips: readonly string[];
   readonly attachDetachByController: boolean;

@@ -1,5 +1,6 @@
 /** Computes the status of a Node. Upstream: setNodeStatus, updateNode and nodeStatusHasChanged. */
 import type { Node } from "../api.ts";
+import { cloudLabels } from "../cloud/cloudInstance.ts";
 import type { KubeletError } from "../errors.ts";
 import { sameValue } from "../sameValue.ts";
 import { withAddresses } from "./nodeAddresses.ts";
@@ -16,7 +17,7 @@ export interface ComputedNode {
   readonly problem: KubeletError | undefined;
 }
 
-/** Returns the node with its status at `now` (RFC 3339), and the platform labels that scheduling needs. */
+/** Returns the node with its status at `now` (RFC 3339), and the labels of platform and cloud that scheduling needs. */
 export function withNodeStatus(existing: Node, facts: NodeFacts, now: string): ComputedNode {
   const addressed = withAddresses(existing, facts);
   const described = withImages(
@@ -32,9 +33,17 @@ export function withNodeStatus(existing: Node, facts: NodeFacts, now: string): C
   };
 }
 
-function withPlatform(metadata: Node["metadata"], { machine }: NodeFacts): NonNullable<Node["metadata"]> {
+function withPlatform(
+  metadata: Node["metadata"],
+  { machine, settings, cloud }: NodeFacts,
+): NonNullable<Node["metadata"]> {
   const platform = { "kubernetes.io/os": machine.operatingSystem, "kubernetes.io/arch": machine.architecture };
-  return { ...metadata, labels: { ...metadata?.labels, ...platform } };
+  // A cloud controller sets these labels itself; those of the administrator precede the cloud's.
+  const ofCloud =
+    cloud === undefined || settings.hasExternalCloud
+      ? []
+      : Object.entries(cloudLabels(cloud)).filter(([label]) => settings.labels[label] === undefined);
+  return { ...metadata, labels: { ...metadata?.labels, ...Object.fromEntries(ofCloud), ...platform } };
 }
 
 /** Returns whether anything but heartbeat times has changed. */

@@ -17,7 +17,8 @@ import type { NodeView } from "../../state/nodeState.ts";
 export function createNodeFacts(
   state: Pick<
     NodeView,
-    "runtimeState" | "relistedAt" | "images" | "pressures" | "shuttingDown" | "addresses" | "devices" | "volumesInUse"
+    | ("runtimeState" | "relistedAt" | "images" | "pressures" | "shuttingDown")
+    | ("addresses" | "cloudInstance" | "devices" | "volumesInUse")
   >,
   { clock, machine, csiDrivers }: Pick<KubeletPorts, "clock" | "machine" | "csiDrivers">,
   config: KubeletConfig,
@@ -32,7 +33,7 @@ export function createNodeFacts(
   const machineNow = perObject((addresses: MachineAddresses) => ({ ...machine, ...addresses }));
   let reported: NodeFacts | undefined;
   return () => {
-    const { runtimeState, relistedAt, images, pressures, addresses, volumesInUse } = state;
+    const { runtimeState, relistedAt, images, pressures, addresses, cloudInstance, volumesInUse } = state;
     const resources = amounts(state.devices.value);
     const facts = addresses.value === undefined ? machine : machineNow(addresses.value);
     const times = { relistedAt: relistedAt.value, resyncPeriodMs, startedAt, now: clock.monotonicMs() };
@@ -46,6 +47,7 @@ export function createNodeFacts(
       reported.images === images.value &&
       reported.pressures === pressures.value &&
       reported.volumesInUse === volumesInUse.value &&
+      reported.cloud === cloudInstance.value &&
       sameValue(reported.problems, problems);
     if (!isReported || reported === undefined) {
       reported = {
@@ -57,6 +59,7 @@ export function createNodeFacts(
         images: images.value,
         pressures: pressures.value,
         volumesInUse: volumesInUse.value,
+        cloud: cloudInstance.value,
       };
     }
     return reported;

@@ -7,6 +7,7 @@ import type { ApiLanes } from "../../ports/apiServer.ts";
 import type { ClusterObjects } from "../../ports/clusterObjects.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeState, NodeView } from "../../state/nodeState.ts";
+import { providerId } from "./keepProviderId.ts";
 import { csiNode } from "./keepCsiNode.ts";
 import { csiMarks } from "./markCsiDrivers.ts";
 import { createNodeFacts } from "./collectNodeFacts.ts";
@@ -20,7 +21,8 @@ import { nodeStatus } from "./reportNodeStatus.ts";
 /** The cells that this pipeline reads, and those that it owns. */
 export type OwnNodeState = Pick<
   NodeView,
-  "runtimeState" | "relistedAt" | "pressures" | "shuttingDown" | "addresses" | "devices" | "csiDrivers" | "volumesInUse"
+  | ("runtimeState" | "relistedAt" | "pressures" | "shuttingDown" | "addresses" | "cloudInstance")
+  | ("devices" | "csiDrivers" | "volumesInUse")
 > &
   Pick<NodeState, "node" | "images">;
 
@@ -50,6 +52,9 @@ export function ownNode(
       nodeLease({ ...request, nodeName, durationSeconds, node: state.node }),
       csiNode({ api: api.objects, ...csi }),
       csiMarks({ api: api.heartbeats, ...csi }),
+      settings.hasCloudMetadata === true
+        ? providerId({ ...request, nodeName, configured: settings.providerId, ...state })
+        : EMPTY,
       nodeImages(inputs, ports, state.images),
       concat(settings.register ? nodeRegistration(writer) : EMPTY, nodeStatus(writer, state)),
     );

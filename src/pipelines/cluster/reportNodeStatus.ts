@@ -53,7 +53,8 @@ export function nodeStatus(
   writer: NodeWriter,
   state: Pick<
     NodeView,
-    "node" | "runtimeState" | "images" | "pressures" | "shuttingDown" | "addresses" | "devices" | "volumesInUse"
+    | ("node" | "runtimeState" | "images" | "pressures" | "shuttingDown")
+    | ("addresses" | "cloudInstance" | "devices" | "volumesInUse")
   >,
 ): Observable<KubeletEvent> {
   const { clock, rng } = writer;
@@ -72,6 +73,7 @@ export function nodeStatus(
         state.pressures.changes$,
         state.shuttingDown.changes$,
         state.addresses.changes$,
+        state.cloudInstance.changes$,
         state.devices.changes$,
         state.volumesInUse.changes$,
         found$,

@@ -27,6 +27,8 @@ describe("the flag table", () => {
         "read-only-bind-address",
         "allow-streams-by-get",
         "proc-sys-dir",
+        "cloud-metadata",
+        "cloud-metadata-url",
         "gpu-manager",
         "gpu-manager-root",
       ].toSorted(),

@@ -381,6 +381,9 @@ describe("errors", () => {
     ["--hostname-override=  ", ["--hostname-override: must not be blank"]],
     ["--cloud-provider=aws", [`--cloud-provider: must be empty or external, got "aws"`]],
     ["--cloud-provider=external", []],
+    ["--cloud-metadata=ec2", ["--cloud-metadata: needs --kubeconfig, since a standalone node has no Node"]],
+    ["--cloud-metadata=gce", [`--cloud-metadata: must be empty, ec2 or openstack, got "gce"`]],
+    ["--cloud-metadata-url=http://192.0.2.1", ["--cloud-metadata-url: needs --cloud-metadata"]],
     [
       "--exit-on-lock-contention",
       ["--exit-on-lock-contention: cannot exit on lock file contention: no lock file specified"],

@@ -2,6 +2,7 @@
 import { type Observable, Subject } from "rxjs";
 import { NO_DEVICES } from "../../../../src/core/device/deviceState.ts";
 import { describe, expect, it } from "vitest";
+import type { CloudInstance } from "../../../../src/core/cloud/cloudInstance.ts";
 import type { Node } from "../../../../src/core/api.ts";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import {
@@ -60,6 +61,7 @@ function world() {
     pressures: createCell(NO_PRESSURE),
     shuttingDown: createCell(false),
     addresses: createCell<MachineAddresses | undefined>(undefined),
+    cloudInstance: createCell<CloudInstance | undefined>(undefined),
   };
   return {
     server,

@@ -4,7 +4,8 @@ import { FLAG_GROUPS, type FlagSpec, valueName } from "./flagSpec.ts";
 
 const HELP_WIDTH = 120;
 
-function describe(spec: FlagSpec): string {
+/** Returns the description of a flag with its default, its configuration field and other facts. */
+export function describeFlag(spec: FlagSpec): string {
   const hasDefault = !["", "[]", "false", "0"].includes(spec.default);
   const replaced = spec.field !== undefined && spec.deprecated !== undefined;
   const facts = [
@@ -19,7 +20,7 @@ function describe(spec: FlagSpec): string {
 
 function optionOf(spec: FlagSpec, heading: string | undefined): Option {
   const short = spec.short === undefined ? "" : `-${spec.short}, `;
-  const option = new Option(`${short}--${spec.name} ${valueName(spec)}`, describe(spec));
+  const option = new Option(`${short}--${spec.name} ${valueName(spec)}`, describeFlag(spec));
   return option.helpGroup(heading ?? `${spec.group}:`);
 }
 

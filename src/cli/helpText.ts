@@ -21,10 +21,12 @@ const USED_MOST = [
   "version",
 ];
 
-const ABOUT =
+/** A description of the program. */
+export const ABOUT =
   "A kubelet: runs the pods of this node, those of a manifest directory or URL and those of an API server.\n" +
   "Without a command it is the daemon.";
-const FLAGS_ABOUT =
+/** A description of the daemon's flags. */
+export const FLAGS_ABOUT =
   "Flags of the daemon, those of the upstream kubelet. Most settings belong in the KubeletConfiguration file of\n" +
   "--config; flags override it. A flag marked `file: field` is deprecated: set that field in the file.";
 

@@ -117,7 +117,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
       takeUntil(draining$),
     ),
   );
-  run("housekeeping", { reads: ["registry", "listing", "runtimeStatuses"], writes: ["orphans"] }, (use) =>
+  run("housekeeping", { reads: ["registry", "listing", "runtimeStatuses"], writes: ["orphans", "leftStages"] }, (use) =>
     housekeeping({ ready$: registrySettled(use) }, ports, config, use, pods),
   );
   runDrivers(run, ports, config, pods.dynamicResources);

@@ -1,10 +1,10 @@
 /**
  * Decides which pods are leftovers (neither the registry nor the runtime has them), and removes their directories, logs
- * and cgroups, and dangling links to logs. Runs once all sources are known, then periodically. Owner of the cell
- * `orphans`; releases user IDs and volumes through their owners (cells `idRanges`, `volumes`). Bound: one sweep at a
- * time, one removal at a time. Upstream: HandlePodCleanups, cleanupOrphanedPodDirs, evictPodLogsDirectories.
+ * and cgroups, and dangling links to logs. Runs once all sources are known, then periodically. Owner of the cells
+ * `orphans` and `leftStages`; releases user IDs and volumes through their owners (cells `idRanges`, `volumes`). Bound: one
+ * sweep at a time, one removal at a time; stages, whose drivers may hang, have sweeps of their own. Upstream: HandlePodCleanups, cleanupOrphanedPodDirs, evictPodLogsDirectories.
  */
-import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
+import { catchError, concat, defer, EMPTY, ignoreElements, merge, type Observable, of, switchMap, tap } from "rxjs";
 import { isContentGone } from "../core/container/containerGc.ts";
 import { toKubeletError } from "../core/errors.ts";
 import { type PodUid, podUid } from "../core/ids.ts";
@@ -24,13 +24,14 @@ import type { Volumes } from "./volumes/volumes.ts";
 /** Services that release a removed pod's user IDs and volumes. */
 interface Services {
   readonly userNamespaces: Pick<UserNamespaces, "release">;
-  readonly volumes: Pick<Volumes, "forget" | "release" | "unpublish">;
+  readonly volumes: Pick<Volumes, "forget" | "release" | "unpublish" | "unstage">;
 }
 type Ports = Pick<KubeletPorts, "files" | "mounts" | "cgroups" | "clock" | "telemetry">;
 type Config = Pick<KubeletConfig, "directories" | "resyncPeriodMs" | "cgroupRoot" | "cgroupsPerQos">;
 interface State extends Pick<NodeView, "registry" | "listing" | "runtimeStatuses"> {
-  /** The cell that housekeeping owns. */
+  /** The cells that housekeeping owns. */
   readonly orphans: NodeState["orphans"];
+  readonly leftStages: NodeState["leftStages"];
 }
 
 /** Sweeps once `ready$` emits: before the registry knows the pods of all sources, every pod looks like a leftover. */
@@ -48,8 +49,33 @@ export function housekeeping(
       sweepLogLinks(ports, config, state),
       sweepCgroups(ports, config, state),
     );
-  return inputs.ready$.pipe(switchMap(() => pollAfter(ports.clock, config.resyncPeriodMs, sweep)));
+  const { clock } = ports;
+  return inputs.ready$.pipe(
+    switchMap(() =>
+      merge(
+        pollAfter(clock, config.resyncPeriodMs, sweep),
+        pollAfter(clock, config.resyncPeriodMs, () => sweepStages(ports, state, services)),
+      ),
+    ),
+  );
 }
+
+/** Logs the reason why a volume stays staged once, and again when the reason changes. */
+const sweepStages = (
+  { telemetry }: Pick<Ports, "telemetry">,
+  { leftStages }: Pick<State, "leftStages">,
+  { volumes }: Services,
+): Observable<never> =>
+  volumes.unstage().pipe(
+    tap((left) => {
+      const known = new Map(leftStages.value.map(({ path, reason }) => [path, reason]));
+      for (const { path, reason } of left) {
+        if (known.get(path) !== reason) telemetry.log.warn("A volume without a pod stays staged", { path, reason });
+      }
+      if (left.length > 0 || known.size > 0) leftStages.set(left);
+    }),
+    ignoreElements(),
+  );
 
 function isOrphan(uid: string, { registry, listing }: State): boolean {
   const key = podUid(uid);

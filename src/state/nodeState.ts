@@ -26,6 +26,7 @@ import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import { type RuntimeState, unknownRuntimeState } from "../core/runtime/runtimeState.ts";
 import type { PodTimeline } from "../core/timeline/timelineTypes.ts";
 import { type IdRanges, noIdRanges } from "../core/userns/idRanges.ts";
+import type { LeftStage } from "../core/volume/leftStage.ts";
 import type { PodVolumes } from "../core/volume/podVolumes.ts";
 import type { DraDriverMap } from "../ports/draDrivers.ts";
 import { type Cell, createCell, type ReadonlyCell } from "./cell.ts";
@@ -67,6 +68,8 @@ export interface NodeState {
   readonly deviceHealths: Cell<DeviceHealths>;
   /** Why each one stays, as of the last sweep. */
   readonly orphans: Cell<ReadonlyMap<PodUid, string>>;
+  /** CSI volumes that are staged for no pod, as of the last sweep. */
+  readonly leftStages: Cell<readonly LeftStage[]>;
   readonly runtimeClasses: Cell<RuntimeClasses>;
   /** undefined until the API server has sent them once. */
   readonly services: Cell<readonly ServiceForEnv[] | undefined>;
@@ -121,6 +124,7 @@ export function createNodeState(): NodeState {
     flexDrivers: createCell(NO_FLEX_DRIVERS),
     deviceHealths: createCell<DeviceHealths>(new Map()),
     orphans: createCell<ReadonlyMap<PodUid, string>>(new Map()),
+    leftStages: createCell<readonly LeftStage[]>([]),
     runtimeClasses: createCell<RuntimeClasses>(new Map()),
     services: createCell<readonly ServiceForEnv[] | undefined>(undefined),
     node: createCell<Node | undefined>(undefined),

@@ -11,7 +11,14 @@ import type { VolumesDeps } from "../../src/pipelines/volumes/volumes.ts";
 import type { Failpoint, MachinePorts } from "../support/failpoints.ts";
 import { mountingCsiDriver } from "../support/mountingCsiDriver.ts";
 import { containerOf, podOf } from "../support/pods.ts";
-import { type Death, type Life, liveOnce, sweep, type VolumeLivesOptions } from "../support/volumeLives.ts";
+import {
+  type Death,
+  type Life,
+  liveOnce,
+  sweep,
+  unstageOnce,
+  type VolumeLivesOptions,
+} from "../support/volumeLives.ts";
 
 type Volume = NonNullable<Pod["spec"]["volumes"]>[number];
 
@@ -168,6 +175,18 @@ class KillTest {
     return sweep(this.#options());
   }
 
+  /** Stages the volume, and forgets the pod: an earlier kubelet that records no pod before the stage was killed. */
+  async stage(effects: readonly string[]): Promise<void> {
+    const publish = effects.findIndex((each) => each.startsWith("publish "));
+    await this.live({ effect: publish + 1, when: "before" });
+    await lastValueFrom(this.#fixture.files.remove(`${this.#fixture.place}/kubelet/pods/uid-1`));
+  }
+
+  /** A life without the pod. */
+  unstage(death?: Failpoint): Promise<Life> {
+    return unstageOnce(this.#options(), death);
+  }
+
   /** A container of the pod writes; undefined for a volume without data of its own. */
   async write(): Promise<boolean> {
     const { files, place } = this.#fixture;
@@ -259,6 +278,27 @@ export function volumeKills(
         }
       }
     });
+
+    it.each(kinds.filter((kind) => VOLUME_KINDS[kind]?.driver?.includes("STAGE_UNSTAGE_VOLUME")))(
+      "unstages a volume that no pod has, wherever one dies: %s",
+      async (kindName) => {
+        const test = await KillTest.begin(fixture, kindName);
+        const { effects } = await test.live();
+        await test.stage(effects);
+        expect(await test.mounts()).toHaveLength(1);
+        const whole = await test.unstage();
+        await test.expectClean("never killed");
+        for (const [effect, when, about] of deathsIn(whole)) {
+          for (const next of AFTERMATHS) {
+            await test.stage(effects);
+            expect([about, (await test.unstage({ effect, when })).end]).toEqual([about, "killed"]);
+            if (next === "is swept") await test.unstage();
+            else expect([about, (await test.live()).end]).toEqual([about, "done"]);
+            await test.expectClean(about);
+          }
+        }
+      },
+    );
 
     it.each(kinds)("leaves what is mounted as it is, wherever one dies that finds it: %s", async (kindName) => {
       const test = await KillTest.begin(fixture, kindName);

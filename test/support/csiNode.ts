@@ -1,6 +1,6 @@
 /** A kubelet's volumes with one CSI driver on a real socket, real mounts and a claim of one volume. */
 import { join } from "node:path";
-import { BehaviorSubject, defer, lastValueFrom, of, type Subscription } from "rxjs";
+import { BehaviorSubject, defer, lastValueFrom, NEVER, of, type Subscription } from "rxjs";
 import type { Node } from "../../src/core/api.ts";
 import { configObjectsOf } from "../../src/core/configObjects.ts";
 import type { CsiCapability, CsiDriverFacts, CsiDrivers } from "../../src/core/csi/csiDriverFacts.ts";
@@ -31,8 +31,8 @@ export const CSI_IN_USE = `kubernetes.io/csi/${CSI_NAME}^h1`;
 
 export interface CsiNodeOptions {
   readonly place: PrivateMounts;
-  /** The objects of the API server, as they are at each request. */
-  readonly objects: Readonly<Partial<Record<Resource, object>>>;
+  /** The objects of the API server, as they are at each request; `never`: it does not answer. */
+  readonly objects: Readonly<Partial<Record<Resource, object | "never">>>;
   /** Absent: the volume needs no attachment. The controller has attached it. */
   readonly attachedBy?: "controller" | "nobody";
   /** undefined: the driver never registers; default: it can stage. */
@@ -73,7 +73,7 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
     ...{ maxVolumes: undefined, topology: {}, capabilities: new Set(capabilities) },
   };
   const api = {
-    get: (resource: Resource) => defer(() => of(objects[resource])),
+    get: (resource: Resource) => defer(() => (objects[resource] === "never" ? NEVER : of(objects[resource]))),
     patch: (resource: Resource, _ref: object, { body }: { readonly body: unknown }) =>
       defer(() => {
         patches.push(body);

@@ -6,6 +6,7 @@ import {
   filter,
   ignoreElements,
   lastValueFrom,
+  map,
   NEVER,
   of,
   race,
@@ -127,6 +128,21 @@ export async function sweep(options: VolumeLivesOptions): Promise<void> {
   );
   // Tried again, like housekeeping: a thread of the killed kubelet may still have a file of the volume open.
   await waitFor("the volumes to be swept", () => lastValueFrom(swept$, { defaultValue: undefined }).then(() => true));
+}
+
+/** A life without pods, which unstages the volumes that an earlier one staged, unless it dies before. */
+export async function unstageOnce(options: VolumeLivesOptions, death?: Failpoint): Promise<Life> {
+  const killed = new ReplaySubject<"killed">(1);
+  const { ports, effects, guardDriver } = failingPorts(options.machine, death, () => killed.next("killed"));
+  const volumes = createVolumes(depsOf(options, ports, createKeyedCell(), guardDriver));
+  await lastValueFrom(volumes.load(), { defaultValue: undefined });
+  const done$ = volumes.unstage().pipe(
+    map((left) => {
+      if (left.length > 0) throw new Error(`stays staged: ${JSON.stringify(left)}`);
+      return "done" as const;
+    }),
+  );
+  return { effects, events: [], end: await lastValueFrom(race(killed.pipe(take(1)), done$)) };
 }
 
 function depsOf(

@@ -2,8 +2,8 @@
 import { durationText, oneLine } from "../telemetry/plainText.ts";
 import type { OrphanView, PodVolumesView, VolumesView, VolumeView } from "./volumesView.ts";
 
-/** Returns lines ending in a newline: one block per pod, then the orphaned volumes. */
-export function volumesText({ at, pods, orphans }: VolumesView): string {
+/** Returns lines ending in a newline: one block per pod, then the orphaned volumes, then stages without a pod. */
+export function volumesText({ at, pods, orphans, stages = [] }: VolumesView): string {
   const volumes = pods.flatMap((each) => each.volumes);
   const count = (state: VolumeView["state"]): number => volumes.filter((each) => each.state === state).length;
   const summary = [
@@ -15,6 +15,8 @@ export function volumesText({ at, pods, orphans }: VolumesView): string {
     ...pods.flatMap(podLines),
     ...(orphans === undefined || orphans.length === 0 ? [] : ["", "Left over from removed pods"]),
     ...(orphans ?? []).flatMap(orphanLines),
+    ...(stages.length === 0 ? [] : ["", "Staged for no pod"]),
+    ...stages.flatMap(({ volume, path, reason }) => [oneLine(`  ${volume} at ${path}`), `    ${oneLine(reason)}`]),
     "",
   ].join("\n");
 }

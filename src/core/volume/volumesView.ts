@@ -6,6 +6,7 @@ import { csiVolumeName, globalMount } from "../csi/csiLayout.ts";
 import { epochMs, type PodUid } from "../ids.ts";
 import { formatInstantMs } from "../time/civilTime.ts";
 import type { Instant } from "../timeline/timelineTypes.ts";
+import type { LeftStage } from "./leftStage.ts";
 import type { PodVolumes } from "./podVolumes.ts";
 import type { VolumeLayout } from "./volumeLayout.ts";
 import type { VolumeFailure } from "./volumePlan.ts";
@@ -18,6 +19,8 @@ export interface VolumesView {
   readonly pods: readonly PodVolumesView[];
   /** Volumes of removed pods that are left on disk; absent in the view of a single pod. */
   readonly orphans?: readonly OrphanView[];
+  /** CSI volumes that an earlier kubelet staged for no pod; absent in the view of a single pod, and while there are none. */
+  readonly stages?: readonly LeftStage[];
 }
 
 export interface PodVolumesView {
@@ -71,6 +74,7 @@ export const volumesView = (
   now: Instant,
   pods: readonly ShownPod[],
   orphans: readonly ShownOrphan[] | undefined,
+  stages: readonly LeftStage[] = [],
 ): VolumesView => ({
   at: formatInstantMs(now.wall),
   pods: pods.map(({ uid, namespace, name, volumes }) => ({
@@ -87,6 +91,7 @@ export const volumesView = (
       }),
     })),
   }),
+  ...(stages.length > 0 && { stages }),
 });
 
 function volumeView({ name, state, reason, layout, actual }: VolumeState, now: Instant): VolumeView {

@@ -51,7 +51,7 @@ export function tearDownCsiBlock(
   );
 }
 
-/** Unstages the volume; one without a staging directory was never staged. */
+/** Unstages the volume after its last pod. */
 function unstage(
   ports: RemovalPorts,
   context: CsiContext,
@@ -59,8 +59,21 @@ function unstage(
   data: VolData | undefined,
   volume: HeldVolume,
 ): Observable<never> {
-  // Before the pod's own device is gone, unstaging would take its data away.
-  const isGone$ = refuseMountedAt(ports, places.publish);
+  return concat(
+    // Before the pod's own device is gone, unstaging would take its data away.
+    refuseMountedAt(ports, places.publish),
+    unstageBlock(ports, context, places, data, volume),
+  );
+}
+
+/** Unstages a block volume, and removes its directories; one without a staging directory was never staged. */
+export function unstageBlock(
+  ports: RemovalPorts,
+  context: CsiContext,
+  places: CsiBlockPlaces,
+  data: Pick<VolData, "driver" | "handle"> | undefined,
+  volume: HeldVolume,
+): Observable<never> {
   const unstaged$ = ports.files.kindOf(places.staging).pipe(
     switchMap((kind) => {
       if (kind === undefined || data === undefined) return EMPTY;
@@ -73,7 +86,6 @@ function unstage(
     ignoreElements(),
   );
   return concat(
-    isGone$,
     unstaged$,
     defer(() => removeBlockStage(ports, places)),
   );

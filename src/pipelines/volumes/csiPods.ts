@@ -26,6 +26,7 @@ import { inSequence } from "../../operators/inSequence.ts";
 import type { ReadonlyKeyedCell } from "../../state/keyedCell.ts";
 import { readVolData } from "./csiRemains.ts";
 import { type BlockTearDownDeps, tearDownBlock } from "./blockTearDown.ts";
+import { restoreStages } from "./csiStages.ts";
 import { holderOf } from "./heldVolumes.ts";
 import { tearDownCsi } from "./csiTearDown.ts";
 import type { CsiContext } from "./csiContext.ts";
@@ -37,7 +38,7 @@ const csiOf = (volumes: PodVolumes | undefined): readonly ActualVolume[] =>
 /** Notes the volumes on disk, which stay in use until they are torn down. Never errors. */
 export function restoreCsi(
   ports: RemovalPorts,
-  { heldVolumes }: CsiContext,
+  { heldVolumes }: Pick<CsiContext, "heldVolumes">,
   volumes: ReadonlyKeyedCell<PodUid, PodVolumes>,
   directories: Pick<PathRoots, "rootDir">,
 ): Observable<never> {
@@ -62,6 +63,8 @@ export function restoreCsi(
   );
   return concat(
     restored$,
+    // After the volumes of pods: only stages without a pod are kept.
+    restoreStages(ports, { heldVolumes }, directories),
     defer(() => {
       heldVolumes.loaded();
       return EMPTY;

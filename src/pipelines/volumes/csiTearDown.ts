@@ -13,7 +13,7 @@ import { mountAt } from "../../core/mount/mountInfo.ts";
 import { kubeletError } from "../../core/errors.ts";
 import type { VolumeNode } from "../../core/volume/volumeLayout.ts";
 import { readVolData, refuseMountedAt, removeEmpty } from "./csiRemains.ts";
-import { type HeldVolumes, holderOf } from "./heldVolumes.ts";
+import { type HeldVolume, type HeldVolumes, holderOf } from "./heldVolumes.ts";
 import type { CsiContext } from "./csiContext.ts";
 import { registeredDriver } from "./csiVolumes.ts";
 import { type RemovalPorts, removeUnmounted } from "./removeUnmounted.ts";
@@ -82,7 +82,7 @@ export const unpublish = (context: CsiContext, { driver, handle }: VolData, targ
     return context.port.at(facts).nodeUnpublishVolume({ volumeId: handle, targetPath });
   }).pipe(ignoreElements());
 
-/** Unstages the volume; without its file and a mount it was never staged, and only its directories go. */
+/** Unstages the volume after its last pod. */
 function unstage(
   ports: RemovalPorts,
   context: CsiContext,
@@ -90,15 +90,28 @@ function unstage(
   { name, volume }: Held,
 ): Observable<never> {
   const [driver = "", ...handle] = name.split("^");
-  const stageDir = stageDirOf(remains.directories, driver, handle.join("^"));
+  return concat(
+    // Before the pod's own mount is gone, unstaging would take its file system away.
+    refuseMountedAt(ports, `${remains.directory}/mount`),
+    unstageMount(ports, context, { driver, handle: handle.join("^") }, remains.directories, volume),
+  );
+}
+
+/** Unstages a volume with a file system; without its file and a mount it was never staged, and only its directories go. */
+export function unstageMount(
+  ports: RemovalPorts,
+  context: CsiContext,
+  { driver, handle }: Pick<VolData, "driver" | "handle">,
+  directories: VolumeNode["directories"],
+  volume: HeldVolume,
+): Observable<never> {
+  const stageDir = stageDirOf(directories, driver, handle);
   const mountPoint = globalMount(stageDir);
-  // Before the pod's own mount is gone, unstaging would take its file system away.
-  const isGone$ = refuseMountedAt(ports, `${remains.directory}/mount`);
   const traces$ = concat(
     readVolData(ports, stageDir),
     ports.mounts?.list().pipe(map((entries) => mountAt(entries, mountPoint))) ?? EMPTY,
   );
-  const unstaged$ = traces$.pipe(
+  return traces$.pipe(
     filter((trace) => trace !== undefined),
     isEmpty(),
     switchMap((wasNeverStaged) => {
@@ -107,10 +120,9 @@ function unstage(
       const facts = registeredDriver(context, driver, "attacher.UnmountDevice failed to create newCsiDriverClient");
       volume.isStaged = false;
       const isStaging = facts.capabilities.has("STAGE_UNSTAGE_VOLUME");
-      const request = { volumeId: handle.join("^"), stagingTargetPath: mountPoint };
+      const request = { volumeId: handle, stagingTargetPath: mountPoint };
       const unstaging$ = isStaging ? context.port.at(facts).nodeUnstageVolume(request) : EMPTY;
       return concat(unstaging$.pipe(ignoreElements()), gone$);
     }),
   );
-  return concat(isGone$, unstaged$);
 }

@@ -4,7 +4,7 @@
  * Owner of the cell `volumesInUse`. Bounds: an entry per volume in use, one operation at a time on each. Upstream: the
  * attached volumes of pkg/kubelet/volumemanager/cache.
  */
-import { nodeVolumeName } from "../../core/csi/csiLayout.ts";
+import { csiVolumeName, nodeVolumeName } from "../../core/csi/csiLayout.ts";
 import { sameItems } from "../../core/sameValue.ts";
 import { createSemaphore, type Semaphore } from "../../operators/semaphore.ts";
 import type { Cell } from "../../state/cell.ts";
@@ -23,6 +23,14 @@ export interface HeldVolume {
   isStaged: boolean;
 }
 
+/** A CSI volume that is staged for no known pod. */
+export interface KeptStage {
+  readonly driver: string;
+  readonly handle: string;
+  /** Name of the PersistentVolume of a block volume, whose places have that name; absent for one with a file system. */
+  readonly blockName?: string;
+}
+
 export interface HeldVolumes {
   /**
    * Notes that a pod's volume uses it. `listedAs` are its names in the status of the Node, by default that of a CSI volume;
@@ -31,6 +39,14 @@ export interface HeldVolumes {
   hold(name: string, holder: string, isAttachable: boolean, ...listedAs: readonly string[]): HeldVolume;
   /** Notes that a pod's volume is gone. */
   drop(holder: string): void;
+  /** Notes a volume that an earlier kubelet has staged for no known pod. It is in use until it is released, or a pod has had it. */
+  keep(stage: KeptStage): void;
+  /** Returns the volumes that are kept and that no pod has taken over. */
+  kept(): readonly KeptStage[];
+  /** Returns the volume of a kept stage; undefined once a pod has taken it over. */
+  keptVolume(stage: KeptStage): HeldVolume | undefined;
+  /** Notes that a kept volume is unstaged. */
+  release(stage: KeptStage): void;
   /** Returns the volume of a holder. */
   of(holder: string): { readonly name: string; readonly volume: HeldVolume } | undefined;
   /** All volumes of earlier kubelets are known: the cell has a value from now on. */
@@ -42,6 +58,8 @@ export const holderOf = (uid: string, volume: string): string => `${uid}/${volum
 
 interface Entry extends HeldVolume {
   readonly holders: Set<string>;
+  /** Present while it is staged for no known pod. */
+  kept: KeptStage | undefined;
   isAttachable: boolean;
   readonly listedAs: Set<string>;
 }
@@ -62,6 +80,7 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
       for (const each of listedAs.length > 0 ? listedAs : [nodeVolumeName(name)]) entry.listedAs.add(each);
       entries.set(name, entry);
       entry.holders.add(holder);
+      entry.kept = undefined;
       entry.isAttachable = isAttachable;
       names.set(holder, name);
       publish();
@@ -75,6 +94,20 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
       entry.holders.delete(holder);
       entry.users.delete(holder);
       if (entry.holders.size === 0) entries.delete(name);
+      publish();
+    },
+    keep: (kept) => {
+      const name = csiVolumeName(kept.driver, kept.handle);
+      if (entries.has(name)) return;
+      entries.set(name, { ...newEntry(true), isFound: true, kept, listedAs: new Set([nodeVolumeName(name)]) });
+      publish();
+    },
+    kept: () => [...entries.values()].flatMap(({ kept }) => kept ?? []),
+    keptVolume: (stage) => [...entries.values()].find(({ kept }) => kept === stage),
+    release: (stage) => {
+      const name = csiVolumeName(stage.driver, stage.handle);
+      if (entries.get(name)?.kept !== stage) return;
+      entries.delete(name);
       publish();
     },
     of: (holder) => {
@@ -95,6 +128,7 @@ const newEntry = (isAttachable: boolean): Entry => ({
   users: new Set(),
   isFound: false,
   isStaged: false,
+  kept: undefined,
   isAttachable,
   listedAs: new Set(),
 });

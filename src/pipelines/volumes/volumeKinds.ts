@@ -1,5 +1,5 @@
 /** Kinds of volumes with steps of their own, which drivers set up and tear down. All others are in volumeEffects.ts. */
-import { catchError, concat, distinctUntilChanged, EMPTY, map, merge, type Observable, skip } from "rxjs";
+import { catchError, concat, distinctUntilChanged, EMPTY, map, merge, type Observable, of, skip } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { CSI_PLUGIN } from "../../core/csi/csiLayout.ts";
 import { isDiskPlugin } from "../../core/disk/diskBlock.ts";
@@ -8,6 +8,7 @@ import { isFlexPlugin } from "../../core/flex/flexLayout.ts";
 import type { PodUid } from "../../core/ids.ts";
 import { type PathRoots, podVolumeSubpathsDir } from "../../core/paths.ts";
 import { sameItems } from "../../core/sameValue.ts";
+import type { LeftStage } from "../../core/volume/leftStage.ts";
 import type { PodVolumes } from "../../core/volume/podVolumes.ts";
 import type { SetUpError } from "../../core/volume/volumeChecks.ts";
 import type { VolumeLayout } from "../../core/volume/volumeLayout.ts";
@@ -24,6 +25,7 @@ import type { DeviceTurns } from "./deviceMounts.ts";
 import type { DiskContext } from "./diskAttachment.ts";
 import { isDiskDevice, setUpDiskDevice } from "./diskDevices.ts";
 import { diskNews, diskWait, isDisk, setUpDisk, tearDownDisk } from "./diskVolumes.ts";
+import { unstageKept, waitingStages } from "./csiStages.ts";
 import { flexOnDisk, tearDownFlex } from "./flexTearDown.ts";
 import { type FlexContext, flexNews, flexWait, isFlex, restoreFlex, setUpFlex } from "./flexVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
@@ -136,6 +138,23 @@ const logged = ({ telemetry }: RemovalPorts, restored$: Observable<never>): Obse
       return EMPTY;
     }),
   );
+
+/**
+ * Unstages CSI volumes that an earlier kubelet left staged for no pod, unless some pod may want one: its claim is not read yet.
+ * Emits those that stay, once. Never errors.
+ */
+export function unstageLeft(
+  ports: RemovalPorts,
+  { csi }: VolumeKinds,
+  volumes: ReadonlyKeyedCell<PodUid, PodVolumes>,
+  directories: Directories,
+): Observable<readonly LeftStage[]> {
+  if (csi === undefined) return of([]);
+  const isAnyPending = volumes
+    .keys()
+    .some((uid) => [...(volumes.get(uid)?.wishes.values() ?? [])].some(({ kind }) => kind === "pending"));
+  return isAnyPending ? of(waitingStages(csi, directories)) : unstageKept(ports, csi, directories);
+}
 
 /** Gives the volumes of a pod that nothing needs back to their drivers. Errors: the KubeletError of the first that stays. */
 export function givePodBack(

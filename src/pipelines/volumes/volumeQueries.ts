@@ -8,7 +8,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { KubeletQueries } from "../../ports/kubeletQueries.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 
-type State = Pick<NodeView, "registry" | "volumes" | "orphans" | "listing">;
+type State = Pick<NodeView, "registry" | "volumes" | "orphans" | "leftStages" | "listing">;
 
 /** The queries about volumes. */
 export function volumeQueries(
@@ -31,7 +31,7 @@ export function volumeQueries(
       const { records } = state.registry.value;
       const left = new Set([...state.orphans.value.keys(), ...state.volumes.keys()].filter((uid) => !records.has(uid)));
       const pods = known().filter(({ volumes: { wishes, actual } }) => wishes.size > 0 || actual.size > 0);
-      return volumesView(now(), pods, [...left].map(orphan));
+      return volumesView(now(), pods, [...left].map(orphan), state.leftStages.value);
     },
     podVolumes(namespace, name) {
       const found = known().filter((each) => each.namespace === namespace && each.name === name);

@@ -36,6 +36,7 @@ import type { Result } from "../../core/result.ts";
 import { findNamed } from "../../core/findNamed.ts";
 import { sameItems } from "../../core/sameValue.ts";
 import { isAllUnmounted, NO_VOLUMES, type PodVolumes, type VolumeWish } from "../../core/volume/podVolumes.ts";
+import type { LeftStage } from "../../core/volume/leftStage.ts";
 import { podContentBudget } from "../../core/volume/volumeBudget.ts";
 import { isLookedUp } from "../../core/volume/volumeClaim.ts";
 import {
@@ -65,7 +66,7 @@ import { followOrigin } from "./volumeOrigin.ts";
 import { changedVolumes } from "./changedVolumes.ts";
 import { createVolumeSizes, type VolumeSizes } from "./volumeSizes.ts";
 import { createVolumeTable, type VolumeTable, type WantedWish } from "./volumeTable.ts";
-import { givePodBack, kindNews, restoreKinds, type VolumeKinds } from "./volumeKinds.ts";
+import { givePodBack, kindNews, restoreKinds, unstageLeft, type VolumeKinds } from "./volumeKinds.ts";
 import { volumeWaitEvents } from "./volumeWaitEvents.ts";
 import { volumeWorker } from "./volumeWorker.ts";
 import { createContentTurns, type WriteContentDeps } from "./writeContent.ts";
@@ -103,6 +104,8 @@ export interface Volumes {
    * Errors: the KubeletError of the first one that stays.
    */
   unpublish(uid: PodUid): Observable<never>;
+  /** Unstages CSI volumes that an earlier kubelet left staged for no pod. Emits those that stay, once. Never errors. */
+  unstage(): Observable<readonly LeftStage[]>;
   /** Forgets a pod without a worker whose directory was removed, with its volumes. */
   forget(uid: PodUid): void;
   /**
@@ -150,6 +153,7 @@ const volumesOf = (deps: Deps): Volumes => ({
     const { ports, kinds, turns, config } = deps;
     return givePodBack(ports, kinds, { turns, directories: config.directories }, uid, deps.volumes.get(uid));
   },
+  unstage: () => unstageLeft(deps.ports, deps.kinds, deps.volumes, deps.config.directories),
   forget: (uid) => deps.volumes.delete(uid),
   release: (uid) =>
     concat(

@@ -99,6 +99,18 @@ it("reports that there are no volumes", () => {
   );
 });
 
+it("reports stages without a pod", () => {
+  const stage = { volume: "d^h", path: "/plugins/d/1/globalmount", reason: "the driver is\nill" };
+  expect(volumesText(volumesView(NOW, [], [], [stage]))).toBe(
+    `0 mounted, 0 pending, 0 removing, 0 orphaned, at 2023-11-14T22:13:20.000Z
+
+Staged for no pod
+  d^h at /plugins/d/1/globalmount
+    the driver is ill
+`,
+  );
+});
+
 it("contains the same as fields", () => {
   const { pods } = volumesView(NOW, [WEB], undefined);
   expect(pods[0]?.volumes.find(({ name }) => name === "share")).toEqual({

@@ -56,6 +56,33 @@ describe("staged CSI volumes", () => {
     heldVolumes.hold("/disk", "b/v", true, "p/b:t");
     expect(inUse.value).toEqual(["p/a:1:t", "p/a:t", "p/b:t"]);
   });
+  it("are kept in use for no pod until they are released", () => {
+    const { inUse, heldVolumes } = create();
+    const stage = { driver: "d", handle: "h" };
+    heldVolumes.keep(stage);
+    heldVolumes.loaded();
+    expect([inUse.value, heldVolumes.kept()]).toEqual([["kubernetes.io/csi/d^h"], [stage]]);
+    heldVolumes.release(stage);
+    expect([inUse.value, heldVolumes.kept()]).toEqual([[], []]);
+  });
+  it("that are kept go with the pod that took them over", () => {
+    const { inUse, heldVolumes } = create();
+    const stage = { driver: "d", handle: "h" };
+    heldVolumes.keep(stage);
+    heldVolumes.loaded();
+    const kept = heldVolumes.keptVolume(stage);
+    expect(heldVolumes.hold("d^h", "a/v", true)).toBe(kept);
+    heldVolumes.release(stage);
+    expect([inUse.value, heldVolumes.keptVolume(stage)]).toEqual([["kubernetes.io/csi/d^h"], undefined]);
+    heldVolumes.drop("a/v");
+    expect(inUse.value).toEqual([]);
+  });
+  it("of pods are not kept", () => {
+    const { heldVolumes } = create();
+    heldVolumes.hold("d^h", "a/v", true);
+    heldVolumes.keep({ driver: "d", handle: "h" });
+    expect(heldVolumes.kept()).toEqual([]);
+  });
   it("ignore the end of an unknown pod", () => {
     const { inUse, heldVolumes } = create();
     heldVolumes.loaded();

@@ -1,0 +1,202 @@
+/**
+ * CSI volumes that an earlier kubelet, or upstream's, staged and published to no pod: a crash between the two leaves them, in
+ * no directory of a pod. A pod that wants one takes it over; otherwise it is unstaged once all wishes of pods are known.
+ * Stateless: heldVolumes.ts has the stages. Bounds: one operation per driver at a time, the deadlines of its calls.
+ * Differs from upstream: upstream's kubelet leaves such a volume staged until a pod with it runs on the node again.
+ *
+ *     start    [find]--held, in volumesInUse----------------------------(released)
+ *     pods           ------(taken over)
+ *     sweep                                 [unstage]-[remove directories]
+ */
+import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap, toArray } from "rxjs";
+import { csiBlockPlaces } from "../../core/csi/csiBlockPlaces.ts";
+import { csiVolumeName, globalMount, stageDirOf } from "../../core/csi/csiLayout.ts";
+import { kubeletError, toKubeletError } from "../../core/errors.ts";
+import { isAtOrBelow, mountAt, type MountEntry } from "../../core/mount/mountInfo.ts";
+import { csiPluginDir, type PathRoots, podsDir } from "../../core/paths.ts";
+import type { LeftStage } from "../../core/volume/leftStage.ts";
+import { inParallel } from "../../operators/inParallel.ts";
+import { inSequence } from "../../operators/inSequence.ts";
+import { removeEmptyDirectory } from "./blockMaps.ts";
+import { orElse } from "../../operators/orElse.ts";
+import { unstageBlock } from "./csiBlockTearDown.ts";
+import type { CsiContext } from "./csiContext.ts";
+import { readVolData } from "./csiRemains.ts";
+import { unstageMount } from "./csiTearDown.ts";
+import type { HeldVolume, KeptStage } from "./heldVolumes.ts";
+import type { RemovalPorts } from "./removeUnmounted.ts";
+
+type Directories = Pick<PathRoots, "rootDir">;
+
+/** Directory of block volumes, among those of drivers; two of its names are no volumes. */
+const BLOCK_DIRECTORY = "volumeDevices";
+const HASH = /^[0-9a-f]{64}$/;
+const NO_VOLUMES: ReadonlySet<string> = new Set(["staging", "publish"]);
+
+/** Notes the stages that no pod on disk has. Never errors: an unreadable record is logged, and its volume stays staged. */
+export function restoreStages(
+  ports: RemovalPorts,
+  { heldVolumes }: Pick<CsiContext, "heldVolumes">,
+  directories: Directories,
+): Observable<never> {
+  const { files } = ports;
+  const top = csiPluginDir(directories);
+  const guarded = (read$: Observable<unknown>, path: string): Observable<never> =>
+    read$.pipe(
+      ignoreElements(),
+      catchError((thrown: unknown) => {
+        ports.telemetry.log.warn("Cannot tell which volumes are staged", { path, error: toKubeletError(thrown) });
+        return EMPTY;
+      }),
+    );
+  const eachIn = (path: string, found: (name: string) => Observable<never>): Observable<never> =>
+    guarded(files.list(path).pipe(switchMap((names) => inSequence(names, found))), path);
+  const block = (name: string): Observable<never> => {
+    const { dataDir, volumeDir } = csiBlockPlaces(directories, "", name);
+    const read$ = readVolData(ports, dataDir).pipe(
+      switchMap((data) => {
+        if (data === undefined) return removeAbandoned(ports, [dataDir, volumeDir]);
+        if (data.ok) heldVolumes.keep({ driver: data.value.driver, handle: data.value.handle, blockName: name });
+        return EMPTY;
+      }),
+    );
+    return NO_VOLUMES.has(name) ? EMPTY : guarded(read$, dataDir);
+  };
+  const mount = (driver: string, hash: string): Observable<never> => {
+    const path = `${top}/${driver}/${hash}`;
+    const read$ = readVolData(ports, path).pipe(
+      switchMap((data) => {
+        if (data === undefined) return removeAbandoned(ports, [globalMount(path), path]);
+        const { driver: recorded, handle } = data.ok ? data.value : NO_RECORD;
+        // A record of another volume would have that one unstaged.
+        const isOwn = recorded === driver && stageDirOf(directories, driver, handle) === path;
+        if (isOwn) heldVolumes.keep({ driver, handle });
+        return EMPTY;
+      }),
+    );
+    return guarded(read$, path);
+  };
+  return eachIn(top, (driver) =>
+    eachIn(`${top}/${driver}`, (name) => {
+      if (driver === BLOCK_DIRECTORY) return block(name);
+      return HASH.test(name) ? mount(driver, name) : EMPTY;
+    }),
+  );
+}
+
+const NO_RECORD = { driver: "", handle: "" };
+const PENDING = "a pod may want the volume: the claims of all pods are not read yet";
+
+/** Returns the kept stages while nothing may be unstaged. */
+export const waitingStages = (
+  { heldVolumes }: Pick<CsiContext, "heldVolumes">,
+  directories: Directories,
+): readonly LeftStage[] => heldVolumes.kept().map((stage) => leftStage(directories, stage, PENDING));
+
+const leftStage = (directories: Directories, stage: KeptStage, reason: string): LeftStage => ({
+  volume: csiVolumeName(stage.driver, stage.handle),
+  path: stagePath(directories, stage),
+  reason,
+});
+
+/**
+ * Removes the directories of a stage without a record that a killed kubelet had begun to remove, or to make. Directories
+ * with something in them, or mounted, stay.
+ */
+const removeAbandoned = (ports: RemovalPorts, directories: readonly string[]): Observable<never> =>
+  inSequence(directories, (directory) => removeEmptyDirectory(ports, directory)).pipe(orElse(() => EMPTY));
+
+/** Unstages the volumes that no pod has taken over. Emits those that stay, once. Never errors. */
+export function unstageKept(
+  ports: RemovalPorts,
+  context: CsiContext,
+  directories: Directories,
+): Observable<readonly LeftStage[]> {
+  const kept = context.heldVolumes.kept();
+  const drivers = [...new Set(kept.map(({ driver }) => driver))];
+  return inParallel(drivers, (name) =>
+    inSequence(
+      kept.filter(({ driver }) => driver === name),
+      (stage) => unstageOne(ports, context, directories, stage),
+    ),
+  ).pipe(toArray());
+}
+
+function unstageOne(
+  ports: RemovalPorts,
+  context: CsiContext,
+  directories: Directories,
+  stage: KeptStage,
+): Observable<LeftStage> {
+  const { heldVolumes } = context;
+  const volume = heldVolumes.keptVolume(stage);
+  if (volume === undefined) return EMPTY;
+  const path = stagePath(directories, stage);
+  const unstaged$ = defer(() =>
+    // A pod may have taken it over meanwhile.
+    heldVolumes.keptVolume(stage) === undefined
+      ? EMPTY
+      : concat(
+          unstage(ports, context, directories, stage, volume),
+          defer(() => {
+            heldVolumes.release(stage);
+            ports.telemetry.log.info("Unstaged a volume that an earlier kubelet left", { path });
+            return EMPTY;
+          }),
+        ),
+  );
+  return volume.turns
+    .run(unstaged$)
+    .pipe(catchError((thrown: unknown) => of(leftStage(directories, stage, toKubeletError(thrown).message))));
+}
+
+/** Returns the place in which the driver has staged the volume. */
+const stagePath = (directories: Directories, { driver, handle, blockName }: KeptStage): string =>
+  blockName === undefined
+    ? globalMount(stageDirOf(directories, driver, handle))
+    : csiBlockPlaces(directories, "", blockName).staging;
+
+function unstage(
+  ports: RemovalPorts,
+  context: CsiContext,
+  directories: Directories,
+  stage: KeptStage,
+  volume: HeldVolume,
+): Observable<never> {
+  const { blockName } = stage;
+  if (blockName === undefined) {
+    const mounts$ = ports.mounts?.list() ?? of([]);
+    return mounts$.pipe(
+      switchMap((entries) => {
+        const user = podMount(entries, stagePath(directories, stage), podsDir(directories));
+        if (user !== undefined) throw kubeletError("Io", `the volume is still mounted at ${user}`);
+        return unstageMount(ports, context, stage, directories, volume);
+      }),
+    );
+  }
+  const places = csiBlockPlaces(directories, "", blockName);
+  return concat(
+    refuseEntries(ports, places.publishDir),
+    refuseEntries(ports, places.mapDir),
+    unstageBlock(ports, context, places, stage, volume),
+  );
+}
+
+/** Returns where a pod has the file system that is mounted at `path`, or a part of it. */
+function podMount(entries: readonly MountEntry[], path: string, pods: string): string | undefined {
+  const staged = mountAt(entries, path);
+  if (staged === undefined) return undefined;
+  const [isOfPod, isInside] = [isAtOrBelow(pods), isAtOrBelow(staged.root)];
+  return entries.find(
+    ({ device, root, mountPoint }) => device === staged.device && isInside(root) && isOfPod(mountPoint),
+  )?.mountPoint;
+}
+
+/** Errors while a pod may have the device. */
+const refuseEntries = ({ files }: RemovalPorts, directory: string): Observable<never> =>
+  files.list(directory).pipe(
+    switchMap(([name]): Observable<never> => {
+      if (name !== undefined) throw kubeletError("Io", `the device is still published at ${directory}/${name}`);
+      return EMPTY;
+    }),
+  );

@@ -171,6 +171,7 @@ const POD_PLACES = {
     "listing",
     "runtimeState",
     "node",
+    "reportedNode",
     "pressures",
     "shuttingDown",
     "sourcesSeen",
@@ -207,5 +208,5 @@ const CLUSTER_PLACES = {
     "csiDrivers",
     "volumesInUse",
   ],
-  writes: ["node", "images", "events"],
+  writes: ["node", "reportedNode", "images", "events"],
 } as const;

@@ -20,6 +20,7 @@ import { createPodStarts, type PodStarts } from "./podStarts.ts";
 import { createPodCertificates } from "./projections/podCertificates.ts";
 import { createTokens, type Tokens } from "./projections/tokens.ts";
 import { createTrustBundles } from "./projections/trustBundles.ts";
+import { confirmedNodes } from "./volumes/confirmedNodes.ts";
 import { createHeldVolumes } from "./volumes/heldVolumes.ts";
 import type { CsiContext } from "./volumes/csiContext.ts";
 import type { VolumeKinds } from "./volumes/volumeKinds.ts";
@@ -62,7 +63,7 @@ export interface SharedPodServices extends PodServices {
 }
 
 type State = PodServicesState &
-  Pick<NodeView, "node" | "csiDrivers" | "flexDrivers" | "addresses" | "configObjects" | "registry">;
+  Pick<NodeView, "node" | "reportedNode" | "csiDrivers" | "flexDrivers" | "addresses" | "configObjects" | "registry">;
 
 /** Creates the services. `cells` are the cells that they own. */
 export function createPodServices(
@@ -116,11 +117,12 @@ export function createPodServices(
 function volumeKinds(
   { csiDrivers, flexDrivers, hostDisks, iscsi, api, clock }: KubeletPorts,
   { nodeName, node: { attachDetachByController } }: KubeletConfig,
-  state: Pick<NodeView, "csiDrivers" | "flexDrivers" | "node">,
+  state: Pick<NodeView, "csiDrivers" | "flexDrivers" | "node" | "reportedNode">,
   { tokens, heldVolumes }: Pick<CsiContext, "tokens" | "heldVolumes">,
 ): VolumeKinds {
   const objects = api?.objects;
-  const shared = { node: state.node, nodeName, heldVolumes };
+  const node = confirmedNodes(state);
+  const shared = { node, nodeName, heldVolumes };
   const isAttachedByController = objects !== undefined && attachDetachByController;
   return {
     csi:
@@ -132,7 +134,7 @@ function volumeKinds(
       isAttachedByController,
     },
     disks: hostDisks && {
-      ...{ port: hostDisks, node: state.node, heldVolumes, isAttachedByController },
+      ...{ port: hostDisks, node, heldVolumes, isAttachedByController },
       iscsi: iscsi && { port: iscsi, clock, api: objects, turns: createKeyedTurns(), leaving: new Set() },
     },
   };

@@ -2,6 +2,7 @@
 import { distinctUntilChanged, filter, map, merge, type Observable, tap } from "rxjs";
 import { typed } from "../core/apiObjects/storedObject.ts";
 import type { Node } from "../core/api.ts";
+import { sizeBytes } from "../core/volume/volumeExpansion.ts";
 import { sameItems } from "../core/sameValue.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
@@ -41,6 +42,24 @@ export const inUseObservations = (server: SimApiServer, nodeName: string): Obser
     map(({ object }): readonly string[] => typed<"nodes">(object).status?.volumesInUse ?? []),
     distinctUntilChanged<readonly string[]>(sameItems),
     map((volumes) => ({ kind: "inUse", volumes })),
+  );
+
+/** Observes each new size in the status of a claim of a PersistentVolume. */
+export const claimSizes = (server: SimApiServer): Observable<UntimedObservation> =>
+  server.changes$.pipe(
+    filter(({ resource, type }) => resource === "persistentvolumeclaims" && type !== "DELETED"),
+    map(({ object, previous }) => {
+      const { metadata: { name = "" } = {}, spec, status } = typed<"persistentvolumeclaims">(object);
+      const sizeOf = (claim: typeof status): string | undefined => claim?.capacity?.["storage"];
+      const size = sizeOf(status);
+      if (size === undefined || size === sizeOf(previous && typed<"persistentvolumeclaims">(previous).status))
+        return undefined;
+      const { csi } = server.object("persistentvolumes", { name: spec?.volumeName ?? "" })?.spec ?? {};
+      if (csi === undefined) return undefined;
+      const told = { driver: csi.driver, volume: csi.volumeHandle, path: name, call: 0, bytes: sizeBytes(size) };
+      return { kind: "csi", ...told, rpc: "claimSize", what: "done" } as const;
+    }),
+    filter((observation) => observation !== undefined),
   );
 
 /** Observes the drivers and users of each ResourceClaim. */

@@ -128,17 +128,26 @@ export type UntimedObservation =
     }
   /**
    * A call for a volume: the kubelet asks a CSI driver, the driver has done it, the kubelet has the answer or has left. `lost`:
-   * the content of the mounted volume is gone. `provision` binds a claim, its path, and `detach` is of the controller. Volumes by
-   * their handles, calls by number.
+   * the content of the mounted volume is gone. `provision` binds a claim, its path, `grow` makes its volume larger, and `detach` is
+   * of the controller; `claimSize`: the status of the claim has this size. Volumes by their handles, calls by number.
    */
   | {
       readonly kind: "csi";
       readonly driver: string;
-      readonly rpc: SimCsiRpc | "provision" | "detach";
+      readonly rpc: SimCsiRpc | "provision" | "detach" | "grow" | "claimSize";
       readonly what: "asked" | "done" | "lost" | "ended";
       readonly volume: string;
       readonly path: string;
       readonly call: number;
+      /** Size of the volume; only for provision, growth and expansion. */
+      readonly bytes?: bigint;
+    }
+  /** The kubelet has bound the device of a block volume for a pod, keeps it with a loop device, or has released it. */
+  | {
+      readonly kind: "device";
+      readonly what: "bound" | "kept" | "released";
+      readonly podUid: string;
+      readonly path: string;
     }
   /** The list `volumesInUse` of the Node was written. */
   | { readonly kind: "inUse"; readonly volumes: readonly string[] }

@@ -125,6 +125,9 @@ function placeInPod(path: string, { directories }: KubeletConfig): readonly [pod
   return [podUid, rest.join("/")];
 }
 
+/** Returns the pod of the place at which the device of a block volume is bound for it. */
+const podOfDevice = (path: string): string | undefined => /\/volumeDevices\/[^/]+\/dev\/([^/]+)$/.exec(path)?.[1];
+
 /** Observes the removal of a pod's directory, or of one of its volumes. */
 export const seenFiles = (files: SimFiles, config: KubeletConfig, see: See): SimFiles => ({
   ...files,
@@ -151,16 +154,34 @@ export const seenWrites =
   };
 
 /** Observes the removal of a pod's mounts. */
-export const seenMounts = (mounts: SimMounts, config: KubeletConfig, see: See): SimMounts => ({
-  ...mounts,
-  unmount(target, options) {
-    const [podUid = ""] = placeInPod(target, config) ?? [];
-    const complete = (): void => {
-      if (podUid !== "") see({ kind: "removed", what: "mount", podUid });
-    };
-    return mounts.unmount(target, options).pipe(tap({ complete }));
-  },
-});
+export const seenMounts = (mounts: SimMounts, config: KubeletConfig, see: See): SimMounts => {
+  const released = <T>(done$: Observable<T>, podUid: string, path: string): Observable<T> =>
+    done$.pipe(tap({ complete: () => see({ kind: "device", what: "released", podUid, path }) }));
+  return {
+    ...mounts,
+    unmount(target, options) {
+      const [podUid = ""] = placeInPod(target, config) ?? [];
+      const complete = (): void => {
+        if (podUid !== "") see({ kind: "removed", what: "mount", podUid });
+      };
+      const device = podOfDevice(target);
+      if (device !== undefined) return released(mounts.unmount(target, options), device, target);
+      return mounts.unmount(target, options).pipe(tap({ complete }));
+    },
+    bind(request, options) {
+      const device = podOfDevice(request.target);
+      const bound$ = mounts.bind(request, options);
+      if (device === undefined) return bound$;
+      const complete = (): void => see({ kind: "device", what: "bound", podUid: device, path: request.target });
+      return bound$.pipe(tap({ complete }));
+    },
+    attachLoop(path, options) {
+      const complete = (): void => see({ kind: "device", what: "kept", podUid: podOfDevice(path) ?? "", path });
+      return mounts.attachLoop(path, options).pipe(tap({ complete }));
+    },
+    detachLoops: (path, options) => released(mounts.detachLoops(path, options), podOfDevice(path) ?? "", path),
+  };
+};
 
 /** Observes the removal of a pod's cgroup. */
 export const seenCgroups = (cgroups: SimCgroups, see: See): SimCgroups => ({

@@ -11,7 +11,7 @@ import { noBusyLoop } from "./checkers/noBusyLoop.ts";
 import { openDuties } from "./checkers/nodeInCluster.ts";
 import { leakedHardware, openMoves } from "./checkers/hardwareSettles.ts";
 import { leakedDevices, openDevices } from "./checkers/devicesSettle.ts";
-import { leakedStorage, openStorage } from "./checkers/storageSettles.ts";
+import { leakedStorage, openGrowth, openStorage } from "./checkers/storageSettles.ts";
 import { openSizes } from "./checkers/sizesSettle.ts";
 import { leftovers, leftTimers } from "./checkers/leftovers.ts";
 import type { SimViolation } from "./simChecker.ts";
@@ -152,6 +152,7 @@ function* life({
   if (!(yield* wait("statusesArrive", () => openStatuses(node)))) return;
   if (!(yield* wait("devicesSettle", () => openDevices(node, server, hardware)))) return;
   if (!(yield* wait("storageSettles", () => openStorage(node, server, storage)))) return;
+  if (!(yield* wait("claimsGrow", () => openGrowth(node, server, storage)))) return;
   if (!(yield* wait("nodeInCluster", () => openDuties(node, server)))) return;
   node.note("nobody wants anything any more");
   owners.leave();

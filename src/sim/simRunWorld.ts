@@ -18,7 +18,7 @@ import { attachFaults, crashDriver, withDriverCrashes } from "./faults/storageFa
 import { slowReclaims } from "./faults/resourceFaults.ts";
 import { withProgramFaults, withPullFaults } from "./faults/programFaults.ts";
 import { createSimHardware, type SimHardware } from "./hardware/simHardware.ts";
-import { claimObservations, inUseObservations } from "./simClusterObservations.ts";
+import { claimObservations, claimSizes, inUseObservations } from "./simClusterObservations.ts";
 import { startStorageControllers } from "./storage/simAttachments.ts";
 import { createSimStorage, type SimStorage } from "./storage/simStorage.ts";
 import { createHeapScheduler } from "./time/heapScheduler.ts";
@@ -221,7 +221,8 @@ export function createRunWorld(options: SimRunOptions, dice: FaultDice): SimRunW
   server.put("nodes", { metadata: { name: node.config.nodeName } });
   if (storage !== undefined) {
     inUseObservations(server, node.config.nodeName).subscribe({ next: (observation) => node.see(observation) });
-    startStorageControllers(node, server, attachFaults(dice));
+    startStorageControllers(node, server, attachFaults(dice), { sizes: storage.sizes, durationMs });
+    claimSizes(server).subscribe({ next: (observation) => node.see(observation) });
   }
   const owners = createWorkloadOwners(node, server, options.pods);
   if (hardware !== undefined) {

@@ -125,7 +125,9 @@ function textOf(observation: SimObservation): string {
     case "driver":
       return `${observation.driver} ${observation.rpc} ${observation.what} ${observation.claims.join(",")}`;
     case "csi":
-      return `${observation.driver} ${observation.rpc} ${observation.what} #${observation.call} ${observation.volume} ${observation.path}`;
+      return `${observation.driver} ${observation.rpc} ${observation.what} #${observation.call} ${observation.volume} ${observation.path}${observation.bytes === undefined ? "" : ` ${observation.bytes}`}`;
+    case "device":
+      return `${observation.what} ${observation.path}`;
     case "inUse":
       return observation.volumes.join(",");
     case "claim":

@@ -17,6 +17,7 @@ import type { SignalLooks } from "../core/eviction/pressureView.ts";
 import { type FlexDriverMap, NO_FLEX_DRIVERS } from "../core/flex/flexAnswer.ts";
 import type { MonotonicMs, PodUid } from "../core/ids.ts";
 import { type MachineAddresses, type NodeImage, type NodePressures, NO_PRESSURE } from "../core/node/nodeFacts.ts";
+import type { ReportedNode } from "../core/node/reportedNode.ts";
 import type { RegisteredPlugins } from "../core/plugins/registeredPlugins.ts";
 import { emptyRegistry, type Registry } from "../core/pod/podRegistry.ts";
 import type { ManifestProblem, PodSource } from "../core/pod/sourceSnapshot.ts";
@@ -75,6 +76,8 @@ export interface NodeState {
   readonly services: Cell<readonly ServiceForEnv[] | undefined>;
   /** undefined while there is none, or until the server has answered. */
   readonly node: Cell<Node | undefined>;
+  /** undefined before the first report of its status. */
+  readonly reportedNode: Cell<ReportedNode | undefined>;
   /** undefined before they were listed once. */
   readonly images: Cell<readonly NodeImage[] | undefined>;
   readonly sourcesSeen: Cell<ReadonlySet<PodSource>>;
@@ -128,6 +131,7 @@ export function createNodeState(): NodeState {
     runtimeClasses: createCell<RuntimeClasses>(new Map()),
     services: createCell<readonly ServiceForEnv[] | undefined>(undefined),
     node: createCell<Node | undefined>(undefined),
+    reportedNode: createCell<ReportedNode | undefined>(undefined),
     images: createCell<readonly NodeImage[] | undefined>(undefined),
     sourcesSeen: createCell<ReadonlySet<PodSource>>(new Set()),
     problems: createCell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>(new Map()),

@@ -6,6 +6,9 @@
  *     no status, the claim has the size           expand: another node has updated the claim
  *     no status, no allocated resources           expand: an older controller, which tells neither
  *     any other status                            leave it to the controller
+ *
+ * Differs from upstream: an expansion waits for the size that the controller has allocated. Upstream's view of a volume is
+ * younger, but can be older than its claim as well.
  */
 import type { ApiObjects } from "../api/apiResources.ts";
 import { parseQuantity, quantityValue } from "../quantity.ts";
@@ -50,6 +53,8 @@ export function expansionStep({ spec, status }: Claim, size: string, hasFailed: 
   }
   if (resizing === "" && hasSize) return { kind: "expand", tells: "nothing", isRecoverable: true, isLast };
   if (resizing === PENDING || resizing === IN_PROGRESS) {
+    // The volume has grown again since its size was looked up: telling the old size would end the new expansion.
+    if (sizeBytes(status?.allocatedResources?.["storage"]) > sizeBytes(size)) return { kind: "leave" };
     return { kind: "expand", tells: "all", isRecoverable: true, isLast };
   }
   return { kind: "leave" };

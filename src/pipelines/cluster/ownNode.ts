@@ -24,7 +24,7 @@ export type OwnNodeState = Pick<
   | ("runtimeState" | "relistedAt" | "pressures" | "shuttingDown" | "addresses" | "cloudInstance")
   | ("devices" | "csiDrivers" | "volumesInUse")
 > &
-  Pick<NodeState, "node" | "images">;
+  Pick<NodeState, "node" | "reportedNode" | "images">;
 
 const MS_PER_SECOND = 1_000;
 

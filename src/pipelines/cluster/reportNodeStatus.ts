@@ -1,7 +1,7 @@
 /**
  * Keeps the status of the Node up to date: reports a change of a cell at once, computes the status every
  * `nodeStatusUpdateFrequency` for other changes, and reports it at least every `nodeStatusReportFrequency` (default
- * 5 min). State: the last written Node, in one subscription; writes no cell. Bound: one report at a time.
+ * 5 min). State: the last written Node, in one subscription. Owner of the cell `reportedNode`. Bound: one report at a time.
  * Upstream: syncNodeStatus of pkg/kubelet/kubelet_node_status.go.
  */
 import {
@@ -27,10 +27,12 @@ import { newerObject } from "../../core/node/newerObject.ts";
 import { conditionOf } from "../../core/node/nodeConditions.ts";
 import type { NodeFacts } from "../../core/node/nodeFacts.ts";
 import { nodeStatusEvents } from "../../core/node/nodeEvents.ts";
+import { afterReport, beingReported, type ReportedNode } from "../../core/node/reportedNode.ts";
 import { hasNodeChanged, withNodeStatus } from "../../core/node/nodeStatus.ts";
 import { formatInstant } from "../../core/time/civilTime.ts";
 import { reconcile } from "../../operators/reconcile.ts";
-import type { NodeView } from "../../state/nodeState.ts";
+import type { Cell } from "../../state/cell.ts";
+import type { NodeState, NodeView } from "../../state/nodeState.ts";
 import type { NodeWriter } from "./nodeRegistration.ts";
 
 /** Upstream's nodeStatusUpdateRetry. */
@@ -46,6 +48,7 @@ interface Written {
   nextAt: number;
   /** Inputs of the last check without a change: equal inputs give no change again. */
   same: { readonly base: Node; readonly facts: NodeFacts } | undefined;
+  readonly reported: Cell<ReportedNode | undefined>;
 }
 
 /** Reports while subscribed; emits the events of each written status. Never errors, never completes. */
@@ -55,11 +58,17 @@ export function nodeStatus(
     NodeView,
     | ("node" | "runtimeState" | "images" | "pressures" | "shuttingDown")
     | ("addresses" | "cloudInstance" | "devices" | "volumesInUse")
-  >,
+  > &
+    Pick<NodeState, "reportedNode">,
 ): Observable<KubeletEvent> {
   const { clock, rng } = writer;
   return defer(() => {
-    const written: Written = { node: undefined, nextAt: clock.monotonicMs(), same: undefined };
+    const written: Written = {
+      node: undefined,
+      nextAt: clock.monotonicMs(),
+      same: undefined,
+      reported: state.reportedNode,
+    };
     const found$ = state.node.changes$.pipe(
       map((node) => node?.metadata?.uid),
       distinctUntilChanged(),
@@ -132,9 +141,16 @@ function write(writer: NodeWriter, written: Written, base: Node): Observable<Kub
   const hasChanged = hasNodeChanged(base, node);
   // A problem is logged at each check, so the next check must not be skipped.
   written.same = hasChanged || problem !== undefined ? undefined : { base, facts };
-  if (!hasChanged && !isDue) return EMPTY;
-  const body = createStatusPatch("Node", base, node);
-  if (body === undefined) return EMPTY;
+  const { volumesInUse } = facts;
+  const confirm = (answer: Node): void =>
+    written.reported.set(afterReport(written.reported.value, answer, volumesInUse));
+  const body = hasChanged || isDue ? createStatusPatch("Node", base, node) : undefined;
+  if (body === undefined) {
+    confirm(base);
+    return EMPTY;
+  }
+  // From now on, the API server may have the new list.
+  written.reported.set(beingReported(written.reported.value, volumesInUse));
   const type = "application/strategic-merge-patch+json";
   return api.patch("nodes", { name }, { type, body }, { subresource: "status", deadlineMs }).pipe(
     switchMap((answer) => {
@@ -142,6 +158,7 @@ function write(writer: NodeWriter, written: Written, base: Node): Observable<Kub
       // After a change, spread the next reports: many nodes may have changed at the same time.
       const spreadMs = hasChanged ? (rng.next() - 0.5) * periodMs : 0;
       written.node = answer;
+      confirm(answer);
       written.nextAt = clock.monotonicMs() + periodMs + spreadMs;
       if (conditionOf(answer, "Ready")?.status === "True") startup.ready();
       return from(nodeStatusEvents(name, base, node));

@@ -6,6 +6,9 @@ import { csiVolumeName, nodeVolumeName } from "../../core/csi/csiLayout.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { isAttachedFirst } from "../storage/simCsiDrivers.ts";
 
+/** Steps that mount nothing. */
+const OTHERS: ReadonlySet<string> = new Set(["provision", "grow", "claimSize", "NodeExpandVolume"]);
+
 export function inUseWhileMounted(): SimChecker {
   /** Names of volumes by the paths of their mounts. */
   const mounted = new Map<string, string>();
@@ -24,7 +27,7 @@ export function inUseWhileMounted(): SimChecker {
       if (observation.kind !== "csi" || !isAttachedFirst(observation.driver)) return undefined;
       const { driver, rpc, what, volume, path } = observation;
       const name = nodeVolumeName(csiVolumeName(driver, volume));
-      if (rpc === "provision") return undefined;
+      if (OTHERS.has(rpc)) return undefined;
       if (rpc === "detach") return isMounted(name) ? `${name} is detached while it is mounted` : undefined;
       const isUnmount = rpc === "NodeUnpublishVolume" || rpc === "NodeUnstageVolume";
       if (what === "done" && isUnmount) mounted.delete(path);

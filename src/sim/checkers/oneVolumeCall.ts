@@ -1,10 +1,10 @@
 /**
- * A kubelet stages or unstages a volume alone: meanwhile it makes no other call for the volume. Pods may publish a staged
+ * A kubelet stages, unstages or expands a volume alone: meanwhile it makes no other call for the volume. Pods may publish a staged
  * volume at the same time.
  */
 import type { SimChecker } from "../simChecker.ts";
 
-const ALONE: ReadonlySet<string> = new Set(["NodeStageVolume", "NodeUnstageVolume"]);
+const ALONE: ReadonlySet<string> = new Set(["NodeStageVolume", "NodeUnstageVolume", "NodeExpandVolume"]);
 
 export function oneVolumeCall(): SimChecker {
   const open = new Map<number, { readonly name: string; readonly rpc: string }>();

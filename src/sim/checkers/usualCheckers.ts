@@ -40,6 +40,9 @@ import { shutdownOrder } from "./shutdownOrder.ts";
 import { sidecarsOutliveMains } from "./sidecarsOutliveMains.ts";
 import { startupGatesReady } from "./startupGatesReady.ts";
 import { volumesOutliveContainers } from "./volumesOutliveContainers.ts";
+import { claimFollowsVolume } from "./claimFollowsVolume.ts";
+import { devicesOutliveContainers } from "./devicesOutliveContainers.ts";
+import { expandedInPlace } from "./expandedInPlace.ts";
 import { volumeDataStays } from "./volumeDataStays.ts";
 import { unstagedLast } from "./unstagedLast.ts";
 import { stagedBeforePublished } from "./stagedBeforePublished.ts";
@@ -102,6 +105,9 @@ export function usualCheckers(config: CheckedConfig): readonly SimChecker[] {
     inUseWhileMounted(),
     volumesOutliveContainers(),
     volumeDataStays(),
+    expandedInPlace(),
+    claimFollowsVolume(),
+    devicesOutliveContainers(),
     ...(hardware === undefined ? [] : [ownDevices(), claimsPrepared()]),
     ...(hardware?.cpus === undefined ? [] : [ownCpus()]),
     ...(hardware?.memory === undefined ? [] : [ownMemory(hardware.memory)]),

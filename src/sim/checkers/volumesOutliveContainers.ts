@@ -4,7 +4,9 @@
  */
 import type { SimChecker } from "../simChecker.ts";
 
-const podOf = (path: string): string => /\/pods\/([^/]+)\//.exec(path)?.[1] ?? "";
+/** Devices are published beside each other, in a directory of their volume. */
+const podOf = (path: string): string =>
+  /\/pods\/([^/]+)\/|\/publish\/[^/]+\/([^/]+)$/.exec(path)?.slice(1).join("") ?? "";
 
 const INLINE = "";
 

@@ -23,9 +23,12 @@ const EFFECTS: ReadonlySet<SimPluginRpc> = new Set<SimPluginRpc>([
   "NodeUnstageVolume",
   "NodePublishVolume",
   "NodeUnpublishVolume",
+  "NodeExpandVolume",
 ]);
 /** Codes of gRPC for failed calls: Unknown, InvalidArgument, NotFound, ResourceExhausted, Aborted, Internal, Unavailable. */
 const STATUSES = [2, 3, 5, 8, 10, 13, 14];
+/** The same, FailedPrecondition and OutOfRange. */
+const EXPANSION_STATUSES = [...STATUSES, 9, 9, 11];
 const SLOWEST_MS = 25_000;
 const LATEST_CRASH_MS = 300;
 /** Longer than a kubelet waits for a device plugin. */
@@ -51,7 +54,7 @@ export function pluginFaults(dice: FaultDice, crashKubelet: (afterMs: number, pr
     const fault = dice.roll(ANSWERS, what);
     switch (fault?.kind) {
       case "pluginFails":
-        return { kind: "fail", status: fault.prng.pick(STATUSES) };
+        return { kind: "fail", status: fault.prng.pick(rpc === "NodeExpandVolume" ? EXPANSION_STATUSES : STATUSES) };
       case "pluginReplyLost":
         return { kind: "loseReply", status: fault.prng.pick(STATUSES) };
       case "pluginSlow":

@@ -37,7 +37,9 @@ export type SimPluginRpc =
   | SimCsiRpc;
 
 /** Calls of the kubelet to CSI drivers about volumes. */
-export type SimCsiRpc = "NodeStageVolume" | "NodeUnstageVolume" | "NodePublishVolume" | "NodeUnpublishVolume";
+export type SimCsiRpc =
+  | ("NodeStageVolume" | "NodeUnstageVolume" | "NodePublishVolume" | "NodeUnpublishVolume")
+  | "NodeExpandVolume";
 
 /** Decides about a call to the plugin of this name. */
 export type SimPluginFaults = (rpc: SimPluginRpc, plugin: string) => SimPluginFate;

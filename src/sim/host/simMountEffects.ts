@@ -20,6 +20,7 @@ const ROOT_FILE_SYSTEM = { fsType: "ext4", source: "/dev/vda1" };
 /** Creates the operations on a tree; they throw KubeletErrors as the real adapter answers them. */
 export function createMountEffects(tree: SimTree) {
   const { mounts } = tree;
+  const loops = createLoops();
   /** File systems mounted since the boot, by number. */
   const kinds = new Map<number, Pick<MountEntry, "fsType" | "source" | "superOptions">>();
   const bindTree = (source: string, target: string, readOnly: boolean, recursive: boolean): void => {
@@ -29,6 +30,7 @@ export function createMountEffects(tree: SimTree) {
     for (const { path } of below) mounts.bind(path, `${to}${path.slice(from.length)}`, false);
   };
   const take = (mount: SimMount, isLazy: boolean): void => {
+    if (!isLazy && loops.has(mount.path)) throw kubeletError("Io", `cannot unmount ${mount.path}: target is busy`);
     for (const above of mounts.on(mount)) {
       if (!isLazy) throw kubeletError("Io", `cannot unmount ${mount.path}: target is busy`);
       take(above, isLazy);
@@ -59,6 +61,7 @@ export function createMountEffects(tree: SimTree) {
       const made = tree.mount(needed(tree, "mount", target).path, ROOT_MODE);
       kinds.set(made.fileSystem, { source, fsType, superOptions: ["rw", ...options] });
     },
+    loops,
     /** Throws unless the path exists. */
     existing(path: string): void {
       needed(tree, "find", path);
@@ -83,7 +86,20 @@ export function createMountEffects(tree: SimTree) {
     clear(): void {
       for (const mount of mounts.all().toReversed()) tree.unmount(mount);
       kinds.clear();
+      loops.clear();
     },
+  };
+}
+
+/** The files with loop devices, whose mounts are busy. */
+function createLoops() {
+  const paths = new Set<string>();
+  return {
+    attach: (path: string): void => void paths.add(path),
+    detach: (path: string): void => void paths.delete(path),
+    has: (path: string): boolean => paths.has(path),
+    all: (): readonly string[] => [...paths],
+    clear: (): void => paths.clear(),
   };
 }
 

@@ -20,6 +20,8 @@ export type SimMountRequest = keyof Mounts | "lazy unmount";
 export interface SimMounts extends Mounts {
   /** Returns the mounts other than the file systems of the machine, oldest first. */
   all(): readonly MountEntry[];
+  /** Returns the paths that loop devices keep in use. */
+  loops(): readonly string[];
   /** Mounts and unmounts at once, as a program on the host does. */
   readonly byHost: Pick<ReturnType<typeof createMountEffects>, "mount" | "bindTree" | "unmount">;
   /** Removes all mounts, as a boot does. */
@@ -65,8 +67,12 @@ export function createSimMounts({ clock, tree, latencyMs = 0, fate, goesOn }: Si
       call("bind", target, bound(more, DEFAULT_MS), () => effects.bindTree(source, target, readOnly, recursive)),
     growFileSystem: ({ mountPoint }, more) =>
       call("growFileSystem", mountPoint, bound(more, FORMAT_MS), () => effects.existing(mountPoint)),
-    attachLoop: (path, more) => call("attachLoop", path, bound(more, DEFAULT_MS), () => effects.existing(path)),
-    detachLoops: (path, more) => call("detachLoops", path, bound(more, DEFAULT_MS), () => undefined),
+    attachLoop: (path, more) =>
+      call("attachLoop", path, bound(more, DEFAULT_MS), () => {
+        effects.existing(path);
+        effects.loops.attach(path);
+      }),
+    detachLoops: (path, more) => call("detachLoops", path, bound(more, DEFAULT_MS), () => effects.loops.detach(path)),
     makeReadOnly: (target, more) =>
       call("makeReadOnly", target, bound(more, DEFAULT_MS), () => effects.makeReadOnly(target)),
     unmount(target, { isLazy = false, ...more } = {}) {
@@ -78,6 +84,7 @@ export function createSimMounts({ clock, tree, latencyMs = 0, fate, goesOn }: Si
       call("bindInside", request.target, bound(more, DEFAULT_MS), () => effects.bindInside(request)),
     makeInside: (place) => call("makeInside", place.volumeRoot, DEFAULT_MS, () => effects.makeInside(place)),
     all: effects.all,
+    loops: effects.loops.all,
     byHost: effects,
     clear: effects.clear,
   };

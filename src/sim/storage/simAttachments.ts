@@ -1,6 +1,6 @@
 /**
- * The controllers of volumes on a simulated API server: the provisioner binds the claims of pods, and the attach and detach
- * controller attaches volumes to the node for pods that need them. As upstream's, it takes a volume away only when no pod
+ * The controllers of volumes on a simulated API server: the provisioner (simProvisioner.ts), and the attach and detach
+ * controller, which attaches volumes to the node for pods that need them. As upstream's, it takes a volume away only when no pod
  * needs it and the Node does not have it in use. Own nothing but the objects of the server and the operations in progress.
  * Bound: one operation per volume.
  */
@@ -11,10 +11,10 @@ import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { SimApiServer } from "../apiServer/simApiServer.ts";
 import { createPrng } from "../prng.ts";
 import type { SimNode } from "../simNode.ts";
-import { refOf } from "../workload/ownedApiPods.ts";
 import { SIM_NAMESPACE } from "../workload/workload.ts";
-import { claimDriver } from "../workload/workloadClaims.ts";
 import { isAttachedFirst, SIM_CSI_DRIVERS } from "./simCsiDrivers.ts";
+import { createProvisioner } from "./simProvisioner.ts";
+import type { SimVolumeSizes } from "./simVolumeSizes.ts";
 
 const LATEST_MS = 5_000;
 const DETACH_MS = 500;
@@ -23,7 +23,12 @@ const DETACH_MS = 500;
 export type SimAttachFaults = (volume: string) => { readonly afterMs: number; readonly error?: string };
 
 /** Starts the controllers; they see all pods from now on. */
-export function startStorageControllers(node: SimNode, server: SimApiServer, faults: SimAttachFaults): void {
+export function startStorageControllers(
+  node: SimNode,
+  server: SimApiServer,
+  faults: SimAttachFaults,
+  { sizes, durationMs }: { readonly sizes: SimVolumeSizes; readonly durationMs: number },
+): void {
   for (const { name, isAttached, isStaged } of SIM_CSI_DRIVERS) {
     const volumeLifecycleModes = ["Persistent", "Ephemeral"];
     const wishes = { podInfoOnMount: !isAttached, requiresRepublish: !isStaged };
@@ -33,6 +38,7 @@ export function startStorageControllers(node: SimNode, server: SimApiServer, fau
     });
   }
   const attachments = createAttachments(node, server, faults);
+  const provisioner = createProvisioner(node, server, sizes, durationMs);
   const later = (ms: number, action: () => void): void => void node.scheduler.schedule(action, ms);
   server.changes$.subscribe({
     next({ resource, type, object }) {
@@ -40,7 +46,7 @@ export function startStorageControllers(node: SimNode, server: SimApiServer, fau
       if (resource === "pods" && type === "ADDED" && metadata?.namespace === SIM_NAMESPACE) {
         for (const claim of claimsOf(spec)) {
           const prng = createPrng(`claim ${claim} of ${metadata.uid}`);
-          later(prng.chance(0.5) ? 0 : prng.int(1, LATEST_MS), () => provision(node, server, claim));
+          later(prng.chance(0.5) ? 0 : prng.int(1, LATEST_MS), () => provisioner.provision(claim));
         }
       }
       if (["pods", "nodes", "persistentvolumeclaims"].includes(resource)) later(0, attachments.look);
@@ -50,26 +56,6 @@ export function startStorageControllers(node: SimNode, server: SimApiServer, fau
 
 const claimsOf = (spec: ApiPod["spec"]): readonly string[] =>
   (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) => (claim === undefined ? [] : [claim.claimName]));
-
-/** Binds a claim to a volume, both new. */
-function provision(node: Pick<SimNode, "see">, server: SimApiServer, claim: string): void {
-  if (server.object("persistentvolumeclaims", refOf(claim)) !== undefined) return;
-  const name = `pv-${claim}`;
-  const { driver, accessModes } = claimDriver(claim);
-  const made = server.put("persistentvolumeclaims", {
-    metadata: refOf(claim),
-    spec: { accessModes: [...accessModes], volumeName: name, resources: { requests: { storage: "1Gi" } } },
-  });
-  const csi = { driver, volumeHandle: `volume-of-${claim}`, fsType: "ext4" };
-  const claimRef = { ...refOf(claim), uid: made.metadata?.uid ?? "" };
-  const capacity = { storage: "1Gi" };
-  server.put("persistentvolumes", {
-    metadata: { name },
-    spec: { accessModes: [...accessModes], capacity, claimRef, csi, persistentVolumeReclaimPolicy: "Delete" },
-  });
-  node.see({ kind: "csi", driver, rpc: "provision", volume: csi.volumeHandle, path: claim, call: 0, what: "done" });
-  server.setStatusOf("persistentvolumeclaims", refOf(claim), { phase: "Bound" });
-}
 
 interface Attachable {
   readonly driver: string;

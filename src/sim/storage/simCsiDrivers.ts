@@ -19,17 +19,35 @@ import {
 } from "../hardware/pluginCall.ts";
 import type { SimPluginProcess } from "../hardware/simPluginProcess.ts";
 import type { UntimedObservation } from "../simObservation.ts";
-import { csiFailure, type CsiMachine, hasLostData, publish, stage, unpublish, unstage } from "./simCsiMounts.ts";
+import {
+  csiFailure,
+  type CsiMachine,
+  hasLostData,
+  isMounted,
+  notStaged,
+  publish,
+  publishDevice,
+  stage,
+  stageDevice,
+  unpublish,
+  unstage,
+  unstageDevice,
+} from "./simCsiMounts.ts";
+import type { SimVolumeSizes } from "./simVolumeSizes.ts";
 
 /** The drivers of a simulated machine. */
 export const SIM_CSI_DRIVERS = [
-  { name: "disk.csi.example.com", isAttached: true, isStaged: true },
-  { name: "share.csi.example.com", isAttached: false, isStaged: true },
-  { name: "plain.csi.example.com", isAttached: false, isStaged: false },
+  { name: "disk.csi.example.com", isAttached: true, isStaged: true, isGrown: true },
+  { name: "share.csi.example.com", isAttached: false, isStaged: true, isGrown: true },
+  { name: "plain.csi.example.com", isAttached: false, isStaged: false, isGrown: false },
 ] as const;
 
 export const isStagedFirst = (driver: string): boolean =>
   SIM_CSI_DRIVERS.some(({ name, isStaged }) => name === driver && isStaged);
+
+/** Whether the node expands the volumes of the driver. */
+export const isGrownByNode = (driver: string): boolean =>
+  SIM_CSI_DRIVERS.some(({ name, isGrown }) => name === driver && isGrown);
 
 export const isAttachedFirst = (driver: string): boolean =>
   SIM_CSI_DRIVERS.some(({ name, isAttached }) => name === driver && isAttached);
@@ -44,6 +62,7 @@ export interface SimCsiOptions {
   readonly clock: Clock;
   readonly faults: SimPluginFaults;
   readonly machine: () => CsiMachine;
+  readonly sizes: SimVolumeSizes;
   readonly bootId: () => string;
   readonly processAt: (socket: string) => SimPluginProcess | undefined;
   /** Returns the node's name in the storage system of a driver. */
@@ -53,35 +72,74 @@ export interface SimCsiOptions {
 
 /** Creates the port of the drivers. */
 export function createSimCsiDrivers(options: SimCsiOptions): CsiDriverPort {
-  const state: Calls = { busy: new Set(), asked: 0 };
+  const state: Calls = { busy: new Set(), staged: new Set(), asked: 0 };
   return { at: (address) => clientOf(address, options, state) };
 }
 
 interface Calls {
   /** Volumes with a call, by driver, start of its process, boot, and volume. */
   readonly busy: Set<string>;
+  /** Staged block volumes, by driver, boot and volume. */
+  readonly staged: Set<string>;
   /** Number of calls so far. */
   asked: number;
 }
 
 function clientOf(address: CsiAddress, options: SimCsiOptions, state: Calls): CsiClient {
   const isStaged = isStagedFirst(address.name);
-  const call = (rpc: SimCsiRpc, volume: string, path: string, work: (machine: CsiMachine) => void) =>
-    volumeCall({ rpc, volume, path, work, ...address }, options, state).pipe(map(() => ({})));
+  const call = (
+    rpc: SimCsiRpc,
+    volume: string,
+    path: string,
+    work: (machine: CsiMachine) => void,
+    bytes?: bigint,
+  ): Observable<unknown> =>
+    volumeCall({ rpc, volume, path, work, ...(bytes === undefined ? {} : { bytes }), ...address }, options, state);
+  const answered = (call$: Observable<unknown>) => call$.pipe(map(() => ({})));
+  const blockKey = (volumeId: string): string => `${address.name} ${options.bootId()} ${volumeId}`;
   return {
     ...questionsOf(address, options, isStaged),
-    nodeStageVolume: ({ volumeId, stagingTargetPath: path }) =>
-      call("NodeStageVolume", volumeId, path, (machine) => stage(machine, volumeId, path)),
+    nodeStageVolume: ({ volumeId, stagingTargetPath: path, volumeCapability }) =>
+      answered(
+        call("NodeStageVolume", volumeId, path, (machine) => {
+          if (volumeCapability?.block === undefined) return stage(machine, volumeId, path);
+          stageDevice(machine, volumeId, path);
+          state.staged.add(blockKey(volumeId));
+        }),
+      ),
     nodeUnstageVolume: ({ volumeId, stagingTargetPath: path }) =>
-      call("NodeUnstageVolume", volumeId, path, (machine) => unstage(machine, path)),
-    nodePublishVolume: ({ volumeId, targetPath: path, stagingTargetPath, readonly }) =>
-      call("NodePublishVolume", volumeId, path, (machine) =>
-        publish(machine, { volumeId, path, readonly, from: isStaged ? stagingTargetPath : undefined }),
+      answered(
+        call("NodeUnstageVolume", volumeId, path, (machine) => {
+          state.staged.delete(blockKey(volumeId));
+          unstage(machine, path);
+          // Without a mount, the file is that of a device.
+          unstageDevice(machine, path);
+        }),
+      ),
+    nodePublishVolume: ({ volumeId, targetPath: path, stagingTargetPath, readonly, volumeCapability }) =>
+      answered(
+        call("NodePublishVolume", volumeId, path, (machine) => {
+          const isBlock = volumeCapability?.block !== undefined;
+          if (!isBlock)
+            return publish(machine, { volumeId, path, readonly, from: isStaged ? stagingTargetPath : undefined });
+          if (isStaged && !state.staged.has(blockKey(volumeId))) throw notStaged(volumeId, stagingTargetPath);
+          publishDevice(machine, volumeId, path);
+        }),
       ),
     nodeUnpublishVolume: ({ volumeId, targetPath: path }) =>
-      call("NodeUnpublishVolume", volumeId, path, (machine) => unpublish(machine, path)),
+      answered(call("NodeUnpublishVolume", volumeId, path, (machine) => unpublish(machine, path))),
     nodeGetVolumeStats: () => throwError(() => csiFailure(GrpcStatus.unimplemented, "the driver has no statistics")),
-    nodeExpandVolume: () => throwError(() => csiFailure(GrpcStatus.unimplemented, "the driver expands no volumes")),
+    nodeExpandVolume: ({ volumeId, volumePath: path, capacityRange }) => {
+      if (!isGrownByNode(address.name)) {
+        return throwError(() => csiFailure(GrpcStatus.unimplemented, "the driver expands no volumes"));
+      }
+      const bytes = capacityRange?.requiredBytes ?? 0n;
+      const work = (machine: CsiMachine): void => {
+        if (!isMounted(machine, path)) throw csiFailure(GrpcStatus.notFound, `${volumeId} is not at ${path}`);
+        options.sizes.expand(volumeId, bytes);
+      };
+      return call("NodeExpandVolume", volumeId, path, work, bytes).pipe(map(() => ({ capacityBytes: bytes })));
+    },
   };
 }
 
@@ -98,7 +156,10 @@ function questionsOf({ name, endpoint }: CsiAddress, options: SimCsiOptions, isS
       return pluginCall({ clock, fate, deadlineMs: QUESTION_MS, died$, answer, lie });
     });
   const node = { maxVolumesPerNode: 0n, accessibleTopology: undefined };
-  const type = isStaged ? Rpc.STAGE_UNSTAGE_VOLUME : Rpc.UNKNOWN;
+  const types = [
+    isStaged ? Rpc.STAGE_UNSTAGE_VOLUME : Rpc.UNKNOWN,
+    ...(isGrownByNode(name) ? [Rpc.EXPAND_VOLUME] : []),
+  ];
   return {
     getPluginCapabilities: () =>
       throwError(() => csiFailure(GrpcStatus.unimplemented, "the driver lists no capabilities")),
@@ -111,8 +172,8 @@ function questionsOf({ name, endpoint }: CsiAddress, options: SimCsiOptions, isS
         { ...node, nodeId: name, maxVolumesPerNode: -1n },
       ]),
     nodeGetCapabilities: () =>
-      ask("NodeGetCapabilities", () => ({ capabilities: [{ rpc: { type } }] }), [
-        { capabilities: Array.from({ length: 1_000 }, () => ({ rpc: { type } })) },
+      ask("NodeGetCapabilities", () => ({ capabilities: types.map((type) => ({ rpc: { type } })) }), [
+        { capabilities: Array.from({ length: 1_000 }, () => ({ rpc: { type: types[0] ?? Rpc.UNKNOWN } })) },
       ]),
   };
 }
@@ -121,16 +182,25 @@ interface VolumeCall extends CsiAddress {
   readonly rpc: SimCsiRpc;
   readonly volume: string;
   readonly path: string;
+  readonly bytes?: bigint;
   readonly work: (machine: CsiMachine) => void;
 }
 
 /** Completes with one value once the driver has worked off the call. */
 function volumeCall(call: VolumeCall, options: SimCsiOptions, state: Calls): Observable<unknown> {
-  const { name, endpoint, rpc, volume, path } = call;
+  const { name, endpoint, rpc, volume, path, bytes } = call;
   const { clock, processAt, see } = options;
   return defer((): Observable<unknown> => {
     state.asked += 1;
-    const seen = { kind: "csi", driver: name, rpc, volume, path, call: state.asked } as const;
+    const seen = {
+      kind: "csi",
+      driver: name,
+      rpc,
+      volume,
+      path,
+      call: state.asked,
+      ...(bytes === undefined ? {} : { bytes }),
+    } as const;
     see({ ...seen, what: "asked" });
     const process = processAt(endpoint);
     const answered$ =
@@ -149,7 +219,7 @@ const BUSY = "an operation with the given volume already exists";
 /** Works on the call, whether the caller waits or not. */
 function working(
   { name, rpc, volume, path, work }: VolumeCall,
-  { clock, faults, machine, bootId }: SimCsiOptions,
+  { clock, faults, machine, bootId, sizes }: SimCsiOptions,
   busy: Set<string>,
   process: SimPluginProcess,
   see: (what: "done" | "lost") => void,
@@ -185,6 +255,9 @@ function working(
       return;
     }
     if (!isUndone) see("done");
+    if (rpc === "NodeExpandVolume" && fate.kind === "fail") {
+      sizes.setInUse(volume, fate.status === GrpcStatus.failedPrecondition);
+    }
     if (fate.kind === "fail" || fate.kind === "loseReply") refuse(fate.status ?? GrpcStatus.unavailable, "ill");
     else if (fate.kind === "lie" && !isUndone) refuse(GrpcStatus.internal, "failed, although it is done");
     else answer$.next(undefined);

@@ -16,12 +16,32 @@ export const csiFailure = (status: number, details: string): KubeletError =>
 const DIRECTORY_MODE = 0o750;
 const DATA = "data";
 
-const isMounted = ({ mounts }: CsiMachine, path: string): boolean =>
+/** Returns whether something is mounted at the path. */
+export const isMounted = ({ mounts }: CsiMachine, path: string): boolean =>
   mounts.all().some(({ mountPoint }) => mountPoint === path);
+
+/** Returns the failure of a publication of a volume that is not staged. */
+export const notStaged = (volumeId: string, path: string): KubeletError =>
+  csiFailure(GrpcStatus.failedPrecondition, `${volumeId} is not staged at ${path}`);
+
+const needDirectory = ({ files }: CsiMachine, path: string): void => {
+  if (files.at(path)?.kind !== "directory") throw csiFailure(GrpcStatus.internal, `${path} is no directory`);
+};
+
+/** Stages a device, of which a file in the directory tells. Throws if the directory is missing. */
+export function stageDevice(machine: CsiMachine, volumeId: string, path: string): void {
+  needDirectory(machine, path);
+  machine.files.put(`${path}/${DATA}`, volumeId);
+}
+
+/** Removes that file. */
+export function unstageDevice({ files }: CsiMachine, path: string): void {
+  if (files.at(`${path}/${DATA}`) !== undefined) files.drop(`${path}/${DATA}`);
+}
 
 /** Mounts the volume for the node. Throws if the directory is missing. */
 export function stage(machine: CsiMachine, volumeId: string, path: string): void {
-  if (machine.files.at(path)?.kind !== "directory") throw csiFailure(GrpcStatus.internal, `${path} is no directory`);
+  needDirectory(machine, path);
   if (!isMounted(machine, path)) mountVolume(machine, volumeId, path);
 }
 
@@ -42,7 +62,7 @@ interface Publication {
 export function publish(machine: CsiMachine, { volumeId, path, readonly, from }: Publication): void {
   const { files, mounts } = machine;
   if (from !== undefined && !isMounted(machine, from)) {
-    throw csiFailure(GrpcStatus.failedPrecondition, `${volumeId} is not staged at ${from}`);
+    throw notStaged(volumeId, from);
   }
   if (files.at(parentOf(path))?.kind !== "directory") throw csiFailure(GrpcStatus.internal, `no directory for ${path}`);
   if (isMounted(machine, path)) return;
@@ -51,10 +71,23 @@ export function publish(machine: CsiMachine, { volumeId, path, readonly, from }:
   else mounts.byHost.bindTree(from, path, readonly, false);
 }
 
+const deviceOf = (volumeId: string): string => `/dev/csi-${volumeId}`;
+
+/** Gives a pod the device of a volume, bound to a file. Throws if the directory for it is missing. */
+export function publishDevice({ files, mounts }: CsiMachine, volumeId: string, path: string): void {
+  if (files.at(parentOf(path))?.kind !== "directory") throw csiFailure(GrpcStatus.internal, `no directory for ${path}`);
+  if (isMounted({ files, mounts }, path)) return;
+  files.put(deviceOf(volumeId), volumeId);
+  files.put(path, "");
+  mounts.byHost.bindTree(deviceOf(volumeId), path, false, false);
+}
+
 /** Unmounts the volume of a pod, and removes its mount point. */
 export function unpublish(machine: CsiMachine, path: string): void {
   unstage(machine, path);
-  if (machine.files.at(path) !== undefined && machine.files.tree.list(path).length === 0) machine.files.drop(path);
+  const { files } = machine;
+  const kind = files.at(path)?.kind;
+  if (kind === "file" || (kind !== undefined && files.tree.list(path).length === 0)) files.drop(path);
 }
 
 /** Unmounts the volume of the node; the mount point stays. */
@@ -62,6 +95,6 @@ export function unstage(machine: CsiMachine, path: string): void {
   if (isMounted(machine, path)) machine.mounts.byHost.unmount(path, false);
 }
 
-/** Returns whether a mounted volume has lost its file. */
+/** Returns whether a mounted volume has lost its file; a device is one itself. */
 export const hasLostData = (machine: CsiMachine, path: string): boolean =>
-  isMounted(machine, path) && machine.files.read(`${path}/${DATA}`) === undefined;
+  isMounted(machine, path) && machine.files.read(`${path}/${DATA}`) === undefined && !machine.files.read(path);

@@ -9,6 +9,7 @@ import type { Prng } from "../prng.ts";
 import type { UntimedObservation } from "../simObservation.ts";
 import { createSimCsiDrivers, SIM_CSI_DRIVERS } from "./simCsiDrivers.ts";
 import type { CsiMachine } from "./simCsiMounts.ts";
+import { createSimVolumeSizes, type SimVolumeSizes } from "./simVolumeSizes.ts";
 
 export interface SimStorageOptions {
   readonly clock: Clock;
@@ -23,6 +24,7 @@ export interface SimStorageOptions {
 export interface SimStorage {
   readonly ports: { readonly plugins: Plugins; readonly csiDrivers: CsiDriverPort };
   readonly processes: readonly SimPluginProcess[];
+  readonly sizes: SimVolumeSizes;
   /** Returns the node's name in the storage system of a driver. */
   nodeIdOf(driver: string): string;
   /** Gives the node another name; the driver tells it when it registers again. */
@@ -40,10 +42,12 @@ export function createSimStorage(options: SimStorageOptions): SimStorage {
   );
   const processAt = (socket: string) => processes.find(({ isUp, endpoint }) => isUp && endpoint === socket);
   const registration = createSimRegistration({ ...options, processes: () => processes });
-  const csiDrivers = createSimCsiDrivers({ ...options, processAt, nodeIdOf });
+  const sizes = createSimVolumeSizes();
+  const csiDrivers = createSimCsiDrivers({ ...options, sizes, processAt, nodeIdOf });
   return {
     ports: { plugins: registration.plugins, csiDrivers },
     processes,
+    sizes,
     nodeIdOf,
     rename: (driver) => void names.set(driver, (names.get(driver) ?? 0) + 1),
     heal() {

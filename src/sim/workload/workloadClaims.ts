@@ -7,9 +7,12 @@ import type { Prng } from "../prng.ts";
 
 /**
  * A CSI volume: of the pod's name alone, of several pods on a driver that attaches, of several on one that does not, of a
- * driver that does not stage, or of the pod itself.
+ * driver that does not stage, of the pod itself; a device of the pod's name alone, or of several pods.
  */
-export type SimClaimKind = "own" | "pool" | "common" | "plain" | "inline";
+export type SimClaimKind = "own" | "pool" | "common" | "plain" | "inline" | "device" | "devices";
+
+/** Kinds that containers get as a device. */
+const BLOCK_KINDS: ReadonlySet<string> = new Set<SimClaimKind>(["device", "devices"]);
 
 /** CSI volumes of a pod. */
 export interface SimClaimUse {
@@ -39,22 +42,35 @@ export function drawClaimUse(prng: Prng): SimClaimUse | undefined {
     ["pool", "inline"],
     ["own", "pool", "common", "plain"],
   ]);
-  return { volumes, fsGroup: prng.chance(0.3) ? 2_000 : undefined };
+  const fsGroup = prng.chance(0.3) ? 2_000 : undefined;
+  const devices = prng.pick<readonly SimClaimKind[]>([[], [], ["device"], ["devices"], ["device", "devices"]]);
+  return { volumes: [...volumes, ...devices], fsGroup };
 }
 
 /** Returns the driver of a claim by its name. */
-export function claimDriver(claim: string): { readonly driver: string; readonly accessModes: readonly string[] } {
-  if (claim.endsWith("-common")) return { driver: SHARE, accessModes: ["ReadWriteMany"] };
-  return { driver: claim.endsWith("-plain") ? PLAIN : DISK, accessModes: ["ReadWriteOnce"] };
+export function claimDriver(claim: string): SimClaimDriver {
+  const kind = claim.slice(claim.lastIndexOf("-") + 1);
+  const volumeMode = BLOCK_KINDS.has(kind) ? "Block" : "Filesystem";
+  if (kind === "common") return { driver: SHARE, accessModes: ["ReadWriteMany"], volumeMode };
+  return { driver: kind === "plain" ? PLAIN : DISK, accessModes: ["ReadWriteOnce"], volumeMode };
 }
+
+/** The volume of a claim. */
+export interface SimClaimDriver {
+  readonly driver: string;
+  readonly accessModes: readonly string[];
+  readonly volumeMode: "Filesystem" | "Block";
+}
+
+const SHARED_KINDS: ReadonlySet<string> = new Set<SimClaimKind>(["pool", "common", "devices"]);
 
 /** Pods with the same first letter share a pool. */
 const claimName = (kind: SimClaimKind, pod: string): string =>
-  kind === "pool" || kind === "common" ? `${(pod.codePointAt(0) ?? 0) % POOLS}-${kind}` : `${pod}-${kind}`;
+  SHARED_KINDS.has(kind) ? `${(pod.codePointAt(0) ?? 0) % POOLS}-${kind}` : `${pod}-${kind}`;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns the spec with its CSI volumes, which every container mounts. */
+/** Returns the spec with its CSI volumes, which every container has. */
 export function claimedSpec(spec: Fields, use: SimClaimUse | undefined, pod: string): Fields {
   if (use === undefined) return spec;
   const { containers, volumes: own = [], securityContext } = spec as unknown as PodSpec;
@@ -63,6 +79,9 @@ export function claimedSpec(spec: Fields, use: SimClaimUse | undefined, pod: str
       ? { name: kind, csi: { driver: PLAIN, volumeAttributes: { size: "1" } } }
       : { name: kind, persistentVolumeClaim: { claimName: claimName(kind, pod) } },
   );
+  const devices = volumes
+    .filter(({ name }) => BLOCK_KINDS.has(name))
+    .map(({ name }) => ({ name, devicePath: `/dev/${name}` }));
   return {
     ...spec,
     ...(use.fsGroup === undefined ? {} : { securityContext: { ...securityContext, fsGroup: use.fsGroup } }),
@@ -70,8 +89,11 @@ export function claimedSpec(spec: Fields, use: SimClaimUse | undefined, pod: str
       ...container,
       volumeMounts: [
         ...(container.volumeMounts ?? []),
-        ...volumes.map(({ name }) => ({ name, mountPath: `/csi/${name}` })),
+        ...volumes
+          .filter(({ name }) => !BLOCK_KINDS.has(name))
+          .map(({ name }) => ({ name, mountPath: `/csi/${name}` })),
       ],
+      ...(devices.length === 0 ? {} : { volumeDevices: devices }),
     })),
     volumes: [...own, ...volumes],
   };

@@ -1,9 +1,12 @@
 /** Checkers of CSI volumes. */
 import { describe, expect, it } from "vitest";
+import { claimFollowsVolume } from "../../../src/sim/checkers/claimFollowsVolume.ts";
+import { devicesOutliveContainers } from "../../../src/sim/checkers/devicesOutliveContainers.ts";
+import { expandedInPlace } from "../../../src/sim/checkers/expandedInPlace.ts";
 import { inUseWhileMounted } from "../../../src/sim/checkers/inUseWhileMounted.ts";
 import { oneVolumeCall } from "../../../src/sim/checkers/oneVolumeCall.ts";
 import { stagedBeforePublished } from "../../../src/sim/checkers/stagedBeforePublished.ts";
-import { openStorage } from "../../../src/sim/checkers/storageSettles.ts";
+import { openGrowth, openStorage } from "../../../src/sim/checkers/storageSettles.ts";
 import { unstagedLast } from "../../../src/sim/checkers/unstagedLast.ts";
 import { volumeDataStays } from "../../../src/sim/checkers/volumeDataStays.ts";
 import { volumesOutliveContainers } from "../../../src/sim/checkers/volumesOutliveContainers.ts";
@@ -65,6 +68,11 @@ describe("oneVolumeCall", () => {
       [`NodePublishVolume of ${DISK} v begins while NodeUnstageVolume is not answered`],
     ],
     ["accepts a call after the answer", [csi("Stage", "asked"), csi("Stage", "ended"), csi("Stage", "asked")], []],
+    [
+      "reports an expansion meanwhile",
+      [csi("Publish", "asked"), csi("Publish", "asked", { rpc: "NodeExpandVolume", call: 2 })],
+      [`NodeExpandVolume of ${DISK} v begins while NodePublishVolume is not answered`],
+    ],
     ["accepts publications for several pods", [csi("Publish", "asked"), csi("Publish", "asked", { call: 2 })], []],
     ["accepts calls for other volumes", [csi("Stage", "asked"), csi("Stage", "asked", { call: 2, volume: "w" })], []],
   ])("%s", (_, steps, found) => expect(verdicts(oneVolumeCall(), steps)).toEqual(found));
@@ -112,11 +120,121 @@ describe("volumesOutliveContainers", () => {
       [`${POD} is unpublished while demo/plain/main#0 runs`],
     ],
     [
+      "reports a device that is unpublished meanwhile",
+      [
+        pod,
+        bound,
+        csi("Publish", "done", { path: "/k/volumeDevices/publish/pv/uid-1" }),
+        starts,
+        csi("Unpublish", "asked", { path: "/k/volumeDevices/publish/pv/uid-1" }),
+      ],
+      ["/k/volumeDevices/publish/pv/uid-1 is unpublished while demo/plain/main#0 runs"],
+    ],
+    [
       "reports a start after a boot",
       [pod, bound, csi("Publish", "done"), boot, starts],
       ["demo/plain/main#0 starts with 0 of 1 CSI volumes"],
     ],
   ])("%s", (_, steps, found) => expect(verdicts(volumesOutliveContainers(), steps)).toEqual(found));
+});
+
+describe("expandedInPlace", () => {
+  const GROWN = csi("Stage", "done", { rpc: "grow", path: "claim", bytes: 2n });
+  const expand = csi("Publish", "asked", { rpc: "NodeExpandVolume", bytes: 2n });
+  const [staged, published] = [csi("Stage", "done"), csi("Publish", "done")];
+  it.each<Case>([
+    ["accepts a published volume", [GROWN, staged, published, expand], []],
+    [
+      "reports a volume that is not published",
+      [GROWN, staged, expand],
+      [`${DISK} is asked to expand v at ${POD}, where it is not published`],
+    ],
+    [
+      "reports one that is not staged",
+      [GROWN, published, expand],
+      [`${DISK} is asked to expand v, which is not staged`],
+    ],
+    [
+      "reports one that was published before a boot",
+      [GROWN, staged, published, boot, expand],
+      [`${DISK} is asked to expand v at ${POD}, where it is not published`],
+    ],
+    [
+      "reports a size that the volume does not have",
+      [staged, published, expand],
+      [`${DISK} is asked to expand v to 2 bytes, which has 0`],
+    ],
+  ])("%s", (_, steps, found) => expect(verdicts(expandedInPlace(), steps)).toEqual(found));
+});
+
+describe("claimFollowsVolume", () => {
+  const step = (rpc: Csi["rpc"], bytes: bigint): Csi => csi("Stage", "done", { rpc, path: "c", bytes });
+  const made = step("provision", 1n);
+  it.each<Case>([
+    [
+      "accepts a size that the driver has reached",
+      [made, step("claimSize", 1n), step("NodeExpandVolume", 2n), step("claimSize", 2n)],
+      [],
+    ],
+    [
+      "reports one that it has not",
+      [made, step("grow", 2n), step("claimSize", 2n)],
+      ["claim c has 2 bytes, and its volume 1"],
+    ],
+    [
+      "reports a claim that shrinks",
+      [made, step("NodeExpandVolume", 2n), step("claimSize", 2n), step("claimSize", 1n)],
+      ["claim c shrinks from 2 to 1 bytes"],
+    ],
+  ])("%s", (_, steps, found) => expect(verdicts(claimFollowsVolume(), steps)).toEqual(found));
+});
+
+describe("devicesOutliveContainers", () => {
+  const DEVICE = "/k/plugins/kubernetes.io/csi/volumeDevices/pv/dev/uid-1";
+  const claimName = "a-device";
+  const pod = wanted({
+    uid: "uid-1",
+    spec: { containers: [], volumes: [{ name: "a", persistentVolumeClaim: { claimName } }] },
+  });
+  const device = (what: "kept" | "released"): UntimedObservation => ({
+    ...{ kind: "device", what, podUid: "uid-1", path: DEVICE },
+  });
+  const [starts, exits] = [change("container started"), change("container exited")];
+  const early = "demo/plain/main#0 starts with 0 of 1 devices";
+  it.each<Case>([
+    ["accepts a device that is kept in use", [pod, device("kept"), starts, exits, device("released")], []],
+    ["reports a start without it", [pod, starts], [early]],
+    ["reports a start after a boot", [pod, device("kept"), boot, starts], [early]],
+    [
+      "reports one that is released meanwhile",
+      [pod, device("kept"), starts, device("released")],
+      [`${DEVICE} is released while demo/plain/main#0 runs`],
+    ],
+  ])("%s", (_, steps, found) => expect(verdicts(devicesOutliveContainers(), steps)).toEqual(found));
+});
+
+describe("claimsGrow", () => {
+  const open = (claimed: string, phase: string, isRefused: boolean): readonly string[] => {
+    const objects: Record<string, object> = {
+      persistentvolumeclaims: { spec: { volumeName: "pv" }, status: { capacity: { storage: claimed } } },
+      persistentvolumes: { spec: { capacity: { storage: "2Gi" }, csi: { volumeHandle: "v" } } },
+    };
+    const volumes = [{ name: "a", persistentVolumeClaim: { claimName: "c" } }];
+    const server = {
+      object: (resource: string) => objects[resource],
+      objects: () => [{ metadata: { namespace: "demo" }, spec: { nodeName: "n", volumes }, status: { phase } }],
+    } as unknown as Parameters<typeof openGrowth>[1];
+    const sizes = { isInUse: () => isRefused } as unknown as NonNullable<Parameters<typeof openGrowth>[2]>["sizes"];
+    return openGrowth({ config: { nodeName: "n" } } as Parameters<typeof openGrowth>[0], server, { sizes });
+  };
+  it("compares the claims of running pods with their volumes", () => {
+    expect(open("1Gi", "Running", false)).toEqual(["claim c has 1Gi, its volume 2Gi"]);
+    expect([open("2Gi", "Running", false), open("1Gi", "Failed", false), open("1Gi", "Running", true)]).toEqual([
+      [],
+      [],
+      [],
+    ]);
+  });
 });
 
 describe("volumeDataStays", () => {

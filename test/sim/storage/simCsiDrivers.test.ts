@@ -7,10 +7,11 @@ import { createSimHost, type SimHost } from "../../../src/sim/host/simHost.ts";
 import { createPrng } from "../../../src/sim/prng.ts";
 import type { UntimedObservation } from "../../../src/sim/simObservation.ts";
 import { createSimCsiDrivers } from "../../../src/sim/storage/simCsiDrivers.ts";
+import { createSimVolumeSizes, FIRST_SIZE } from "../../../src/sim/storage/simVolumeSizes.ts";
 import { createHeapScheduler, type HeapScheduler } from "../../../src/sim/time/heapScheduler.ts";
 import { createSimClock } from "../../../src/sim/time/simClock.ts";
 import { toKubeletError } from "../../../src/core/errors.ts";
-import { NodePublishVolumeRequest, NodeStageVolumeRequest } from "../../../src/gen/csi.ts";
+import { NodeExpandVolumeRequest, NodePublishVolumeRequest, NodeStageVolumeRequest } from "../../../src/gen/csi.ts";
 
 const DISK = "disk.csi.example.com";
 const SOCKET = "/disk.sock";
@@ -33,12 +34,14 @@ describe("simulated CSI drivers", () => {
     host.files.drop(`${STAGE}/x`);
     host.files.put("/kubelet/pod/vol_data.json", "");
   });
+  const sizes = createSimVolumeSizes();
   const boots = new BehaviorSubject("boot 1");
   const client = () =>
     createSimCsiDrivers({
       clock: createSimClock(scheduler),
       faults: () => fates.shift() ?? { kind: "answer" },
       machine: () => host,
+      sizes,
       bootId: () => boots.value,
       processAt: (socket) => (process.isUp && socket === SOCKET ? (process as unknown as SimPluginProcess) : undefined),
       nodeIdOf: () => "node-0",
@@ -75,6 +78,62 @@ describe("simulated CSI drivers", () => {
     ask(driver.nodeUnstageVolume({ volumeId: "v", stagingTargetPath: STAGE }));
     pass();
     expect([mounts(), host.files.at(TARGET), host.files.at(STAGE)?.kind]).toEqual([[], undefined, "directory"]);
+  });
+
+  it("give a pod the device of a staged block volume", () => {
+    const block = { block: {}, mount: undefined, accessMode: undefined };
+    const target = "/kubelet/pod/device";
+    const give = () => ask(client().nodePublishVolume({ ...publish, targetPath: target, volumeCapability: block }));
+    give();
+    pass();
+    const driver = client();
+    ask(driver.nodeStageVolume({ ...stage, volumeCapability: block }));
+    pass();
+    ask(driver.nodePublishVolume({ ...publish, targetPath: target, volumeCapability: block }));
+    pass();
+    expect([answers, mounts(), host.files.read(target)]).toEqual([
+      [`v is not staged at ${STAGE}`, "ok", "ok"],
+      [target],
+      "v",
+    ]);
+    ask(driver.nodeUnpublishVolume({ volumeId: "v", targetPath: target }));
+    ask(driver.nodeUnstageVolume({ volumeId: "v", stagingTargetPath: STAGE }));
+    pass();
+    ask(driver.nodeUnstageVolume({ volumeId: "v", stagingTargetPath: STAGE }));
+    pass();
+    expect([mounts(), host.files.at(target), host.files.at(`${STAGE}/data`)]).toEqual([[], undefined, undefined]);
+  });
+
+  it("expand a published volume to its size", () => {
+    const driver = client();
+    const expand = (bytes: bigint) =>
+      ask(
+        driver.nodeExpandVolume(
+          NodeExpandVolumeRequest.fromPartial({
+            volumeId: "v",
+            volumePath: STAGE,
+            capacityRange: { requiredBytes: bytes },
+          }),
+        ),
+      );
+    expand(FIRST_SIZE);
+    pass();
+    ask(driver.nodeStageVolume(stage));
+    pass();
+    expand(FIRST_SIZE);
+    pass();
+    expand(FIRST_SIZE + 1n);
+    pass();
+    fates = [{ kind: "fail", status: 9 }];
+    expand(FIRST_SIZE);
+    pass();
+    expect([answers, sizes.isInUse("v")]).toEqual([
+      [`v is not at ${STAGE}`, "ok", "ok", `v has ${FIRST_SIZE} bytes`, "ill"],
+      true,
+    ]);
+    expand(FIRST_SIZE);
+    pass();
+    expect(sizes.isInUse("v")).toBe(false);
   });
 
   it("refuse a second call for a volume", () => {

@@ -11,6 +11,7 @@ import {
   type NodeImage,
   NO_PRESSURE,
 } from "../../../../src/core/node/nodeFacts.ts";
+import type { ReportedNode } from "../../../../src/core/node/reportedNode.ts";
 import { type RuntimeState, unknownRuntimeState } from "../../../../src/core/runtime/runtimeState.ts";
 import { nodeLease } from "../../../../src/pipelines/cluster/renewNodeLease.ts";
 import { nodeRegistration } from "../../../../src/pipelines/cluster/nodeRegistration.ts";
@@ -56,6 +57,7 @@ function world() {
     devices: createCell(NO_DEVICES),
     volumesInUse: createCell<readonly string[] | undefined>(undefined),
     node,
+    reportedNode: createCell<ReportedNode | undefined>(undefined),
     runtimeState: createCell<RuntimeState>(unknownRuntimeState),
     images: createCell<readonly NodeImage[] | undefined>(undefined),
     pressures: createCell(NO_PRESSURE),
@@ -71,6 +73,7 @@ function world() {
     asked,
     failing,
     returns$,
+    scheduler,
     writer: { ...request, facts: () => facts.value, startup, returns$ },
     leaseWriter: { ...request, nodeName: "n1", durationSeconds: 40, node },
     /** Makes the Node, and has it known. */
@@ -211,6 +214,57 @@ describe("nodeStatus", () => {
     run(nodeStatus(writer, state), 300_000);
     // After a change the next word comes up to half the period earlier: with this dice at its earliest.
     expect(asked).toEqual(["50 patch nodes/status", "20050 patch nodes/status", "170052 patch nodes/status"]);
+  });
+});
+
+describe("the volumes in use that the Node has for sure", () => {
+  const told = (use: (change: (atMs: number, volumesInUse: readonly string[]) => void) => void, failures = 0) => {
+    const { writer, state, know, run, at, facts, failing, scheduler } = world();
+    know();
+    const change = (atMs: number, volumesInUse: readonly string[]): void =>
+      at(atMs, () => {
+        facts.value = { ...FACTS, volumesInUse };
+        state.volumesInUse.set(volumesInUse);
+      });
+    use(change);
+    at(20_000, () => void failing.set("patch nodes/status", failures));
+    const seen: string[] = [];
+    state.reportedNode.changes$.subscribe({
+      next: (reported) => seen.push(`${scheduler.now()} ${reported?.volumesInUse.join(",")}`),
+    });
+    run(nodeStatus(writer, state), 21_000);
+    return seen;
+  };
+
+  it("are listed after the answer, and not listed before the request that removes one", () => {
+    const seen = told((change) => {
+      change(0, ["a", "b"]);
+      change(20_000, ["b", "c"]);
+    });
+    expect(seen).toEqual(["0 undefined", "52 a,b", "20050 b", "20052 b,c"]);
+  });
+
+  it("lack one that was removed and added again until the second write is answered", () => {
+    const seen = told((change) => {
+      change(0, ["a"]);
+      change(20_000, []);
+      change(20_051, ["a"]);
+    });
+    expect(seen.slice(2)).toEqual(["20050 ", "20103 a"]);
+  });
+
+  it("lack one whose removal has failed, for it may have happened", () => {
+    const seen = told((change) => {
+      change(0, ["a"]);
+      change(20_000, []);
+      change(20_040, ["a"]);
+    }, 0);
+    expect(seen.at(-1)).toBe("52 a");
+    const failed = told((change) => {
+      change(0, ["a"]);
+      change(20_000, []);
+    }, 5);
+    expect(failed.at(-1)).toBe("20050 ");
   });
 });
 

@@ -24,6 +24,16 @@ describe("the step of an expansion", () => {
     ["pending", resizing("NodeResizePending"), { ...expand, tells: "all" }],
     ["in progress", resizing("NodeResizeInProgress"), { ...expand, tells: "all" }],
     ["infeasible", resizing("NodeResizeInfeasible"), { kind: "leave" }],
+    [
+      "pending to another size than that of the volume as it was looked up",
+      resizing("NodeResizePending", { allocatedResources: { storage: "3Gi" } }),
+      { kind: "leave" },
+    ],
+    [
+      "pending to the size of the volume",
+      resizing("NodeResizePending", { allocatedResources: { storage: "2Gi" } }),
+      { ...expand, tells: "all" },
+    ],
     ["still with the controller", resizing("ControllerResizeInProgress"), { kind: "leave" }],
     [
       "done on another node",

@@ -1,0 +1,20 @@
+/** The Node that volumes wait for: with the volumes in use that the API server has for sure. Stateless. */
+import { map, merge } from "rxjs";
+import type { Node } from "../../core/api.ts";
+import { confirmedNode } from "../../core/node/reportedNode.ts";
+import type { NodeView } from "../../state/nodeState.ts";
+import type { ReadonlyCell } from "../../state/cell.ts";
+
+/** Returns the Node as of now; emits again after each change or report of it. */
+export function confirmedNodes({
+  node,
+  reportedNode,
+}: Pick<NodeView, "node" | "reportedNode">): ReadonlyCell<Node | undefined> {
+  const now = (): Node | undefined => confirmedNode(node.value, reportedNode.value);
+  return {
+    get value() {
+      return now();
+    },
+    changes$: merge(node.changes$, reportedNode.changes$).pipe(map(now)),
+  };
+}

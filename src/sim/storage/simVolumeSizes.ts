@@ -1,0 +1,45 @@
+/**
+ * Sizes of the volumes of simulated CSI drivers: that of the volume in the storage system, which its controller grows, and that
+ * of its file system or device on the node, which NodeExpandVolume grows. Survive the machine.
+ */
+import { GrpcStatus } from "../../core/grpcStatus.ts";
+import { csiFailure } from "./simCsiMounts.ts";
+
+export const SIM_GIBIBYTE = 2n ** 30n;
+
+/** Returns a size as claims have it. */
+export const sizeText = (bytes: bigint): string => `${bytes / SIM_GIBIBYTE}Gi`;
+
+/** The size of a new volume. */
+export const FIRST_SIZE = SIM_GIBIBYTE;
+
+export interface SimVolumeSizes {
+  /** Returns the size in the storage system, in bytes. */
+  of(volume: string): bigint;
+  /** Grows the volume in the storage system. */
+  grow(volume: string, bytes: bigint): void;
+  /** Grows it on the node, and returns its size there. Throws if it is smaller in the storage system. */
+  expand(volume: string, bytes: bigint): bigint;
+  /** Notes whether its driver has said that it cannot be expanded while it is in use. */
+  setInUse(volume: string, isRefused: boolean): void;
+  isInUse(volume: string): boolean;
+}
+
+/** Creates the sizes; volumes by their handles. */
+export function createSimVolumeSizes(): SimVolumeSizes {
+  const sizes = new Map<string, bigint>();
+  const inUse = new Set<string>();
+  const of = (volume: string): bigint => sizes.get(volume) ?? FIRST_SIZE;
+  return {
+    of,
+    grow: (volume, bytes) => void sizes.set(volume, bytes),
+    expand(volume, bytes) {
+      const size = of(volume);
+      if (bytes > size) throw csiFailure(GrpcStatus.outOfRange, `${volume} has ${size} bytes`);
+      inUse.delete(volume);
+      return size;
+    },
+    setInUse: (volume, isRefused) => void (isRefused ? inUse.add(volume) : inUse.delete(volume)),
+    isInUse: (volume) => inUse.has(volume),
+  };
+}

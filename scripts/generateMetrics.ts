@@ -50,7 +50,6 @@ const REASONS: readonly (readonly [page: string, start: string, reason: string])
     "a repeated request is a new one: `rest_client_requests_total` counts it by its code",
   ],
   ["/metrics", "version_info", "belongs to components with emulated versions, which a kubelet has not"],
-  ["/metrics", "volume_manager_selinux_", "the runtime labels the files of volumes; no mount option does"],
 ];
 
 /** Metrics of `/metrics/cadvisor` that are the same on every node, by the start of the name. */

@@ -26,7 +26,7 @@ const HEEDED = words(`
   PodAndContainerStatsFromCRI PodCertificateRequest PodLevelResourceManagers PodLevelResources PodLogsQuerySplitStreams
   PodReadyToStartContainersCondition PodsAPI PreventStaticPodAPIReferences QOSReserved ReduceDefaultCrashLoopBackOffDecay
   ReloadKubeletClientCAFile ReloadKubeletServerCertificateFile RestartAllContainersOnContainerExits
-  ResourceHealthStatus ResourceHealthStatusMessage RotateKubeletServerCertificate WatchListClient
+  ResourceHealthStatus ResourceHealthStatusMessage RotateKubeletServerCertificate SELinuxMount WatchListClient
 `);
 
 /** Gates of features that are always on here, by the reason for the warning. */
@@ -36,7 +36,7 @@ const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
     `CPUManagerPolicyOptions CustomCPUCFSQuotaPeriod DynamicResourceAllocation ExecProbeTimeout ImageMaximumGCAge ImageVolume InPlacePodVerticalScaling KubeletCgroupDriverFromCRI
      KubeletFineGrainedAuthz KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPSI KubeletTracing MutableCSINodeAllocatableCount NodeLogQuery NodeSwap PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
      PodObservedGenerationTracking ProcMountType RecursiveReadOnlyMounts RelaxedDNSSearchValidation
-     RecoverVolumeExpansionFailure RelaxedEnvironmentVariableValidation SidecarContainers SupplementalGroupsPolicy SystemdWatchdog TopologyManagerPolicyOptions
+     RecoverVolumeExpansionFailure RelaxedEnvironmentVariableValidation SELinuxChangePolicy SELinuxMountReadWriteOncePod SidecarContainers SupplementalGroupsPolicy SystemdWatchdog TopologyManagerPolicyOptions
      UserNamespacesSupport`,
   ],
   ["tokens for CSI drivers are where the CSIDriver asks for them", "CSIServiceAccountTokenSecrets"],
@@ -59,10 +59,6 @@ const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
   ["the runtime sends a list in one response", "CRIListStreaming"],
   ["images are pulled without the RuntimeClass", "RuntimeClassInImageCriApi"],
   ["runtimes do not report the digest of a mounted image", "ImageVolumeWithDigest"],
-  [
-    "the runtime labels the files of volumes; no mount option does",
-    "SELinuxChangePolicy SELinuxMount SELinuxMountReadWriteOncePod",
-  ],
   ["as upstream, it is locked, and volumes of kind gitRepo are refused", "GitRepoVolumeDriver"],
   ["pods on the node's network have the node's users", "UserNamespacesHostNetworkSupport"],
   ["tolerations support Exists and Equal", "TaintTolerationComparisonOperators"],

@@ -117,6 +117,7 @@ function gatedSettingsOf(featureGates: KubeletOptions["featureGates"]) {
   return {
     separatesDisks: isOn("KubeletSeparateDiskGC"),
     watchesVolumeHealth: isOn("CSIVolumeHealth"),
+    labelsAllAccessModes: isOn("SELinuxMount"),
     podStatsFromRuntime: isOn("PodAndContainerStatsFromCRI"),
     resizeGates: {
       exclusiveCpus: isOn("InPlacePodVerticalScalingExclusiveCPUs"),

@@ -115,6 +115,8 @@ export interface KubeletConfig {
   readonly separatesDisks: boolean;
   /** The gate CSIVolumeHealth: statistics include the health of CSI volumes, and abnormal ones are reported by events. */
   readonly watchesVolumeHealth: boolean;
+  /** The gate SELinuxMount: volumes of all access modes are mounted with SELinux labels, not those of one pod alone. */
+  readonly labelsAllAccessModes: boolean;
   /** The gate PodAndContainerStatsFromCRI: pod stats come from the runtime only. */
   readonly podStatsFromRuntime: boolean;
   /** Places on the node that may hold registry credentials. */

@@ -105,6 +105,8 @@ export interface Machine extends MachineAddresses {
   readonly appArmorEnabled: boolean;
   /** Whether files and processes have SELinux labels. */
   readonly selinuxEnabled: boolean;
+  /** SELinux label of the files of containers by the node's policy; undefined without SELinux, or when no file names it. */
+  readonly selinuxFileLabel: string | undefined;
 }
 
 /** Space of one file system, as available to unprivileged users. */

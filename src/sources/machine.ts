@@ -21,6 +21,7 @@ import { readCpuPlaces } from "./cpuPlaces.ts";
 import { readCpuTopology } from "./cpuTopology.ts";
 import { firstFile } from "./firstFile.ts";
 import { readMemoryModules } from "./memoryModules.ts";
+import { readSecurityModules } from "./securityModules.ts";
 import { readTmpfsNoSwap } from "./tmpfsNoSwap.ts";
 
 /** Paths to read, for tests and unusual nodes. */
@@ -83,17 +84,6 @@ async function readThermalThrottlePaths(prefix: string): Promise<readonly string
     ),
   );
   return paths.filter((_, index) => present[index]);
-}
-
-/** Upstream: IsEnabled of runc's apparmor package and GetEnabled of go-selinux. */
-async function readSecurityModules(text: ReadText): Promise<Pick<Machine, "appArmorEnabled" | "selinuxEnabled">> {
-  const isLoaded = (await text("/sys/module/apparmor/parameters/enabled"))?.startsWith("Y") === true;
-  // Without a policy every process still has the label of the kernel.
-  const label = (await text("/proc/self/attr/current"))?.replaceAll("\0", "");
-  return {
-    appArmorEnabled: isLoaded && (await text("/sys/kernel/security/apparmor/profiles")) !== undefined,
-    selinuxEnabled: (await text("/sys/fs/selinux/enforce")) !== undefined && label !== "kernel",
-  };
 }
 
 /** Bytes of one page where the kernel does not say so: by far the most common size. */

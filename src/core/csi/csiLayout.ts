@@ -71,7 +71,8 @@ export function csiLayout(pod: Pod, origin: Origin, node: Node): Result<VolumeLa
     isOwnDirectory: true,
     hasContent: false,
     isReadOnly,
-    selinuxRelabel: true,
+    // Upstream manages the files of writable volumes alone.
+    selinuxRelabel: !isReadOnly,
     ...(isGiven ? lastingOwnership(pod) : {}),
     csi: {
       ...{ driver, handle, mode, directory, target: `${directory}/mount`, attachment, fsType, fsGroup },

@@ -13,6 +13,7 @@ import type { ServiceAccountToken, TokenWish } from "../token/serviceAccountToke
 import { formatInstant } from "../time/civilTime.ts";
 import type { CsiDriverFacts } from "./csiDriverFacts.ts";
 import { globalMount } from "./csiLayout.ts";
+import { contextOption, NO_LABEL } from "../selinux/fileLabel.ts";
 import type { CsiLayout, CsiTokenWish } from "./csiVolumeLayout.ts";
 
 type Texts = Readonly<Record<string, string>>;
@@ -40,12 +41,13 @@ function accessModeOf(mode: string, hasManyWriters: boolean): VolumeCapability["
 }
 
 function capabilityOf(layout: CsiLayout, { capabilities }: CsiDriverFacts): VolumeCapability {
-  const { block, fsType, mountOptions, fsGroup } = layout;
+  const { block, fsType, mountOptions, fsGroup, label } = layout;
   const accessMode = accessModeOf(layout.accessMode, capabilities.has("SINGLE_NODE_MULTI_WRITER"));
   if (block !== undefined) return { block: {}, mount: undefined, accessMode };
   const isDelegated = fsGroup !== undefined && capabilities.has("VOLUME_MOUNT_GROUP");
   const volumeMountGroup = isDelegated ? String(fsGroup) : "";
-  return { block: undefined, mount: { fsType, mountFlags: [...mountOptions], volumeMountGroup }, accessMode };
+  const mountFlags = [...mountOptions, ...(label ? [contextOption(label)] : [])];
+  return { block: undefined, mount: { fsType, mountFlags, volumeMountGroup }, accessMode };
 }
 
 /** Returns the path at which the driver stages the volume. */
@@ -103,8 +105,8 @@ export const expandRequest = (
   volumePath: layout.target,
   capacityRange: { requiredBytes: size, limitBytes: 0n },
   stagingTargetPath: layout.stageDir === undefined ? "" : stagingPath({ ...layout, stageDir: layout.stageDir }),
-  // Drivers get no group here, as upstream.
-  volumeCapability: capabilityOf({ ...layout, fsGroup: undefined }, facts),
+  // Drivers get neither group nor label here, as upstream.
+  volumeCapability: capabilityOf({ ...layout, fsGroup: undefined, label: NO_LABEL }, facts),
   secrets,
 });
 

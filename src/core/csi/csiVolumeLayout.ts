@@ -31,6 +31,8 @@ export interface CsiLayout {
   /** Only one pod of the cluster may use it. */
   readonly isForOnePod?: true;
   readonly mountOptions: readonly string[];
+  /** SELinux label of the mount, `NO_LABEL` for none; absent: its label does not matter. */
+  readonly label?: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly stageSecret: SecretName | undefined;
   readonly publishSecret: SecretName | undefined;

@@ -13,14 +13,17 @@ export interface VolData {
   readonly handle: string;
   /** Whether it may be staged: upstream's files without a mode are of persistent volumes. */
   readonly isPersistent: boolean;
+  /** SELinux label with which it is mounted, or may be; undefined: with none. */
+  readonly label: string | undefined;
 }
 
 /** Returns the content of the file in the pod's directory. */
-export function podVolData({ driver, handle, mode }: CsiLayout, name: string, nodeName: string): string {
+export function podVolData({ driver, handle, mode, label }: CsiLayout, name: string, nodeName: string): string {
   return text({
     attachmentID: attachmentId(driver, handle, nodeName),
     driverName: driver,
     nodeName,
+    ...labelOf(label),
     specVolID: name,
     volumeHandle: handle,
     volumeLifecycleMode: mode,
@@ -38,17 +41,20 @@ export const blockVolData = ({ driver, handle }: CsiLayout, name: string, nodeNa
   });
 
 /** Returns the content of the file in the directory of the staged volume. */
-export const stageVolData = ({ driver, handle }: CsiLayout): string =>
-  text({ driverName: driver, volumeHandle: handle });
+export const stageVolData = ({ driver, handle, label }: CsiLayout): string =>
+  text({ driverName: driver, ...labelOf(label), volumeHandle: handle });
+
+const labelOf = (label: string | undefined) => (label ? { seLinuxMountContext: label } : {});
 
 /** Encodes like Go's encoder. */
 const text = (data: Readonly<Record<string, string>>): string => `${goJson(data)}\n`;
 
 /** Reads the file; its content may be cut off by a crash. */
 export function parseVolData(content: string, path: string): Result<VolData> {
-  const { driverName, volumeHandle, volumeLifecycleMode } = recordOf(content);
+  const { driverName, volumeHandle, volumeLifecycleMode, seLinuxMountContext } = recordOf(content);
+  const label = typeof seLinuxMountContext === "string" && seLinuxMountContext !== "" ? seLinuxMountContext : undefined;
   if (typeof driverName === "string" && driverName !== "" && typeof volumeHandle === "string" && volumeHandle !== "") {
-    return ok({ driver: driverName, handle: volumeHandle, isPersistent: volumeLifecycleMode !== "Ephemeral" });
+    return ok({ driver: driverName, handle: volumeHandle, isPersistent: volumeLifecycleMode !== "Ephemeral", label });
   }
   return err(
     kubeletError(

@@ -12,6 +12,8 @@ export interface DiskLayout<Disk> {
   readonly mountPoint: string;
   readonly fsType: string;
   readonly options: readonly string[];
+  /** SELinux label of the mount, among the options unless it is `NO_LABEL`; absent: its label does not matter. */
+  readonly label?: string;
 }
 
 /** Options of a PersistentVolume, and the claim's wish; `readOnly` is undefined for a volume of a pod. */
@@ -40,7 +42,8 @@ export const diskBase = ({ metadata }: Pod, { name, plugin, isReadOnly }: DiskVo
   isOwnDirectory: true,
   hasContent: false,
   isReadOnly,
-  selinuxRelabel: true,
+  // Upstream manages the files of writable volumes alone.
+  selinuxRelabel: !isReadOnly,
 });
 
 /** Returns the layout of a volume on this disk. `fsType` may be empty. */

@@ -69,11 +69,17 @@ function parseLine(line: string): MountEntry | undefined {
     propagation: propagationOf(fields.slice(FIXED_FIELDS, end)),
     fsType: unescaped(fsType),
     source: unescaped(source),
-    superOptions: words(superOptions),
+    superOptions: superWords(superOptions),
   };
 }
 
 const words = (list: string): readonly string[] => (list === "" ? [] : list.split(",").map(unescaped));
+
+/** An SELinux context is in quotes when it has commas. */
+const OPTION = /(?:(?:fs|def|root)?context="[^"]*"|[^,]+)(?=,|$)/g;
+
+const superWords = (list: string): readonly string[] =>
+  list.includes('context="') ? (list.match(OPTION) ?? []).map(unescaped) : words(list);
 
 function propagationOf(tags: readonly string[]): MountPropagation {
   const group = (tag: string): number | undefined => {

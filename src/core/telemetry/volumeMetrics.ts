@@ -8,6 +8,10 @@ const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 
 const ofClaim = (help: string) => ({ type: "gauge", help, labels: ["namespace", "persistentvolumeclaim"] }) as const;
 
+/** Upstream has counts of SELinux labels as gauges. */
+const ofLabels = (help: string, ...more: readonly string[]) =>
+  ({ type: "gauge", help, labels: [...more, "access_mode"] }) as const;
+
 export const volumeMetrics = {
   kubelet_container_log_filesystem_used_bytes: {
     type: "gauge",
@@ -80,6 +84,30 @@ export const volumeMetrics = {
     help: "Volume directories that could not be read at startup.",
     labels: [],
   },
+  volume_manager_selinux_container_errors_total: ofLabels(
+    "Volumes refused to a pod because a container's seLinuxOptions are no SELinux label.",
+  ),
+  volume_manager_selinux_container_warnings_total: ofLabels(
+    "Volumes mounted without a label although a container's seLinuxOptions are no SELinux label.",
+  ),
+  volume_manager_selinux_pod_context_mismatch_errors_total: ofLabels(
+    "Volumes refused to a pod whose containers use them with different SELinux labels.",
+  ),
+  volume_manager_selinux_pod_context_mismatch_warnings_total: ofLabels(
+    "Volumes mounted without a label for a pod whose containers use them with different SELinux labels.",
+  ),
+  volume_manager_selinux_volume_context_mismatch_errors_total: ofLabels(
+    "Volumes refused to a pod because another pod uses them with another SELinux label.",
+    "volume_plugin",
+  ),
+  volume_manager_selinux_volume_context_mismatch_warnings_total: ofLabels(
+    "Volumes that pods share although they use them with different SELinux labels; they would be refused if all access modes were mounted with labels.",
+    "volume_plugin",
+  ),
+  volume_manager_selinux_volumes_admitted_total: ofLabels(
+    "Volumes that pods use with an SELinux label and that support mounts with it.",
+    "volume_plugin",
+  ),
   volume_manager_total_volumes: {
     type: "gauge",
     help: "Volumes in the desired state (desired_state_of_world) and the actual state (actual_state_of_world), by plugin.",

@@ -19,12 +19,19 @@ export interface PodVolumes {
   readonly actual: ReadonlyMap<string, ActualVolume>;
   /** The number of desired volumes that containers cannot use yet. */
   readonly unmounted: number;
-  /** The number of desired volumes that were rejected. */
+  /** The number of desired volumes that were rejected, or that other pods have with another SELinux label. */
   readonly refused: number;
 }
 
 const isMounted = (wish: VolumeWish | undefined, { actual }: Pick<PodVolumes, "actual">): boolean =>
   wish?.kind === "resolved" && actual.get(volumeKey(wish.layout))?.condition === "mounted";
+
+/** Returns why the pod is told at once that it waits. */
+function refusalOf(wish: VolumeWish | undefined, { actual }: Pick<PodVolumes, "actual">): string | undefined {
+  if (wish?.kind === "refused") return wish.error.message;
+  const volume = wish?.kind === "resolved" ? actual.get(volumeKey(wish.layout)) : undefined;
+  return volume?.isBlocked === true && volume.condition !== "mounted" ? volume.waitsFor : undefined;
+}
 
 /** Returns the volumes of a pod with their counts. */
 export function podVolumesOf({ wishes, actual }: Pick<PodVolumes, "wishes" | "actual">): PodVolumes {
@@ -33,7 +40,7 @@ export function podVolumesOf({ wishes, actual }: Pick<PodVolumes, "wishes" | "ac
     wishes,
     actual,
     unmounted: all.filter((wish) => !isMounted(wish, { actual })).length,
-    refused: all.filter(({ kind }) => kind === "refused").length,
+    refused: all.filter((wish) => refusalOf(wish, { actual }) !== undefined).length,
   };
 }
 
@@ -74,14 +81,12 @@ export function waitMessage(names: readonly string[], volumes: PodVolumes): stri
 export function waitText(names: readonly string[], volumes: PodVolumes): string | undefined {
   const unmounted = unmountedVolumes(names, volumes);
   if (unmounted.length === 0) return undefined;
-  const refusals = names.flatMap((name) => {
-    const wish = volumes.wishes.get(name);
-    return wish?.kind === "refused" ? [wish.error.message] : [];
-  });
+  const refusals = names.flatMap((name) => refusalOf(volumes.wishes.get(name), volumes) ?? []);
   const unprocessed = unmounted.filter((name) => volumes.wishes.get(name)?.kind !== "resolved");
   const unattached = unmounted.filter((name) => {
     const wish = volumes.wishes.get(name);
-    return wish?.kind === "resolved" && volumes.actual.get(volumeKey(wish.layout))?.waitsFor !== undefined;
+    const volume = wish?.kind === "resolved" ? volumes.actual.get(volumeKey(wish.layout)) : undefined;
+    return volume?.waitsFor !== undefined && volume.isBlocked !== true;
   });
   const why = refusals.length === 0 ? "context deadline exceeded" : refusals.join("; ");
   return `unmounted volumes=${list(unmounted)}, unattached volumes=${list(unattached)}, failed to process volumes=${list(unprocessed)}: ${why}`;

@@ -16,6 +16,12 @@ export interface SetUpError extends KubeletError {
   readonly isExpanding?: boolean;
 }
 
+/** A wait for another pod, of which the pod's event tells at once. */
+export interface BlockedVolume {
+  readonly isBlocked: true;
+  readonly message: string;
+}
+
 /** Step of a volume that other nodes have. */
 export const NODE_AFFINITY = "NodeAffinity check";
 

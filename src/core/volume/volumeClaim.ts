@@ -80,6 +80,7 @@ export function originOf(found: PersistentVolume, claim: Claim, readOnly: boolea
     ...(flexVolume && { flexVolume }),
     ...(fc && { fc }),
     ...(iscsi && { iscsi }),
+    ...(csi === undefined && accessModes && { accessModes }),
     ...(nodeTerms && { nodeTerms }),
     ...(volumeMode === "Block" && { isBlock: true }),
     ...(capacity && { capacity }),

@@ -20,6 +20,7 @@ import type { DiskLayout } from "../disk/diskLayout.ts";
 import { type FcDisk, fcLayout, type FcSource } from "../disk/fcDisk.ts";
 import { iscsiLayout, type IscsiSource, type IscsiTarget } from "../disk/iscsiDisk.ts";
 import { type FlexLayout, flexLayout, type FlexSource } from "../flex/flexLayout.ts";
+import type { SelinuxNode } from "../selinux/volumeLabel.ts";
 import type { CsiOrigin } from "./csiVolume.ts";
 import { hugePageSize } from "./hugePages.ts";
 import { lastingOwnership } from "./lastingOwnership.ts";
@@ -118,6 +119,8 @@ export interface VolumeNode {
   readonly labels: Labels | undefined;
   /** undefined: the node has no CSI drivers. */
   readonly csi?: { readonly nodeName: string } | undefined;
+  /** undefined: no volume is mounted with an SELinux label. */
+  readonly selinux?: SelinuxNode | undefined;
 }
 
 export const EMPTY_DIR_PLUGIN = "kubernetes.io/empty-dir";
@@ -245,6 +248,8 @@ export interface VolumeOrigin {
   readonly fc?: FcSource;
   readonly iscsi?: IscsiSource;
   readonly mountOptions?: readonly string[];
+  /** Of a PersistentVolume; `csi` has its own. */
+  readonly accessModes?: readonly string[];
   readonly nodeTerms?: readonly Term[];
   readonly readOnly?: boolean;
   /** Containers get it as a block device. */

@@ -61,8 +61,8 @@ export const readdressed = (context: NodeContext, { node, addresses }: AddressCe
 
 /** Facts of the node for volumes. */
 export function volumeNode(
-  { directories, allocatable, nodeName }: KubeletConfig,
-  { tmpfsNoSwap }: Machine,
+  { directories, allocatable, nodeName, labelsAllAccessModes: allModes }: KubeletConfig,
+  { tmpfsNoSwap, selinuxFileLabel }: Machine,
   node: ReadonlyCell<Node | undefined>,
   hasCsi: boolean,
 ): VolumeNode {
@@ -71,6 +71,7 @@ export function volumeNode(
     allocatable,
     hasNoSwap: tmpfsNoSwap,
     ...(hasCsi && { csi: { nodeName } }),
+    selinux: selinuxFileLabel === undefined ? undefined : { allModes, fileLabel: selinuxFileLabel },
     get labels() {
       return node.value && (node.value.metadata?.labels ?? {});
     },

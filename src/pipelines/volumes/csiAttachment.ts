@@ -6,24 +6,30 @@
 import { catchError, map, type Observable, of } from "rxjs";
 import { attachmentFault } from "../../core/csi/attachmentFault.ts";
 import { attachmentWait } from "../../core/csi/attachmentWait.ts";
-import { csiVolumeName } from "../../core/csi/csiLayout.ts";
+import { csiVolumeName, nodeVolumeName } from "../../core/csi/csiLayout.ts";
 import type { CsiLayout } from "../../core/csi/csiVolumeLayout.ts";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
-import { ATTACH, failedAt, type SetUpError } from "../../core/volume/volumeChecks.ts";
+import { ATTACH, type BlockedVolume, failedAt, type SetUpError } from "../../core/volume/volumeChecks.ts";
 import type { CsiContext, CsiVolume } from "./csiContext.ts";
 import { holderOf } from "./heldVolumes.ts";
 
 /**
- * Notes that the pod's volume is needed. Returns why it must wait, or an error: nobody attaches it to this node. A volume of an
+ * Notes that the pod's volume is needed. Returns why it must wait, also for pods with another SELinux label, or an error: nobody attaches it to this node. A volume of an
  * earlier kubelet is attached already; undefined: it can be set up. Differs from upstream: a volume that nobody detaches is in
  * use no longer than its pods; upstream's kubelet has it in use until it is restarted.
  */
-export function csiWait({ pod, layout }: CsiVolume, context: CsiContext): string | SetUpError | undefined {
+export function csiWait(
+  { pod, layout }: CsiVolume,
+  context: CsiContext,
+): string | BlockedVolume | SetUpError | undefined {
   const { heldVolumes, node, isAttachedByController } = context;
   const { csi } = layout;
   if (csi.stageDir === undefined) return undefined;
   const holder = holderOf(pod.metadata.uid, layout.name);
-  const volume = heldVolumes.hold(csiVolumeName(csi.driver, csi.handle), holder, csi.attachment !== undefined);
+  const name = csiVolumeName(csi.driver, csi.handle);
+  const volume = heldVolumes.hold(name, holder, csi.attachment !== undefined);
+  const message = heldVolumes.labelWait(holder, csi.label, nodeVolumeName(name));
+  if (message !== undefined) return { isBlocked: true, message };
   if (isAttachedByController) return attachmentWait(csi, node.value);
   return csi.attachment === undefined || volume.isFound
     ? undefined

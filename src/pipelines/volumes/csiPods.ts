@@ -94,15 +94,15 @@ export function unpublishPod(
   );
 }
 
-/** Emits when the volume may proceed: it is attached, or its driver has registered. */
+/** Emits when the volume may proceed: it is attached, its driver has registered, or other pods have unmounted it. */
 export function csiNews(
   context: CsiContext | undefined,
   layout: () => VolumeLayout | undefined,
   key: string,
 ): Observable<unknown> {
   if (context === undefined || !key.startsWith(`${CSI_PLUGIN}/`)) return EMPTY;
-  const { node, drivers } = context;
-  return merge(node.changes$, drivers.changes$).pipe(
+  const { node, drivers, heldVolumes } = context;
+  const news$ = merge(node.changes$, drivers.changes$).pipe(
     map(() => {
       const csi = layout()?.csi;
       return csi === undefined ? [] : [attachmentWait(csi, node.value), drivers.value.get(csi.driver)];
@@ -110,4 +110,5 @@ export function csiNews(
     distinctUntilChanged(sameItems),
     skip(1),
   );
+  return merge(news$, heldVolumes.unmounted$);
 }

@@ -13,7 +13,7 @@ import { mountAt } from "../../core/mount/mountInfo.ts";
 import { kubeletError } from "../../core/errors.ts";
 import type { VolumeNode } from "../../core/volume/volumeLayout.ts";
 import { readVolData, refuseMountedAt, removeEmpty } from "./csiRemains.ts";
-import { type HeldVolume, type HeldVolumes, holderOf } from "./heldVolumes.ts";
+import { type HeldVolume, type HeldVolumes, holderOf, isLastUse } from "./heldVolumes.ts";
 import type { CsiContext } from "./csiContext.ts";
 import { registeredDriver } from "./csiVolumes.ts";
 import { type RemovalPorts, removeUnmounted } from "./removeUnmounted.ts";
@@ -42,7 +42,7 @@ export function tearDownCsi(ports: RemovalPorts, context: CsiContext, remains: C
         removeUnmounted(ports, subPaths),
         data === undefined ? EMPTY : unpublish(context, data, `${directory}/mount`),
         defer(() =>
-          held === undefined || held.volume.holders.size > 1 ? EMPTY : unstage(ports, context, remains, held),
+          held !== undefined && isLastUse(held.volume, holder) ? unstageLast(ports, context, remains, held) : EMPTY,
         ),
         removeEmpty(ports, directory, `${directory}/mount`),
         defer(() => {
@@ -55,6 +55,16 @@ export function tearDownCsi(ports: RemovalPorts, context: CsiContext, remains: C
     }),
   );
 }
+
+/** Unstages the volume, which any pod may stage again from then on. */
+const unstageLast = (ports: RemovalPorts, context: CsiContext, remains: CsiRemains, held: Held): Observable<never> =>
+  concat(
+    unstage(ports, context, remains, held),
+    defer(() => {
+      context.heldVolumes.unmounted(held.volume);
+      return EMPTY;
+    }),
+  );
 
 type Held = NonNullable<ReturnType<HeldVolumes["of"]>>;
 

@@ -9,6 +9,7 @@
 import { concat, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap } from "rxjs";
 import { attachmentWait } from "../../core/csi/attachmentWait.ts";
 import { mountAt } from "../../core/mount/mountInfo.ts";
+import type { BlockedVolume } from "../../core/volume/volumeChecks.ts";
 import type { VolumeLayout } from "../../core/volume/volumeLayout.ts";
 import type { VolumeNotice } from "../../core/volume/volumeNotices.ts";
 import { createSemaphore } from "../../operators/semaphore.ts";
@@ -24,16 +25,19 @@ import {
   recordDisk,
   removeRecord,
 } from "./diskAttachment.ts";
-import { holderOf } from "./heldVolumes.ts";
+import { holderOf, isLastUse } from "./heldVolumes.ts";
 import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
 import { setUpVolume, type VolumePorts } from "./volumeEffects.ts";
 
 export const isDisk = (layout: VolumeLayout): layout is DiskVolume["layout"] => layout.disk !== undefined;
 
 /** Notes that the pod's volume is needed, and returns why it must wait; undefined: it can be set up. */
-export function diskWait({ pod, layout }: DiskVolume, context: DiskContext): string | undefined {
+export function diskWait({ pod, layout }: DiskVolume, context: DiskContext): string | BlockedVolume | undefined {
   const { disk, name } = layout;
-  context.heldVolumes.hold(disk.mountPoint, holderOf(pod.metadata.uid, name), true, disk.volumeName);
+  const holder = holderOf(pod.metadata.uid, name);
+  context.heldVolumes.hold(disk.mountPoint, holder, true, disk.volumeName);
+  const message = context.heldVolumes.labelWait(holder, disk.label, disk.volumeName);
+  if (message !== undefined) return { isBlocked: true, message };
   return diskNews(context, disk);
 }
 
@@ -47,8 +51,14 @@ export const diskNews = (
 /** Sets the volume up. Emits notices for its pod. Errors: SetUpError; completed steps stay. */
 export function setUpDisk(ports: VolumePorts, context: DiskContext, volume: DiskVolume): Observable<VolumeNotice> {
   const { layout, pod } = volume;
-  const held = context.heldVolumes.of(holderOf(pod.metadata.uid, layout.name));
-  const setUp$ = concat(stage(ports, context, layout), setUpVolume(ports, layout, undefined, createSemaphore(1)));
+  const holder = holderOf(pod.metadata.uid, layout.name);
+  const held = context.heldVolumes.of(holder);
+  const used$ = defer(() => {
+    held?.volume.users.add(holder);
+    if (held !== undefined) held.volume.label = layout.disk.label;
+    return EMPTY;
+  });
+  const setUp$ = concat(used$, stage(ports, context, layout), setUpVolume(ports, layout, undefined, createSemaphore(1)));
   return held === undefined ? setUp$ : held.volume.turns.run(setUp$);
 }
 
@@ -101,7 +111,7 @@ export function tearDownDisk(ports: RemovalPorts, context: DiskContext, remains:
     removeUnmounted(ports, subPaths),
     unmountBelow(ports, path),
     defer(() =>
-      held === undefined || held.volume.holders.size > 1 ? EMPTY : unstage(ports, context, plugin, held.name),
+      held !== undefined && isLastUse(held.volume, holder) ? unstage(ports, context, plugin, held) : EMPTY,
     ),
     // The directory goes last: a restarted kubelet tears down by it.
     removeRecord(ports, path),
@@ -114,11 +124,23 @@ export function tearDownDisk(ports: RemovalPorts, context: DiskContext, remains:
   return held === undefined ? gone$ : held.volume.turns.run(gone$);
 }
 
-function unstage(ports: RemovalPorts, context: DiskContext, plugin: string, mountPoint: string): Observable<never> {
+function unstage(
+  ports: RemovalPorts,
+  context: DiskContext,
+  plugin: string,
+  { name: mountPoint, volume }: NonNullable<ReturnType<DiskContext["heldVolumes"]["of"]>>,
+): Observable<never> {
   const source$ = ports.mounts?.list().pipe(map((entries) => mountAt(entries, mountPoint)?.source)) ?? of(undefined);
   return source$.pipe(
     switchMap((source) =>
-      concat(unmountBelow(ports, mountPoint), detachDisk(ports, context, plugin, mountPoint, source)),
+      concat(
+        unmountBelow(ports, mountPoint),
+        detachDisk(ports, context, plugin, mountPoint, source),
+        defer(() => {
+          context.heldVolumes.unmounted(volume);
+          return EMPTY;
+        }),
+      ),
     ),
   );
 }

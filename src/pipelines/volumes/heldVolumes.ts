@@ -4,8 +4,10 @@
  * Owner of the cell `volumesInUse`. Bounds: an entry per volume in use, one operation at a time on each. Upstream: the
  * attached volumes of pkg/kubelet/volumemanager/cache.
  */
+import { type Observable, Subject } from "rxjs";
 import { csiVolumeName, nodeVolumeName } from "../../core/csi/csiLayout.ts";
 import { sameItems } from "../../core/sameValue.ts";
+import { labelWait } from "../../core/selinux/labelledLayout.ts";
 import { createSemaphore, type Semaphore } from "../../operators/semaphore.ts";
 import type { Cell } from "../../state/cell.ts";
 
@@ -17,10 +19,16 @@ export interface HeldVolume {
   readonly holders: ReadonlySet<string>;
   /** Holders whose volume is mounted, or may be. */
   readonly users: Set<string>;
+  /** Its names in the status of the Node. */
+  readonly listedAs: ReadonlySet<string>;
   /** Whether an earlier kubelet has left it. */
   isFound: boolean;
   /** Whether this kubelet has staged it. */
   isStaged: boolean;
+  /** SELinux label with which it is mounted, or may be; undefined: it is not mounted, or its label does not matter. */
+  label: string | undefined;
+  /** A pod waits until it is unmounted, because it needs another label. */
+  isAwaited: boolean;
 }
 
 /** A CSI volume that is staged for no known pod. */
@@ -30,6 +38,10 @@ export interface KeptStage {
   /** Name of the PersistentVolume of a block volume, whose places have that name; absent for one with a file system. */
   readonly blockName?: string;
 }
+
+/** Returns whether the volume of the node goes with this pod's: no other pod may have it, or will have it as it is mounted. */
+export const isLastUse = ({ holders, users, isAwaited }: HeldVolume, holder: string): boolean =>
+  holders.size <= 1 || (isAwaited && [...users].every((user) => user === holder));
 
 export interface HeldVolumes {
   /**
@@ -49,6 +61,15 @@ export interface HeldVolumes {
   release(stage: KeptStage): void;
   /** Returns the volume of a holder. */
   of(holder: string): { readonly name: string; readonly volume: HeldVolume } | undefined;
+  /**
+   * Returns why a pod's volume waits for pods with another SELinux label, which it asks for; undefined: it need not. `volumeName`
+   * is the name of the volume in the status of the Node.
+   */
+  labelWait(holder: string, label: string | undefined, volumeName: string): string | undefined;
+  /** Notes that the volume is unmounted, so pods with any label may mount it. */
+  unmounted(volume: HeldVolume): void;
+  /** Emits when a volume that a pod waits for is unmounted. */
+  readonly unmounted$: Observable<unknown>;
   /** All volumes of earlier kubelets are known: the cell has a value from now on. */
   loaded(): void;
 }
@@ -68,6 +89,7 @@ interface Entry extends HeldVolume {
 export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): HeldVolumes {
   const entries = new Map<string, Entry>();
   const names = new Map<string, string>();
+  const unmounted$ = new Subject<void>();
   let isLoaded = false;
   const publish = (): void => {
     if (!isLoaded) return;
@@ -115,6 +137,19 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
       const volume = name === undefined ? undefined : entries.get(name);
       return name === undefined || volume === undefined ? undefined : { name, volume };
     },
+    labelWait: (holder, label, volumeName) => {
+      const entry = entries.get(names.get(holder) ?? "");
+      const wait = entry && labelWait(entry, label, holder, volumeName);
+      if (entry !== undefined && wait !== undefined) entry.isAwaited = true;
+      return wait;
+    },
+    unmounted: (volume) => {
+      volume.label = undefined;
+      if (!volume.isAwaited) return;
+      volume.isAwaited = false;
+      unmounted$.next();
+    },
+    unmounted$,
     loaded: () => {
       isLoaded = true;
       publish();
@@ -129,6 +164,8 @@ const newEntry = (isAttachable: boolean): Entry => ({
   isFound: false,
   isStaged: false,
   kept: undefined,
+  label: undefined,
+  isAwaited: false,
   isAttachable,
   listedAs: new Set(),
 });

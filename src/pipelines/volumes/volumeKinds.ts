@@ -10,7 +10,7 @@ import { type PathRoots, podVolumeSubpathsDir } from "../../core/paths.ts";
 import { sameItems } from "../../core/sameValue.ts";
 import type { LeftStage } from "../../core/volume/leftStage.ts";
 import type { PodVolumes } from "../../core/volume/podVolumes.ts";
-import type { SetUpError } from "../../core/volume/volumeChecks.ts";
+import type { BlockedVolume, SetUpError } from "../../core/volume/volumeChecks.ts";
 import type { VolumeLayout } from "../../core/volume/volumeLayout.ts";
 import type { VolumeNotice } from "../../core/volume/volumeNotices.ts";
 import type { ActualVolume } from "../../core/volume/volumePlan.ts";
@@ -44,7 +44,7 @@ type Directories = Pick<PathRoots, "rootDir">;
 /** A volume that a driver sets up. */
 export interface OwnSteps {
   /** Notes that the volume is needed. Returns why it must wait, or cannot be attached; undefined: it can be set up. */
-  wait(): string | SetUpError | undefined;
+  wait(): string | BlockedVolume | SetUpError | undefined;
   /** Emits notices for its pod. Errors: SetUpError; completed steps stay. */
   setUp(): Observable<VolumeNotice>;
 }
@@ -95,11 +95,12 @@ export function kindNews(
 ): Observable<unknown> {
   if (key.startsWith(`${CSI_PLUGIN}/`)) return csiNews(csi, layout, key);
   if (disks !== undefined && isDiskPlugin(key.slice(0, key.lastIndexOf("/")))) {
-    return disks.node.changes$.pipe(
+    const attached$ = disks.node.changes$.pipe(
       map(() => diskNews(disks, layout()?.disk)),
       distinctUntilChanged(),
       skip(1),
     );
+    return merge(attached$, disks.heldVolumes.unmounted$);
   }
   if (flex === undefined || !isFlexPlugin(key.slice(0, key.lastIndexOf("/")))) return EMPTY;
   return merge(flex.node.changes$, flex.drivers.changes$).pipe(

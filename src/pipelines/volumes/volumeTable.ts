@@ -51,6 +51,7 @@ class Table implements VolumeTable {
   private readonly byKey = new Map<string, Wishes>();
   private mounted = 0;
   private refused = 0;
+  private blocked = 0;
   private resolved = 0;
 
   constructor(uid: PodUid, volumes: KeyedCell<PodUid, PodVolumes>) {
@@ -68,6 +69,7 @@ class Table implements VolumeTable {
     this.byKey.clear();
     this.mounted = 0;
     this.refused = 0;
+    this.blocked = 0;
     this.resolved = 0;
     for (const [name, { wish, wanted }] of wishes) {
       this.wishes.set(name, wish);
@@ -115,10 +117,10 @@ class Table implements VolumeTable {
 
   private setActual(key: string, volume: ActualVolume | undefined): void {
     const wishes = this.byKey.get(key)?.count ?? 0;
-    if (this.isMounted(key)) this.mounted -= wishes;
+    this.weigh(key, -wishes);
     if (volume === undefined) this.actual.delete(key);
     else this.actual.set(key, volume);
-    if (this.isMounted(key)) this.mounted += wishes;
+    this.weigh(key, wishes);
     this.notify();
   }
 
@@ -128,7 +130,7 @@ class Table implements VolumeTable {
     const key = volumeKey(wish.layout);
     this.resolved += 1;
     this.byKey.set(key, { count: (this.byKey.get(key)?.count ?? 0) + 1, wanted });
-    if (this.isMounted(key)) this.mounted += 1;
+    this.weigh(key, 1);
   }
 
   private uncount(wish: VolumeWish): void {
@@ -139,16 +141,19 @@ class Table implements VolumeTable {
     this.resolved -= 1;
     if (count > 1) this.byKey.set(key, { count: count - 1, wanted });
     else this.byKey.delete(key);
-    if (this.isMounted(key)) this.mounted -= 1;
+    this.weigh(key, -1);
   }
 
-  private isMounted(key: string): boolean {
-    return this.actual.get(key)?.condition === "mounted";
+  /** Counts `wishes` more volumes of that key, by their actual state. */
+  private weigh(key: string, wishes: number): void {
+    const { condition, isBlocked } = this.actual.get(key) ?? {};
+    if (condition === "mounted") this.mounted += wishes;
+    else if (isBlocked === true) this.blocked += wishes;
   }
 
   private notify(): void {
-    const { wishes, actual, mounted, refused } = this;
-    this.volumes.set(this.uid, { wishes, actual, unmounted: wishes.size - mounted, refused });
+    const { wishes, actual, mounted, refused, blocked } = this;
+    this.volumes.set(this.uid, { wishes, actual, unmounted: wishes.size - mounted, refused: refused + blocked });
   }
 }
 

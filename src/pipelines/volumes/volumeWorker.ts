@@ -32,7 +32,7 @@ import { podEventObject } from "../../core/pod/podEvents.ts";
 import { ok } from "../../core/result.ts";
 import { setUpFailure } from "../../core/volume/podVolumes.ts";
 import type { Payload } from "../../core/volume/payloadFile.ts";
-import { failedCheck, type SetUpError } from "../../core/volume/volumeChecks.ts";
+import { type BlockedVolume, failedCheck, type SetUpError } from "../../core/volume/volumeChecks.ts";
 import {
   EMPTY_DIR_PLUGIN,
   LOCAL_PLUGIN,
@@ -218,12 +218,12 @@ function setUp(
   if (check !== undefined) return fail(check);
   const own = ownSteps(ports, deps.kinds, pod, layout);
   const waitsFor = own?.wait();
-  if (typeof waitsFor === "string") {
-    if (before.waitsFor !== waitsFor) record.set({ ...withoutFailure(before), condition: "uncertain", waitsFor });
+  if (typeof waitsFor === "string" || (waitsFor !== undefined && "isBlocked" in waitsFor)) {
+    noteWait(record, before, waitsFor);
     return EMPTY;
   }
   if (waitsFor !== undefined) {
-    record.set({ ...before, condition: "uncertain", waitsFor: waitsFor.message });
+    record.set({ ...before, condition: "uncertain", waitsFor: waitsFor.message, isBlocked: false });
     const refused$ = throwError(() => waitsFor);
     return timed(refused$, "volume_attach", layout.plugin, ports).pipe(orElse(() => fail(waitsFor)));
   }
@@ -251,6 +251,12 @@ function setUp(
       return EMPTY;
     }),
   ).pipe(catchError((thrown: unknown) => fail(toKubeletError(thrown))));
+}
+
+function noteWait(record: VolumeRecord, before: ActualVolume, wait: string | BlockedVolume): void {
+  const waitsFor = typeof wait === "string" ? wait : wait.message;
+  if (before.waitsFor === waitsFor) return;
+  record.set({ ...withoutFailure(before), condition: "uncertain", waitsFor, isBlocked: typeof wait !== "string" });
 }
 
 /** Releases the resources that a volume of this plugin holds besides its own directory. */

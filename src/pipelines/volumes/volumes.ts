@@ -67,6 +67,8 @@ import { changedVolumes } from "./changedVolumes.ts";
 import { createVolumeSizes, type VolumeSizes } from "./volumeSizes.ts";
 import { createVolumeTable, type VolumeTable, type WantedWish } from "./volumeTable.ts";
 import { givePodBack, kindNews, restoreKinds, unstageLeft, type VolumeKinds } from "./volumeKinds.ts";
+import { createVolumeLabels, labelledVolume, type VolumeLabels } from "./volumeLabels.ts";
+import { restoreLabels } from "./restoreLabels.ts";
 import { volumeWaitEvents } from "./volumeWaitEvents.ts";
 import { volumeWorker } from "./volumeWorker.ts";
 import { createContentTurns, type WriteContentDeps } from "./writeContent.ts";
@@ -122,6 +124,7 @@ export const createVolumes = (given: VolumesDeps): Volumes =>
     ...given,
     ...{ turns: createSemaphore(1), sizes: createVolumeSizes() },
     contentTurns: createContentTurns(given.ports.clock),
+    labels: given.node.selinux && createVolumeLabels(given.ports.telemetry),
   });
 
 type Deps = VolumesDeps &
@@ -129,14 +132,17 @@ type Deps = VolumesDeps &
     readonly turns: DeviceTurns;
     readonly kinds: VolumeKinds;
     readonly sizes: VolumeSizes;
+    /** undefined: no volume is mounted with an SELinux label. */
+    readonly labels: VolumeLabels | undefined;
   };
 
 const volumesOf = (deps: Deps): Volumes => ({
   load: () => {
-    const { kinds, ports, volumes, config } = deps;
+    const { kinds, ports, volumes, config, labels } = deps;
     return concat(
       restoreVolumes(ports, config, volumes),
       defer(() => restoreKinds(ports, kinds, volumes, config.directories)),
+      defer(() => (labels === undefined ? EMPTY : restoreLabels(ports, kinds, labels, volumes))),
     );
   },
   // A pod without volumes subscribes to nothing.
@@ -154,7 +160,10 @@ const volumesOf = (deps: Deps): Volumes => ({
     return givePodBack(ports, kinds, { turns, directories: config.directories }, uid, deps.volumes.get(uid));
   },
   unstage: () => unstageLeft(deps.ports, deps.kinds, deps.volumes, deps.config.directories),
-  forget: (uid) => deps.volumes.delete(uid),
+  forget: (uid) => {
+    deps.labels?.drop(uid);
+    deps.volumes.delete(uid);
+  },
   release: (uid) =>
     concat(
       releaseDevices(deps.ports, deps.config.directories, deps.turns),
@@ -179,8 +188,21 @@ function runPod(
     withLatestFrom(pods$),
     eachOf(([name, pod]) => (pod === "keep" || pod === undefined ? [] : wishOne(pod, name, origins, table, deps))),
   );
+  const readmitted$ = (deps.labels?.readmit$ ?? EMPTY).pipe(
+    filter((volume) => volume.uid === uid),
+    withLatestFrom(pods$),
+    eachOf(([{ name }, pod]) => (pod === "keep" || pod === undefined ? [] : wishOne(pod, name, origins, table, deps))),
+  );
   const outputs$ = merge(
+    readmitted$,
     pods$.pipe(switchMap((pod) => from(pod === "keep" ? [] : wishAll(pod, origins, table, deps)))),
+    // After its own wishes are gone: pods with another label wait for this one's tear down from now on.
+    pods$.pipe(
+      tap((pod) => {
+        if (pod === undefined) deps.labels?.drop(uid);
+      }),
+      ignoreElements(),
+    ),
     changed$.pipe(eachOf((names) => names.flatMap((name) => table.keyOf(name) ?? []))),
     found$,
   ).pipe(
@@ -212,7 +234,9 @@ function runPod(
   );
   return merge(outputs$, followOrigins(pods$, origins, deps), volumeWaitEvents(uid, pods$, deps)).pipe(
     finalize(() => {
-      if (isAllUnmounted(volumes.get(uid) ?? NO_VOLUMES)) volumes.delete(uid);
+      if (!isAllUnmounted(volumes.get(uid) ?? NO_VOLUMES)) return;
+      deps.labels?.drop(uid);
+      volumes.delete(uid);
     }),
   );
 }
@@ -258,27 +282,32 @@ function followOrigins(
   );
 }
 
+type WishDeps = Pick<Deps, "node" | "labels">;
+
 /** Returns the known facts about one volume. */
-function wishOf(pod: Pod, volume: Volume, origins: Origins, node: VolumeNode): VolumeWish {
+function wishOf(pod: Pod, volume: Volume, origins: Origins, deps: WishDeps): VolumeWish {
+  const { node } = deps;
   const origin = origins.get(volume.name);
   if (isLookedUp(pod, volume) && origin === undefined) return { kind: "pending" };
   if (origin?.ok === false) return { kind: "refused", error: origin.error };
   const layout =
     origin === undefined ? layoutOf(pod, volume, node) : layoutOfFound(pod, volume.name, origin.value, node);
-  return layout.ok ? { kind: "resolved", layout: layout.value } : { kind: "refused", error: layout.error };
+  if (!layout.ok) return { kind: "refused", error: layout.error };
+  const labelled = labelledVolume(pod, volume, origin?.value, layout.value, deps);
+  return labelled.ok ? { kind: "resolved", layout: labelled.value } : { kind: "refused", error: labelled.error };
 }
 
-const wantedOf = (pod: Pod, volume: Volume, origins: Origins, node: VolumeNode): WantedWish => {
-  const wish = wishOf(pod, volume, origins, node);
+const wantedOf = (pod: Pod, volume: Volume, origins: Origins, deps: WishDeps): WantedWish => {
+  const wish = wishOf(pod, volume, origins, deps);
   const wanted = wish.kind === "resolved" ? { pod, volume, layout: wish.layout } : undefined;
   return { wish, wanted };
 };
 
 /** Sets the desired volumes of the pod; returns the keys of the affected ones. */
-function wishAll(pod: Pod | undefined, origins: Origins, table: VolumeTable, { node }: VolumesDeps): readonly string[] {
+function wishAll(pod: Pod | undefined, origins: Origins, table: VolumeTable, deps: WishDeps): readonly string[] {
   const volumes = pod === undefined ? [] : usedVolumes(pod);
   const had = table.keys();
-  table.setAll(new Map(volumes.map((volume) => [volume.name, wantedOf(pod as Pod, volume, origins, node)])));
+  table.setAll(new Map(volumes.map((volume) => [volume.name, wantedOf(pod as Pod, volume, origins, deps)])));
   return [...table.wantedKeys(), ...leftOf(table, had)];
 }
 
@@ -288,11 +317,11 @@ function wishOne(
   name: string,
   origins: Origins,
   table: VolumeTable,
-  { node }: VolumesDeps,
+  deps: WishDeps,
 ): readonly string[] {
   const volume = findNamed(pod.spec.volumes, name);
   if (volume === undefined || !table.has(name)) return [];
-  const known = wantedOf(pod, volume, origins, node);
+  const known = wantedOf(pod, volume, origins, deps);
   const before = table.keyOf(name);
   const wasAllKnown = table.isAllKnown();
   table.set(name, known);

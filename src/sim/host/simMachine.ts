@@ -36,5 +36,6 @@ export const simMachine = (more: Partial<Machine> = {}): Machine => ({
   thermalThrottlePaths: [],
   appArmorEnabled: false,
   selinuxEnabled: false,
+  selinuxFileLabel: undefined,
   ...more,
 });

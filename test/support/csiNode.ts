@@ -16,6 +16,8 @@ import { createCsiDrivers } from "../../src/sinks/csiDrivers.ts";
 import { createCell } from "../../src/state/cell.ts";
 import { createKeyedCell } from "../../src/state/keyedCell.ts";
 import { containerOf, podOf } from "./pods.ts";
+import type { CsiDriver } from "../../src/core/volume/csiVolume.ts";
+import type { VolumeNode } from "../../src/core/volume/volumeLayout.ts";
 import { volumeNodeOf } from "./podVolumes.ts";
 import type { PrivateMounts } from "./privateMounts.ts";
 import { realClock } from "./realClock.ts";
@@ -41,9 +43,15 @@ export interface CsiNodeOptions {
   readonly patches?: unknown[];
   /** Default: 60 s. */
   readonly syncPeriodMs?: number;
+  /** The CSIDriver, besides whether volumes are attached. */
+  readonly spec?: CsiDriver["spec"];
+  /** Default: the node reports the volume in use, and attached. */
+  readonly status?: NonNullable<Node["status"]>;
+  /** Default: the node has no SELinux. */
+  readonly selinux?: VolumeNode["selinux"];
 }
 
-/** Fields of containers that use the volume `data`. */
+/** Fields of the container that uses the volume `data`. */
 export type VolumeUse = object;
 
 /** A life of the kubelet. */
@@ -52,19 +60,31 @@ export interface CsiNode {
   /** Volumes in use, as the Node has them. */
   readonly inUse: () => readonly string[] | undefined;
   readonly volumes: ReturnType<typeof createVolumes>;
-  /** Runs a pod with a container that uses the claim. */
-  start(uid: string, use: VolumeUse): CsiNodePod;
+  readonly telemetry: ReturnType<typeof recordingTelemetry>;
+  /** Changes the status of the Node. */
+  report(status: NonNullable<Node["status"]>): void;
+  /** Runs a pod with a container that uses the volume: by default that of the claim. */
+  start(uid: string, use?: VolumeUse, source?: object): CsiNodePod;
   kill(): void;
 }
 
 export interface CsiNodePod {
+  readonly state: () => PodVolumes;
   until(stage: ReturnType<typeof volumeStage>): Promise<void>;
   end(): void;
 }
 
+/** A container that mounts the volume. */
+export const CSI_MOUNT = { volumeMounts: [{ name: "data", mountPath: "/data" }] };
+
+const REPORTED: NonNullable<Node["status"]> = {
+  volumesInUse: [CSI_IN_USE],
+  volumesAttached: [{ name: CSI_IN_USE, devicePath: "" }],
+};
+
 /** Starts a life on what the earlier one left. */
 export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
-  const { place, objects, attachedBy, patches = [], syncPeriodMs = 60_000 } = options;
+  const { place, objects, attachedBy, patches = [], syncPeriodMs = 60_000, selinux } = options;
   const capabilities = "capabilities" in options ? options.capabilities : (["STAGE_UNSTAGE_VOLUME"] as const);
   const rootDir = place.place;
   const [cell, telemetry] = [createKeyedCell<PodUid, PodVolumes>(), recordingTelemetry()];
@@ -81,7 +101,8 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
       }),
   } as unknown as NonNullable<VolumesDeps["claims"]>;
   const directories = { rootDir, podLogsDir: "/unused", containerLogsDir: "/unused" };
-  const node = volumeNodeOf({ directories: { rootDir }, csi: { nodeName: "n1" } });
+  const node = volumeNodeOf({ directories: { rootDir }, csi: { nodeName: "n1" }, selinux });
+  const nodeCell = createCell<Node | undefined>({ metadata: { name: "n1" }, status: options.status ?? REPORTED });
   const inUse = createCell<readonly string[] | undefined>(undefined);
   const volumes = createVolumes({
     ports: {
@@ -97,17 +118,19 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
     volumes: cell,
     ...{ api, claims: api },
     csiDrivers$: of(
-      new Map([[CSI_NAME, { metadata: { name: CSI_NAME }, spec: { attachRequired: attachedBy !== undefined } }]]),
+      new Map([
+        [
+          CSI_NAME,
+          { metadata: { name: CSI_NAME }, spec: { attachRequired: attachedBy !== undefined, ...options.spec } },
+        ],
+      ]),
     ),
     kinds: {
       flex: undefined,
       csi: {
         ...{ port: createCsiDrivers({ clock: realClock, telemetry }), api, tokens: undefined, nodeName: "n1" },
         drivers: createCell<CsiDrivers>(new Map(capabilities === undefined ? [] : [[CSI_NAME, facts]])),
-        node: createCell<Node | undefined>({
-          metadata: { name: "n1" },
-          status: { volumesInUse: [CSI_IN_USE], volumesAttached: [{ name: CSI_IN_USE, devicePath: "" }] },
-        }),
+        node: nodeCell,
         heldVolumes: createHeldVolumes(inUse),
         isAttachedByController: attachedBy !== "nobody",
       },
@@ -116,11 +139,15 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
   await lastValueFrom(volumes.load(), { defaultValue: undefined });
   const events: KubeletEvent[] = [];
   const running: Subscription[] = [];
-  const start = (uid: string, use: VolumeUse): CsiNodePod => {
+  const start = (
+    uid: string,
+    use: VolumeUse = CSI_MOUNT,
+    source: object = { persistentVolumeClaim: { claimName: "c" } },
+  ): CsiNodePod => {
     const pod = podOf({
       ...{ uid, name: uid, namespace: "default" },
       spec: {
-        volumes: [{ name: "data", persistentVolumeClaim: { claimName: "c" } }],
+        volumes: [{ name: "data", ...source }],
         containers: [containerOf(use)],
       },
     });
@@ -131,8 +158,10 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
       if (output.kind === "event") events.push(output.event);
     });
     running.push(outputs);
-    const stage = () => volumeStage(cell.get(podUid(uid)) ?? NO_VOLUMES);
+    const state = () => cell.get(podUid(uid)) ?? NO_VOLUMES;
+    const stage = () => volumeStage(state());
     return {
+      state,
       until: async (wanted) => {
         await waitFor(`${uid} to be ${wanted}`, () => stage() === wanted);
       },
@@ -143,6 +172,8 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
     events,
     inUse: () => inUse.value,
     volumes,
+    telemetry,
+    report: (status) => nodeCell.set({ metadata: { name: "n1" }, status }),
     start,
     kill: () => running.forEach((each) => each.unsubscribe()),
   };

@@ -6,6 +6,7 @@ import { configObjectsOf } from "../../src/core/configObjects.ts";
 import { monotonicMs, podUid, type PodUid } from "../../src/core/ids.ts";
 import type { PodCommand } from "../../src/core/pod/podRegistry.ts";
 import { NO_VOLUMES, type PodVolumes, volumeStage } from "../../src/core/volume/podVolumes.ts";
+import type { VolumeNode } from "../../src/core/volume/volumeLayout.ts";
 import { createKeyedTurns } from "../../src/operators/keyedTurns.ts";
 import { createPodMemories } from "../../src/pipelines/podMemories.ts";
 import { createPodObjects } from "../../src/pipelines/podObjects.ts";
@@ -31,6 +32,8 @@ export interface DiskNodeOptions {
   readonly isAttachedByController?: boolean;
   /** A PersistentVolume that every claim has. */
   readonly persistentVolume?: object;
+  /** Default: the node has no SELinux. */
+  readonly selinux?: VolumeNode["selinux"];
   /** Has the subscriptions, which the test ends. */
   readonly running: Subscription[];
 }
@@ -56,7 +59,7 @@ export async function liveOnDisks(options: DiskNodeOptions) {
     ...{ port: initiator, clock: realClock, api: undefined },
     ...{ turns: createKeyedTurns(), leaving: new Set<string>() },
   };
-  const volumeNode = volumeNodeOf({ directories: { rootDir } });
+  const volumeNode = volumeNodeOf({ directories: { rootDir }, selinux: options.selinux });
   const volumes = createVolumes({
     ports: {
       ...{ telemetry, clock: realClock, mounts, files: realFiles() },

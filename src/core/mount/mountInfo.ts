@@ -75,11 +75,19 @@ function parseLine(line: string): MountEntry | undefined {
 
 const words = (list: string): readonly string[] => (list === "" ? [] : list.split(",").map(unescaped));
 
-/** An SELinux context is in quotes when it has commas. */
-const OPTION = /(?:(?:fs|def|root)?context="[^"]*"|[^,]+)(?=,|$)/g;
+/** An SELinux context with commas, which is in quotes, up to one of its commas. */
+const OPEN_CONTEXT = /^(?:fs|def|root)?context="[^"]*$/;
 
-const superWords = (list: string): readonly string[] =>
-  list.includes('context="') ? (list.match(OPTION) ?? []).map(unescaped) : words(list);
+function superWords(list: string): readonly string[] {
+  if (!list.includes('context="')) return words(list);
+  const options: string[] = [];
+  for (const part of list.split(",")) {
+    const last = options.at(-1);
+    if (last === undefined || !OPEN_CONTEXT.test(last)) options.push(part);
+    else options[options.length - 1] = `${last},${part}`;
+  }
+  return options.map(unescaped);
+}
 
 function propagationOf(tags: readonly string[]): MountPropagation {
   const group = (tag: string): number | undefined => {

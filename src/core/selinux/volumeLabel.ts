@@ -10,14 +10,7 @@ import { allContainers } from "../pod/containers.ts";
 import { perObject } from "../perObject.ts";
 import type { VolumeLayout, VolumeOrigin } from "../volume/volumeLayout.ts";
 import { fileLabel, NO_LABEL, type SelinuxOptions } from "./fileLabel.ts";
-
-/** A node that mounts volumes with a label. */
-export interface SelinuxNode {
-  /** The gate SELinuxMount: volumes of all access modes, not those of one pod alone. */
-  readonly allModes: boolean;
-  /** Label of the files of containers, `user:role:type` and perhaps a level. */
-  readonly fileLabel: string;
-}
+import type { SelinuxNode } from "./selinuxNode.ts";
 
 /** Why a volume has no label: `container` for options of a container, `pod` for containers that contradict each other. */
 export interface LabelFault {
@@ -36,9 +29,9 @@ export interface VolumeLabel {
   readonly fault?: LabelFault;
   /** Whether the gates let a volume of these access modes be mounted with a label; else the label counts in metrics only. */
   readonly isMountable: boolean;
-  /** As in metrics; a CSI plugin has its driver added. */
+  /** The plugin as metrics name it; a CSI plugin has its driver added. */
   readonly plugin: string;
-  /** Access mode as in metrics: the widest of the volume. */
+  /** The widest access mode of the volume, as metrics name it. */
   readonly accessMode: string;
 }
 
@@ -59,7 +52,8 @@ export function volumeLabel(
   const { csi, disk, block, plugin } = layout;
   if (block !== undefined || !supportsLabels(origin, layout)) return undefined;
   const accessModes = csi === undefined ? origin.accessModes : modesOf(origin);
-  const shared = csi === undefined ? disk?.volumeName : csi.stageDir && nodeVolumeName(csiVolumeName(csi.driver, csi.handle));
+  const shared =
+    csi === undefined ? disk?.volumeName : csi.stageDir && nodeVolumeName(csiVolumeName(csi.driver, csi.handle));
   return {
     volume: shared ?? `${plugin}/${pod.metadata.uid}-${layout.name}`,
     name: origin.name,

@@ -26,7 +26,7 @@ export interface PodVolumes {
 const isMounted = (wish: VolumeWish | undefined, { actual }: Pick<PodVolumes, "actual">): boolean =>
   wish?.kind === "resolved" && actual.get(volumeKey(wish.layout))?.condition === "mounted";
 
-/** Returns why the pod is told at once that it waits. */
+/** Returns why the volume keeps its pod waiting, for an event at once. */
 function refusalOf(wish: VolumeWish | undefined, { actual }: Pick<PodVolumes, "actual">): string | undefined {
   if (wish?.kind === "refused") return wish.error.message;
   const volume = wish?.kind === "resolved" ? actual.get(volumeKey(wish.layout)) : undefined;

@@ -20,7 +20,7 @@ import type { DiskLayout } from "../disk/diskLayout.ts";
 import { type FcDisk, fcLayout, type FcSource } from "../disk/fcDisk.ts";
 import { iscsiLayout, type IscsiSource, type IscsiTarget } from "../disk/iscsiDisk.ts";
 import { type FlexLayout, flexLayout, type FlexSource } from "../flex/flexLayout.ts";
-import type { SelinuxNode } from "../selinux/volumeLabel.ts";
+import type { SelinuxNode } from "../selinux/selinuxNode.ts";
 import type { CsiOrigin } from "./csiVolume.ts";
 import { hugePageSize } from "./hugePages.ts";
 import { lastingOwnership } from "./lastingOwnership.ts";
@@ -248,7 +248,7 @@ export interface VolumeOrigin {
   readonly fc?: FcSource;
   readonly iscsi?: IscsiSource;
   readonly mountOptions?: readonly string[];
-  /** Of a PersistentVolume; `csi` has its own. */
+  /** Access modes of a PersistentVolume; `csi` has its own. */
   readonly accessModes?: readonly string[];
   readonly nodeTerms?: readonly Term[];
   readonly readOnly?: boolean;

@@ -48,7 +48,7 @@ export interface ActualVolume {
   readonly failure?: VolumeFailure;
   /** Why it is not set up yet, although nothing has failed. */
   readonly waitsFor?: string;
-  /** The wait is for another pod, which may last: the pod is told at once. */
+  /** The wait is for another pod, which may last: the pod gets an event at once. */
   readonly isBlocked?: boolean;
 }
 
@@ -99,7 +99,12 @@ export const retryDelayMs = (failures: number): number =>
   Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (Math.max(1, failures) - 1));
 
 /** Returns the volume without its failure and wait. */
-export function withoutFailure({ failure: _over, waitsFor: _wait, isBlocked: _, ...actual }: ActualVolume): ActualVolume {
+export function withoutFailure({
+  failure: _over,
+  waitsFor: _wait,
+  isBlocked: _,
+  ...actual
+}: ActualVolume): ActualVolume {
   return actual;
 }
 

@@ -58,7 +58,11 @@ export function setUpDisk(ports: VolumePorts, context: DiskContext, volume: Disk
     if (held !== undefined) held.volume.label = layout.disk.label;
     return EMPTY;
   });
-  const setUp$ = concat(used$, stage(ports, context, layout), setUpVolume(ports, layout, undefined, createSemaphore(1)));
+  const setUp$ = concat(
+    used$,
+    stage(ports, context, layout),
+    setUpVolume(ports, layout, undefined, createSemaphore(1)),
+  );
   return held === undefined ? setUp$ : held.volume.turns.run(setUp$);
 }
 
@@ -110,9 +114,7 @@ export function tearDownDisk(ports: RemovalPorts, context: DiskContext, remains:
   const gone$ = concat(
     removeUnmounted(ports, subPaths),
     unmountBelow(ports, path),
-    defer(() =>
-      held !== undefined && isLastUse(held.volume, holder) ? unstage(ports, context, plugin, held) : EMPTY,
-    ),
+    defer(() => (held !== undefined && isLastUse(held.volume, holder) ? unstage(ports, context, plugin, held) : EMPTY)),
     // The directory goes last: a restarted kubelet tears down by it.
     removeRecord(ports, path),
     removeUnmounted(ports, path),

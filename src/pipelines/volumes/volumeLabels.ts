@@ -48,12 +48,12 @@ export function createVolumeLabels({ metrics }: Pick<Telemetry, "metrics">): Vol
   const readmit$ = new Subject<LabelledVolume>();
   const counted = new Map<string, number>();
   const count = (what: LabelCount, { plugin, accessMode }: VolumeLabel): void => {
-    const hasPlugin = what.startsWith("volume");
+    const hasPlugin = what.startsWith("volume_manager_selinux_volume");
     const labels = { ...(hasPlugin && { volume_plugin: plugin }), access_mode: accessMode };
     const key = `${what} ${accessMode} ${hasPlugin ? plugin : ""}`;
     const value = (counted.get(key) ?? 0) + 1;
     counted.set(key, value);
-    metrics.gauge(`volume_manager_selinux_${what}`, value, labels);
+    metrics.gauge(what, value, labels);
   };
   const entryOf = (volume: string): Entry => {
     const entry = entries.get(volume) ?? { label: undefined, pods: new Map(), refused: new Map() };

@@ -312,13 +312,7 @@ function wishAll(pod: Pod | undefined, origins: Origins, table: VolumeTable, dep
 }
 
 /** Sets the known facts of one volume of the pod; returns the keys of the affected volumes. */
-function wishOne(
-  pod: Pod,
-  name: string,
-  origins: Origins,
-  table: VolumeTable,
-  deps: WishDeps,
-): readonly string[] {
+function wishOne(pod: Pod, name: string, origins: Origins, table: VolumeTable, deps: WishDeps): readonly string[] {
   const volume = findNamed(pod.spec.volumes, name);
   if (volume === undefined || !table.has(name)) return [];
   const known = wantedOf(pod, volume, origins, deps);

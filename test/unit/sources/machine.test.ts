@@ -161,6 +161,21 @@ describe("readMachine", () => {
     expect(machine).toMatchObject({ appArmorEnabled, selinuxEnabled });
   });
 
+  const LABEL = "system_u:object_r:container_file_t:s0";
+  const POLICY = {
+    "/etc/selinux/config": "# comment\nSELINUX=enforcing\nSELINUXTYPE=mls\n",
+    "/etc/selinux/mls/contexts/lxc_contexts": `process = "p"\nfile = "${LABEL}"\n`,
+  };
+  const PACKAGE = { "/usr/share/containers/selinux/contexts": 'file = "system_u:object_r:other_t:s0"' };
+  it.each<[string, Readonly<Record<string, string>>, string | undefined]>([
+    ["the policy", { ...SELINUX, ...POLICY }, LABEL],
+    ["the package for containers first", { ...SELINUX, ...POLICY, ...PACKAGE }, "system_u:object_r:other_t:s0"],
+    ["nobody", SELINUX, undefined],
+    ["nobody without SELinux", POLICY, undefined],
+  ])("takes the SELinux label of files from %s", async (_, files, label) => {
+    expect((await machineWith(files)).selinuxFileLabel).toBe(label);
+  });
+
   /** Makes a program `getsubids` that prints one of these lines, and the user it is asked about. */
   async function withSubordinateIds(users: string, groups: string): Promise<Machine> {
     const programs = join(root(), "bin");

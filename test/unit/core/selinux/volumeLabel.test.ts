@@ -24,8 +24,11 @@ const csiOrigin = (more: Partial<CsiOrigin> = {}, accessModes: readonly string[]
 });
 const FC: VolumeOrigin = { name: "pv2", accessModes: ONE_POD, fc: { targetWWNs: ["5006"], lun: 0 } };
 
-const container = (name: string, seLinuxOptions?: object, use: object = { volumeMounts: [{ name: "v", mountPath: "/v" }] }) =>
-  containerOf({ name, ...use, ...(seLinuxOptions && { securityContext: { seLinuxOptions } }) });
+const container = (
+  name: string,
+  seLinuxOptions?: object,
+  use: object = { volumeMounts: [{ name: "v", mountPath: "/v" }] },
+) => containerOf({ name, ...use, ...(seLinuxOptions && { securityContext: { seLinuxOptions } }) });
 const podWith = (spec: Partial<Pod["spec"]>): Pod => podOf({ uid: "u", spec: { volumes: [{ name: "v" }], ...spec } });
 
 function labelOf(origin: VolumeOrigin, spec: Partial<Pod["spec"]>, allModes = false) {
@@ -38,9 +41,21 @@ function labelOf(origin: VolumeOrigin, spec: Partial<Pod["spec"]>, allModes = fa
 describe("the label of a volume", () => {
   it.each<[string, Partial<Pod["spec"]>, string]>([
     ["its pod", { securityContext: { seLinuxOptions: A }, containers: [container("a")] }, labelled("s0:c1,c2")],
-    ["a container, before the pod", { securityContext: { seLinuxOptions: B }, containers: [container("a", A)] }, labelled("s0:c1,c2")],
-    ["containers that agree", { initContainers: [container("i", A)], containers: [container("a", A)] }, labelled("s0:c1,c2")],
-    ["a container beside one without options", { containers: [container("a", A), container("b")] }, labelled("s0:c1,c2")],
+    [
+      "a container, before the pod",
+      { securityContext: { seLinuxOptions: B }, containers: [container("a", A)] },
+      labelled("s0:c1,c2"),
+    ],
+    [
+      "containers that agree",
+      { initContainers: [container("i", A)], containers: [container("a", A)] },
+      labelled("s0:c1,c2"),
+    ],
+    [
+      "a container beside one without options",
+      { containers: [container("a", A), container("b")] },
+      labelled("s0:c1,c2"),
+    ],
     ["no container with a level", { containers: [container("a", { type: "spc_t" })] }, ""],
     ["no container with options", { containers: [container("a")] }, ""],
     ["only containers that do not use it", { containers: [container("a"), container("b", A, {})] }, ""],
@@ -68,7 +83,10 @@ describe("the label of a volume", () => {
       label: "",
       fault: {
         kind: "pod",
-        error: { reason: "FailedMount", message: `multiple SELinux labels found: ${labelled("s0:c1,c2")},${labelled("s0:c3,c4")}` },
+        error: {
+          reason: "FailedMount",
+          message: `multiple SELinux labels found: ${labelled("s0:c1,c2")},${labelled("s0:c3,c4")}`,
+        },
       },
     });
     expect(labelOf(csiOrigin(), { containers: [container("a", { level: '"' })] })).toMatchObject({

@@ -88,7 +88,13 @@ describe("originOf", () => {
     ["fc", { targetWWNs: ["5006"], lun: 0 }],
     ["iscsi", { targetPortal: "10.0.0.1", iqn: "iqn.2003-01.org:a", lun: 0 }],
   ])("returns the source %s", (kind, source) => {
-    expect(originOf({ ...volume, spec: { claimRef: { uid: "c1" }, accessModes: ["ReadWriteOnce"], [kind]: source } }, bound, false)).toEqual({
+    expect(
+      originOf(
+        { ...volume, spec: { claimRef: { uid: "c1" }, accessModes: ["ReadWriteOnce"], [kind]: source } },
+        bound,
+        false,
+      ),
+    ).toEqual({
       ok: true,
       value: { name: "pv1", [kind]: source, accessModes: ["ReadWriteOnce"], mountOptions: [], readOnly: false },
     });

@@ -74,6 +74,28 @@ describe("the table of a pod's volumes", () => {
     ]);
   });
 
+  it("counts a volume that another pod has with another label as refused", () => {
+    const a = resolved("a");
+    const { table, mount, counts } = tableOf({ a, again: a });
+    const block = (isBlocked: boolean): void => {
+      if (a.wanted === undefined) return;
+      const volume = absentVolume(a.wanted.layout);
+      table.record(keyOf(a)).set({ ...volume, condition: "uncertain", waitsFor: "waiting for b", isBlocked });
+    };
+    const seen = [() => block(true), () => block(false), () => block(true), () => mount(a)].map((step) => {
+      step();
+      const [reported, counted] = counts();
+      expect(reported).toEqual(counted);
+      return reported;
+    });
+    expect(seen).toEqual([
+      ["mounting", 2, 2],
+      ["mounting", 2, 0],
+      ["mounting", 2, 2],
+      ["mounted", 0, 0],
+    ]);
+  });
+
   it("begins with what an earlier worker left, and gives it up once nobody wants it", () => {
     const { volumes, mount } = tableOf({ a: resolved("a") });
     mount(resolved("a"));

@@ -19,6 +19,7 @@ const PIPELINE_DIRECTORIES = {
   node: [],
   eviction: ["stats"],
   images: ["projections"],
+  offline: [],
   volumes: ["projections"],
   dra: [],
   shutdown: [],

@@ -34,6 +34,7 @@ import { inheritedAllocations } from "./pipelines/inheritedAllocations.ts";
 import { logRotation } from "./pipelines/logRotation.ts";
 import { runMachine } from "./pipelines/machineParts.ts";
 import { runDrivers, runPlugins } from "./pipelines/pluginParts.ts";
+import { createOfflineBoot } from "./pipelines/offline/offlineBoot.ts";
 import { podCommands } from "./pipelines/podCommands.ts";
 import { podConfig } from "./pipelines/podConfig.ts";
 import { podLifecycle } from "./pipelines/podLifecycle.ts";
@@ -78,8 +79,9 @@ export interface Kubelet {
 }
 
 /** Wires a kubelet. Nothing happens before `run$` is subscribed, once. */
-export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubelet {
+export function createKubelet(config: KubeletConfig, given: KubeletPorts): Kubelet {
   const state = createNodeState();
+  const { ports, keep$ } = createOfflineBoot(given, config, state);
   const queues = createQueues(ports);
   const { registryInputs } = queues;
   const draining$ = new Subject<void>();
@@ -91,6 +93,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   const stats = createNodeStats(ports, config, state);
   const gauges = nodeGauges(ports, config, state);
 
+  run("offlineBoot", { reads: ["registry", "podStatuses", "restored"] }, () => keep$);
   run("recorder", { reads: ["events"] }, ({ events }) => ports.recordEvents(events.values$));
   run("runtimeClasses", { reads: ["configObjects"], writes: ["runtimeClasses"] }, (use) => runtimeClasses(ports, use));
   run("services", { writes: ["services"] }, (use) => services(ports, use));
@@ -160,7 +163,7 @@ function runEvictions(run: RunPart, ports: KubeletPorts, config: KubeletConfig, 
 
 const SERVICE_CELLS = ["idRanges", "volumes", "volumesInUse", "claims", "deviceAllocations"] as const;
 const SOURCE_PLACES = {
-  writes: ["sourcesSeen", "problems", "configObjects", "apiPodObjects", "registryInputs", "events"],
+  writes: ["sourcesSeen", "problems", "configObjects", "apiPodObjects", "restored", "registryInputs", "events"],
 } as const;
 const PLEG_PLACES = {
   reads: ["registry", "sequence", "inspections"],

@@ -55,6 +55,10 @@ export interface KubeletFlags {
   readonly cloudMetadataUrl: string;
   /** Offers GPUs without a device plugin. */
   readonly gpuManager: boolean;
+  /** Keeps what API pods need on disk, for a boot without the API server. */
+  readonly offlineBoot: boolean;
+  /** Time that the API server has to answer at the start, in milliseconds. */
+  readonly offlineBootWait: number;
   /** Directory that has dev, proc and sys of the machine. */
   readonly gpuManagerRoot: string;
 }

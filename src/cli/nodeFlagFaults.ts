@@ -89,5 +89,16 @@ export function nodeFlagFaults(flags: KubeletFlags): readonly string[] {
     flags.exitOnLockContention && flags.lockFile === ""
       ? ["--exit-on-lock-contention: cannot exit on lock file contention: no lock file specified"]
       : [];
-  return [...labels, ...nodeIpFaults(flags.nodeIp), ...blank, ...cloud, ...metadataFaults(flags), ...ttl, ...lock];
+  return [...labels, ...nodeIpFaults(flags.nodeIp), ...blank, ...cloud, ...metadataFaults(flags), ...ttl, ...lock, ...offlineFaults(flags)];
+}
+
+/** Longest wait for the API server: a longer one would be a mistake of units. */
+const LONGEST_WAIT_MS = 10 * 60_000;
+
+function offlineFaults({ offlineBoot, offlineBootWait, kubeconfig }: KubeletFlags): readonly string[] {
+  const isInBounds = offlineBootWait >= 0 && offlineBootWait <= LONGEST_WAIT_MS;
+  return [
+    ...(offlineBoot && kubeconfig === "" ? ["--offline-boot: a node without --kubeconfig has no API server"] : []),
+    ...(isInBounds ? [] : ["--offline-boot-wait: must be from 0s to 10m"]),
+  ];
 }

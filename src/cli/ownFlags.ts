@@ -163,6 +163,17 @@ const RXLET_FLAGS: readonly FlagSpec[] = [
   own("gpu-manager", "bool", "false", "rxlet", "Offer NVIDIA and AMD GPUs without a device plugin", {
     effective: true,
   }),
+  own(
+    "offline-boot",
+    "bool",
+    "false",
+    "rxlet",
+    "Keep pods of the API server and their needs on disk, encrypted, and run them when it does not answer at the start",
+    { effective: true },
+  ),
+  own("offline-boot-wait", "duration", "5s", "rxlet", "Time that the API server has to answer before --offline-boot", {
+    effective: true,
+  }),
   own("gpu-manager-root", "string", "/", "rxlet", "Directory with the dev, proc and sys that the GPU manager reads", {
     effective: true,
   }),

@@ -35,6 +35,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     nodeIps: ownIps(node, machine, client === undefined),
     directories: directoriesOf(flags.rootDir, config.podLogsDir),
     sources: [...sourcesOf(config), ...(client === undefined ? [] : ["api" as const])],
+    offlineBoot: flags.offlineBoot && client !== undefined ? { waitMs: flags.offlineBootWait } : undefined,
     syncPeriodMs: config.syncFrequency,
     relistPeriodMs: 1_000,
     resyncPeriodMs: 30_000,

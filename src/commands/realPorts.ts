@@ -5,7 +5,7 @@ import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { CountedEvent } from "../core/apiEvent.ts";
 import { METADATA_LAYOUTS } from "../core/cloud/metadataLayout.ts";
 import { objectTtlMs } from "../core/node/objectTtl.ts";
-import { devicePluginsDir, mountToolsLockPath, pluginRegistryDir } from "../core/paths.ts";
+import { devicePluginsDir, mountToolsLockPath, pluginRegistryDir, offlineDir } from "../core/paths.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Files } from "../ports/files.ts";
@@ -32,6 +32,7 @@ import { createPodKeys } from "../sinks/podKeys.ts";
 import { createProbers } from "../sinks/probers/probers.ts";
 import { createProcesses } from "../sinks/processes.ts";
 import { createProjectQuotas } from "../sinks/projectQuotas.ts";
+import { createSealing } from "../sinks/sealing.ts";
 import { createVolumeFiles } from "../sinks/volumeFiles/volumeFiles.ts";
 import { createCgroupUsage } from "../sources/cgroupUsage.ts";
 import { createCloudMetadata, METADATA_URL } from "../sources/cloudMetadata.ts";
@@ -75,6 +76,7 @@ export function realPorts(
     api,
     objects,
     projections,
+    sealing: kubeletConfig.offlineBoot && createSealing({ directory: offlineDir(kubeletConfig.directories), log }),
     cluster,
     runtime: client.runtime,
     images: client.images,

@@ -75,6 +75,11 @@ export interface KubeletConfig {
   readonly directories: KubeletDirectories;
   /** Sources that must report before any pod is removed for being unwanted. */
   readonly sources: readonly PodSource[];
+  /**
+   * Pods of the API server are kept on disk, and restored when it does not answer within `waitMs` of the start; undefined:
+   * they are not.
+   */
+  readonly offlineBoot?: { readonly waitMs: number } | undefined;
   /** Every pod is synced at least this often. */
   readonly syncPeriodMs: number;
   /** Relist period while the runtime has no open event stream. */

@@ -40,6 +40,15 @@ export const memoryStatePath = ({ rootDir }: RootDir): string => `${rootDir}/mem
 /** State of node shutdowns, in upstream's format. */
 export const shutdownStatePath = ({ rootDir }: RootDir): string => `${rootDir}/graceful_node_shutdown_state`;
 
+/** Directory of the key, and of all that is kept for a boot without the API server. */
+export const offlineDir = ({ rootDir }: RootDir): string => `${rootDir}/offline`;
+
+/** Directory of the records kept for a boot without the API server. */
+export const offlineRecordsDir = (roots: RootDir): string => `${offlineDir(roots)}/records`;
+
+/** Directory of records that cannot be used. */
+export const offlineAsideDir = (roots: RootDir): string => `${offlineDir(roots)}/aside`;
+
 /** Parent directory of all pod directories. */
 export const podsDir = ({ rootDir }: RootDir): string => `${rootDir}/pods`;
 

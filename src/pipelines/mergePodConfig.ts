@@ -24,7 +24,9 @@ export interface MergedConfig {
  *     snapshots   --f(a,b)--------f(a)---------h(c)--
  *     output      --ADD a,b-------REMOVE b-----ADD c-
  *
- * The snapshot of a source that is not ready changes no pod, and the source does not count as seen. A RuntimeClass
+ * The snapshot of a source that is not ready changes no pod, and the source does not count as seen. The pods that a
+ * source kept on disk are a RESTORE, and the source does not count as seen either. The whole state of a source after a
+ * gap, or after its pods were restored, is a SET: the registry compares it with the pods that it has. A RuntimeClass
  * among the manifests adds its overhead to the static pods that name it, whichever came first.
  *
  * Cancels: with its source. Errors: passed on; sources are supervised. Bound: one entry per desired pod.
@@ -33,15 +35,16 @@ export function mergePodConfig(snapshots$: Observable<SourceSnapshot>): Observab
   return snapshots$.pipe(
     scan(merge, {
       bySource: new Map(),
+      restored: new Set<PodSource>(),
       updates: [],
       snapshot: undefined,
       objects: new Map(),
       configObjects: NO_CONFIG_OBJECTS,
     }),
-    map(({ bySource, updates, snapshot, configObjects }) => ({
+    map(({ bySource, restored, updates, snapshot, configObjects }) => ({
       updates,
       configObjects,
-      seen: new Set(bySource.keys()),
+      seen: new Set([...bySource.keys()].filter((source) => !restored.has(source))),
       snapshot: snapshot as SourceSnapshot,
     })),
   );
@@ -49,6 +52,8 @@ export function mergePodConfig(snapshots$: Observable<SourceSnapshot>): Observab
 
 interface Merged {
   readonly bySource: ReadonlyMap<PodSource, PodsByUid>;
+  /** Sources of which only pods from disk are known. */
+  readonly restored: ReadonlySet<PodSource>;
   readonly updates: readonly PodUpdate[];
   /** The last snapshot; undefined before the first. */
   readonly snapshot: SourceSnapshot | undefined;
@@ -60,7 +65,8 @@ interface Merged {
 const SOURCES: readonly PodSource[] = ["api", "file", "http"];
 
 function merge(merged: Merged, snapshot: SourceSnapshot): Merged {
-  if (snapshot.ready === false) return { ...merged, updates: [], snapshot };
+  const isLate = snapshot.restored === true && merged.bySource.has(snapshot.source);
+  if (snapshot.ready === false || isLate) return { ...merged, updates: [], snapshot };
   const known = withObjects(merged, snapshot);
   const wanted = new Map(merged.bySource).set(snapshot.source, podsByUid(snapshot.pods));
   const hasNewObjects = known.configObjects !== merged.configObjects;
@@ -71,12 +77,29 @@ function merge(merged: Merged, snapshot: SourceSnapshot): Merged {
     return [{ source, before, next: complete(pods, before, known.configObjects) }];
   });
   const next = changed.map(({ source, next: pods }) => [source, pods] as const);
+  const isWhole = snapshot.afterGap === true || merged.restored.has(snapshot.source);
+  const updatesOf = ({ source, before, next: pods }: Change): readonly PodUpdate[] => {
+    if (source !== snapshot.source) return diffSource(before, pods, source);
+    if (snapshot.restored === true) return [{ op: "RESTORE", source, pods: [...pods.values()] }];
+    return isWhole ? [{ op: "SET", source, pods: [...pods.values()] }] : diffSource(before, pods, source);
+  };
+  const restored = new Set(merged.restored);
+  if (snapshot.restored === true) restored.add(snapshot.source);
+  else restored.delete(snapshot.source);
   return {
     ...known,
     bySource: new Map([...wanted, ...next]),
-    updates: changed.flatMap(({ source, before, next: pods }) => diffSource(before, pods, source)),
+    restored,
+    updates: changed.flatMap(updatesOf),
     snapshot,
   };
+}
+
+/** The desired pods of one source, before and after a snapshot. */
+interface Change {
+  readonly source: PodSource;
+  readonly before: PodsByUid;
+  readonly next: PodsByUid;
 }
 
 /** Completes pods as an API server does; API pods are complete already. */

@@ -1,6 +1,6 @@
 /**
  * Merges pod sources into differences, and reports each invalid manifest once. Owner of the cells sourcesSeen,
- * problems, configObjects and apiPodObjects. Bound: one entry per manifest. Upstream: pkg/kubelet/config.
+ * problems, configObjects, apiPodObjects and restored. Bound: one entry per manifest. Upstream: pkg/kubelet/config.
  */
 import { map, type Observable } from "rxjs";
 import type { KubeletEvent } from "../core/events.ts";
@@ -22,7 +22,7 @@ export type PodConfigOutput =
   | { readonly kind: "seen" }
   | { readonly kind: "event"; readonly event: KubeletEvent };
 
-type ConfigCells = Pick<NodeState, "sourcesSeen" | "problems" | "configObjects" | "apiPodObjects">;
+type ConfigCells = Pick<NodeState, "sourcesSeen" | "problems" | "configObjects" | "apiPodObjects" | "restored">;
 
 /** Follows the sources for as long as it is subscribed. */
 export function podConfig(
@@ -50,6 +50,7 @@ function applyConfig(
   state.problems.set(new Map(state.problems.value).set(source, problems));
   state.configObjects.set(configObjects);
   if (snapshot.reported !== undefined) state.apiPodObjects.set(snapshot.reported);
+  if (source === "api") state.restored.set(snapshot.restored === true);
   for (const { op, pods } of updates) {
     const named = () => ({ source, pods: pods.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`) });
     telemetry.log.verbose("podConfig", VERBOSITY.podUpdates, `SyncLoop ${op}`, named);

@@ -4,6 +4,7 @@
  * functions.
  */
 import { connect, map, merge, type Observable, tap } from "rxjs";
+import type { Pod } from "../core/api.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import { type PodUid, podUid } from "../core/ids.ts";
 import { invariant, unreachable } from "../core/invariant.ts";
@@ -67,7 +68,8 @@ export function podLifecycle(
   const advance = (input: RegistryInput): RegistryStep => {
     countRequestedResizes(input, registry.value, admission.parts, ports.telemetry.metrics);
     const runtimePods = [...(state.listing.value?.pods.values() ?? [])];
-    const step = advanceRegistry(registry.value, input, {
+    const before = registry.value;
+    const step = advanceRegistry(before, input, {
       ...admission,
       assignHardware: countedAssignment(assignments(state.devices.value), telemetry, clock, config),
       sourcesReady: areSourcesSeen(config, state),
@@ -76,7 +78,7 @@ export function podLifecycle(
     });
     checkCommands(step);
     registry.set(step.registry);
-    count(input, step, ports.telemetry.metrics);
+    count(input, before, step, ports.telemetry.metrics);
     return step;
   };
   return inputs.registry$.pipe(
@@ -138,11 +140,16 @@ function report(command: PodCommand, log: Logger): void {
   }
 }
 
-function count(input: RegistryInput, { orphans, restarted }: RegistryStep, metrics: Metrics): void {
+function count(input: RegistryInput, before: Registry, { orphans, restarted }: RegistryStep, metrics: Metrics): void {
   if (orphans.length > 0) metrics.count("kubelet_orphaned_runtime_pods_total", {}, orphans.length);
   if (restarted.length > 0) metrics.count("kubelet_restarted_pods_total", { static: "true" }, restarted.length);
-  if (input.kind !== "update" || input.update.op !== "ADD") return;
-  for (const { spec } of input.update.pods) metrics.observe("kubelet_containers_per_pod_count", spec.containers.length);
+  if (input.kind !== "update") return;
+  const { op, pods } = input.update;
+  const isNew = ({ metadata }: Pod): boolean =>
+    op === "ADD" || op === "RESTORE" || (op === "SET" && !before.records.has(podUid(metadata.uid)));
+  for (const { spec } of pods.filter(isNew)) {
+    metrics.observe("kubelet_containers_per_pod_count", spec.containers.length);
+  }
 }
 
 /** Outputs for pods that never get a worker. */

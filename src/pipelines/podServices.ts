@@ -75,7 +75,7 @@ export function createPodServices(
   const { api, telemetry } = ports;
   const pullRecords = createPullRecords(ports, config);
   const objects = createPodObjects(state.configObjects, ports.objects);
-  const tokens = api && createTokens({ ...ports, api: api.objects, log: telemetry.log });
+  const tokens = api && createTokens({ ...ports, api: api.objects, log: telemetry.log, kept: ports.keptTokens });
   const askPlugins = createCredentialPlugins({ providers: config.credentialProviders, ports, tokens });
   const userNamespaces = createUserNamespaces(ports, config, state, cells.idRanges);
   const volumes = createVolumes({

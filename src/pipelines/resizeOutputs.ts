@@ -34,7 +34,7 @@ export function countRequestedResizes(
   parts: ResizableParts,
   metrics: Metrics,
 ): void {
-  if (input.kind !== "update" || input.update.op !== "UPDATE") return;
+  if (input.kind !== "update" || (input.update.op !== "UPDATE" && input.update.op !== "SET")) return;
   for (const pod of input.update.pods) {
     const known = records.get(podUid(pod.metadata.uid))?.pod;
     for (const labels of known === undefined ? [] : requestedResizes(known, pod, parts)) {

@@ -23,6 +23,7 @@ import type { FlexDrivers } from "./flexDrivers.ts";
 import type { HostDisks } from "./hostDisks.ts";
 import type { IpTables } from "./ipTables.ts";
 import type { IscsiInitiator } from "./iscsi.ts";
+import type { KeptTokens } from "./keptTokens.ts";
 import type { LogFiles } from "./logFiles.ts";
 import type { Logind } from "./logind.ts";
 import type { MemoryEvents } from "./memoryEvents.ts";
@@ -30,11 +31,13 @@ import type { Mounts } from "./mounts.ts";
 import type { NetworkChanges } from "./networkChanges.ts";
 import type { ObjectCache } from "./objectCache.ts";
 import type { Plugins } from "./plugins.ts";
+import type { PodReports } from "./podReports.ts";
 import type { Probers } from "./probers.ts";
 import type { Processes } from "./processes.ts";
 import type { Projections } from "./projections.ts";
 import type { Quotas } from "./quotas.ts";
 import type { Rng } from "./random.ts";
+import type { Sealing } from "./sealing.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Tracing } from "./tracing.ts";
 import type { VolumeFiles } from "./volumeFiles.ts";
@@ -119,6 +122,12 @@ export interface KubeletPorts {
   readonly cloudMetadata?: CloudMetadata | undefined;
   /** undefined on systems without cgroups. */
   readonly cgroupUsage: CgroupUsage | undefined;
+  /** undefined: nothing is kept for a boot without the API server. */
+  readonly sealing?: Sealing | undefined;
+  /** Set by pipelines/offline for the other parts. */
+  readonly keptTokens?: KeptTokens | undefined;
+  /** Set by pipelines/offline for the other parts. */
+  readonly podReports?: PodReports | undefined;
   /** undefined on systems without systemd. */
   readonly logind?: Logind | undefined;
   /** undefined unless the kubelet uses notifications of the kernel about memory. */

@@ -33,6 +33,7 @@ import { createObjectCache } from "../sources/objectCache.ts";
 import { createProjections } from "../sources/projectionSources.ts";
 import type { Prng } from "./prng.ts";
 import { createSimPodKeys } from "./host/simPodKeys.ts";
+import { createSimSealing } from "./host/simSealing.ts";
 import type { UntimedObservation } from "./simObservation.ts";
 import { createSimProbers, type SimAnswers, type SimProbeAnswer } from "./simProbers.ts";
 import { createSimTelemetry, type SimTelemetry } from "./simTelemetry.ts";
@@ -211,6 +212,7 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
         nodeTtlMs: () => objectTtlMs(cluster?.lastNode()),
       }),
     cgroupUsage: undefined,
+    sealing: createSimSealing(clock),
     projections: options.hasProjections === true ? projectionsOf(options, telemetry, rng) : undefined,
     credentialPlugins: options.credentialPlugins,
     draDrivers: options.draDrivers,

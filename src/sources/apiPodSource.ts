@@ -4,7 +4,7 @@
  * once. Upstream: NewSourceApiserver of pkg/kubelet/config/apiserver.go.
  */
 import { distinctUntilChanged, filter, map, type Observable, scan, tap } from "rxjs";
-import { NO_API_POD_OBJECTS, type ApiPodObjects } from "../core/api/apiPodObjects.ts";
+import { NO_API_POD_OBJECTS } from "../core/api/apiPodObjects.ts";
 import type { KubeletError } from "../core/errors.ts";
 import { apiSnapshot, NO_API_PODS, readApiPods } from "../core/pod/apiPods.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
@@ -22,7 +22,7 @@ export interface ApiPodSourceOptions extends Omit<ReflectorOptions<"pods">, "res
  *     reflected   ?!-----{a}--{a}!--{ab}--{b}--      ! with a problem, ? not known yet
  *     snapshots   -------a----------ab----b----
  *
- * Mirror pods are not run: they represent pods of other sources, and are only among the objects of the API. Cancels:
+ * The first snapshot after each relist is marked `afterGap`. Mirror pods are not run: they represent pods of other sources, and are only among the objects of the API. Cancels:
  * the reflector. Errors: only InvariantError; it never completes. Bound: that of the reflector.
  */
 export function apiPodSource({ nodeName, onHealth, ...options }: ApiPodSourceOptions): Observable<SourceSnapshot> {
@@ -30,13 +30,22 @@ export function apiPodSource({ nodeName, onHealth, ...options }: ApiPodSourceOpt
   const selection = { fieldSelector: `spec.nodeName=${nodeName}` };
   return reflect({ ...options, resource: "pods", selection }).pipe(
     tap(({ problem }) => onHealth?.(problem)),
-    map(({ objects, version }): ApiPodObjects | undefined => objects && { byName: objects, version }),
-    filter((reported) => reported !== undefined),
-    distinctUntilChanged((before, now) => before.byName === now.byName),
-    scan(({ pods }, reported) => ({ pods: readApiPods(pods, reported.byName, clock.wallTime()), reported }), {
-      pods: NO_API_PODS,
-      reported: NO_API_POD_OBJECTS,
-    }),
-    map(({ pods, reported }) => ({ ...apiSnapshot(pods), reported })),
+    map(({ objects, version, states }) => objects && { reported: { byName: objects, version }, states }),
+    filter((reflected) => reflected !== undefined),
+    distinctUntilChanged((before, now) => before.reported.byName === now.reported.byName),
+    scan(
+      ({ pods, states: before }, { reported, states }) => ({
+        pods: readApiPods(pods, reported.byName, clock.wallTime()),
+        reported,
+        states,
+        afterGap: before > 0 && states > before,
+      }),
+      { pods: NO_API_PODS, reported: NO_API_POD_OBJECTS, states: 0, afterGap: false },
+    ),
+    map(({ pods, reported, afterGap }) => ({
+      ...apiSnapshot(pods),
+      reported,
+      ...(afterGap ? { afterGap } : {}),
+    })),
   );
 }

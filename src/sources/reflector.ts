@@ -64,6 +64,8 @@ export interface Reflected<T> {
   readonly objects: ObjectsByKey<T> | undefined;
   /** Version up to which `objects` is complete; empty before the first state. */
   readonly version: string;
+  /** How many whole states the server has sent; the second and later ones follow a gap. */
+  readonly states: number;
   /** Why the server cannot be followed now; `objects` may be stale then. */
   readonly problem: KubeletError | undefined;
 }
@@ -117,7 +119,7 @@ export function reflect<R extends ApiResourceName>(options: ReflectorOptions<R>)
       distinctUntilChanged((before, now) => before.objects === now.objects && before.problem === now.problem),
       // A resumed watch reports all missed changes at once.
       auditTime(0, clock.scheduler),
-      map(({ objects, version, problem }) => ({ objects, version, problem })),
+      map(({ objects, version, states, problem }) => ({ objects, version, states, problem })),
     );
   });
 }

@@ -81,6 +81,8 @@ export interface NodeState {
   /** undefined before they were listed once. */
   readonly images: Cell<readonly NodeImage[] | undefined>;
   readonly sourcesSeen: Cell<ReadonlySet<PodSource>>;
+  /** Whether API pods from disk run because the API server has not answered since the start. */
+  readonly restored: Cell<boolean>;
   readonly problems: Cell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>;
   readonly plugins: Cell<RegisteredPlugins>;
   /** Devices of the node by resource. */
@@ -134,6 +136,7 @@ export function createNodeState(): NodeState {
     reportedNode: createCell<ReportedNode | undefined>(undefined),
     images: createCell<readonly NodeImage[] | undefined>(undefined),
     sourcesSeen: createCell<ReadonlySet<PodSource>>(new Set()),
+    restored: createCell(false),
     problems: createCell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>(new Map()),
     plugins: createCell<RegisteredPlugins>(new Map()),
     devices: createCell(NO_DEVICES),

@@ -60,6 +60,8 @@ export interface Reflection<T> {
   /** Changes of a state that is not complete yet. */
   readonly gathered: Gathered<T> | undefined;
   readonly usesStreams: boolean;
+  /** How many whole states the server has sent. */
+  readonly states: number;
 }
 
 type Change<T> = Extract<ReflectorInput<T>, { readonly kind: "change" }>;
@@ -83,6 +85,7 @@ export function startReflection<T extends Reflectable>(usesStreams: boolean): Re
     isVersionLost: false,
     gathered: undefined,
     usesStreams,
+    states: 0,
   } as const;
   return { ...blank, next: usesStreams ? streamFrom(blank) : listFrom(blank) };
 }
@@ -183,7 +186,8 @@ function complete<T extends Reflectable>(
   for (let each = gathered; each !== undefined; each = each.before) changes.push(each.last);
   const objects = new Map<string, T>();
   for (const change of changes.reverse()) apply(objects, change);
-  return { ...followed(reflection, version), objects, gathered: undefined, isVersionLost: false };
+  const states = reflection.states + 1;
+  return { ...followed(reflection, version), objects, gathered: undefined, isVersionLost: false, states };
 }
 
 /** Records that the watch is alive and has reached `version`; an empty version leaves the known one. */

@@ -12,6 +12,7 @@ import { rfc3339Nano } from "../time/civilTime.ts";
 import { defaultPod, type DecodedPod } from "./defaults.ts";
 import { type FieldProblem, type FieldProblems, invalidEach, required } from "./fieldProblem.ts";
 import { decodeObject } from "./manifest/decodeObject.ts";
+import { RESTORED_ANNOTATION } from "./restoredMark.ts";
 import { dnsLabel } from "./validateFormats.ts";
 import { validateMetadata } from "./validateMetadata.ts";
 
@@ -37,9 +38,10 @@ export function readApiPod(object: unknown, seenAt: EpochMs, spec?: PodSpec): Ap
   const { name = "", namespace = "", uid = "" } = metadata;
   const violations = [...identityProblems(metadata), ...nameProblems(rest.spec)];
   if (violations.length > 0) return { pod: undefined, problems: violations };
-  // Overwrite the source annotation, so a pod from the API server cannot pose as a static pod.
+  // Overwrite the annotations of the kubelet, so a pod from the API server cannot pose as a static or restored one.
+  const { [RESTORED_ANNOTATION]: _mark, ...others } = metadata.annotations ?? {};
   const annotations = {
-    ...metadata.annotations,
+    ...others,
     "kubernetes.io/config.seen": rfc3339Nano(seenAt),
     "kubernetes.io/config.source": "api",
   };

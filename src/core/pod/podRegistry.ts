@@ -22,7 +22,7 @@ import {
   type RegistryStep,
   unchangedStep,
 } from "./podRegistryTypes.ts";
-import type { PodUpdate } from "./podUpdate.ts";
+import { diffSource, podsByUid, type PodUpdate } from "./podUpdate.ts";
 import { RegistryDraft } from "./registryDraft.ts";
 import { resizeTrigger } from "./registryResizes.ts";
 import { SHUTDOWN_STATUS } from "../shutdown/shutdownStatus.ts";
@@ -131,10 +131,17 @@ function startAgain(draft: RegistryDraft, uid: PodUid): void {
 }
 
 function applyUpdate(draft: RegistryDraft, update: PodUpdate): void {
-  for (const pod of update.op === "ADD" ? byAge(update.pods) : update.pods) {
+  if (update.op === "SET") {
+    for (const change of diffSource(draft.podsOf(update.source), podsByUid(update.pods), update.source)) {
+      applyUpdate(draft, change);
+    }
+    return;
+  }
+  for (const pod of update.op === "ADD" || update.op === "RESTORE" ? byAge(update.pods) : update.pods) {
     const uid = podUid(pod.metadata.uid);
     switch (update.op) {
       case "ADD":
+      case "RESTORE":
         draft.add(pod);
         break;
       case "UPDATE":

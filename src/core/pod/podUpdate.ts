@@ -5,15 +5,20 @@
 import type { Pod } from "../api.ts";
 import { type PodUid, podUid } from "../ids.ts";
 import { sameValue } from "../sameValue.ts";
+import { isRestored, RESTORED_ANNOTATION } from "./restoredMark.ts";
 import type { PodSource, SourceSnapshot } from "./sourceSnapshot.ts";
 
-const OPERATIONS = ["REMOVE", "DELETE", "ADD", "UPDATE", "RECONCILE"] as const;
-/** A kind of difference between two states of a source. */
-export type PodOperation = (typeof OPERATIONS)[number];
+const DIFFERENCES = ["REMOVE", "DELETE", "ADD", "UPDATE", "RECONCILE"] as const;
 
 /**
- * A difference of one source. DELETE is a graceful deletion (the pod still exists); REMOVE means that the pod is
- * gone.
+ * A kind of difference between two states of a source; or the pods of a source as they were kept on disk (RESTORE), or
+ * its whole state after a gap (SET).
+ */
+export type PodOperation = (typeof DIFFERENCES)[number] | "RESTORE" | "SET";
+
+/**
+ * A change of one source. DELETE is a graceful deletion (the pod still exists); REMOVE means that the pod is gone. The
+ * pods of RESTORE may be incomplete, so none is removed because it is missing among them; SET removes the others.
  */
 export interface PodUpdate {
   readonly op: PodOperation;
@@ -25,7 +30,7 @@ export interface PodUpdate {
 export type PodsByUid = ReadonlyMap<PodUid, Pod>;
 
 /** Annotations that the kubelet maintains; changes to them are ignored. */
-const LOCAL_ANNOTATIONS = ["kubernetes.io/config.source", "kubernetes.io/config.seen"];
+const LOCAL_ANNOTATIONS = ["kubernetes.io/config.source", "kubernetes.io/config.seen", RESTORED_ANNOTATION];
 
 /** Indexes pods by UID. The first of two pods with the same UID wins. */
 export function podsByUid(pods: readonly Pod[]): PodsByUid {
@@ -53,7 +58,7 @@ export function diffSource(
     const op = known === undefined ? "ADD" : compare(known, pod);
     if (op !== undefined) add(op, pod);
   }
-  return OPERATIONS.flatMap((op) => {
+  return DIFFERENCES.flatMap((op) => {
     const pods = found.get(op);
     return pods === undefined ? [] : [{ op, source, pods }];
   });
@@ -64,7 +69,7 @@ function compare(known: Pod, pod: Pod): "DELETE" | "UPDATE" | "RECONCILE" | unde
   if (!sameValue(podMeaning(known), podMeaning(pod))) {
     return pod.metadata.deletionTimestamp === undefined ? "UPDATE" : "DELETE";
   }
-  return sameValue(known.status, pod.status) ? undefined : "RECONCILE";
+  return sameValue(known.status, pod.status) && isRestored(known) === isRestored(pod) ? undefined : "RECONCILE";
 }
 
 /**

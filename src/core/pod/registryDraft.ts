@@ -13,7 +13,11 @@ import { fullNameOf, type PodFullName, type PodUid, podFullName } from "../ids.t
 import { unreachable } from "../invariant.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
 import { isStaticPod } from "./criticalPod.ts";
+import { keepingEnd } from "./keepingEnd.ts";
 import { isTerminalPhase } from "./phase.ts";
+import type { PodsByUid } from "./podUpdate.ts";
+import { isRestored } from "./restoredMark.ts";
+import { type PodSource, sourceOf } from "./sourceSnapshot.ts";
 import { containerGraceSeconds, MINIMUM_POD_GRACE_SECONDS } from "./gracePeriod.ts";
 import { FullNameHolders } from "./fullNameHolders.ts";
 import { freshRecord, identityOf, sizeOf, syncCommand, terminatingRecord } from "./podRecord.ts";
@@ -62,9 +66,19 @@ export class RegistryDraft implements AdmissionSteps {
     if (known !== undefined) this.update(identity.uid, pod);
   }
 
-  update(uid: PodUid, pod: Pod): void {
+  /** The pods that this source wants, as far as known. */
+  podsOf(source: PodSource): PodsByUid {
+    const wanted = [...this.records].flatMap(([uid, { pod, wanted: isWanted, successor }]) => {
+      const known = successor ?? (isWanted ? pod : undefined);
+      return known !== undefined && sourceOf(known) === source ? [[uid, known] as const] : [];
+    });
+    return new Map(wanted);
+  }
+
+  update(uid: PodUid, reported: Pod): void {
     const record = this.records.get(uid);
     if (record === undefined) return;
+    const pod = record.successor === undefined ? keepingEnd(record.pod, reported) : reported;
     if (record.successor !== undefined) {
       this.records.set(uid, { ...record, successor: pod });
       return;
@@ -256,11 +270,14 @@ export class RegistryDraft implements AdmissionSteps {
   }
 
   /**
-   * Differs from upstream: a running pod was admitted before, so a restart of the kubelet does not judge it again. A
-   * terminal pod uses no resources and keeps its phase.
+   * Differs from upstream: a running pod was admitted before, so a restart of the kubelet does not judge it again; nor a
+   * pod restored from disk, while the labels and taints of the Node are unknown. A terminal pod uses no resources and
+   * keeps its phase.
    */
   isGranted({ identity: { uid }, pod }: PodRecord): boolean {
-    return this.#restored.isRunning(uid) || isTerminalPhase(pod?.status?.phase);
+    return (
+      this.#restored.isRunning(uid) || (pod !== undefined && (isRestored(pod) || isTerminalPhase(pod.status?.phase)))
+    );
   }
 
   startSize({ identity: { uid } }: PodRecord, pod: Pod): Pod {

@@ -16,7 +16,7 @@ export function resizeTrigger(input: RegistryInput): ResizeTrigger | undefined {
   switch (input.kind) {
     case "update":
       if (input.update.op === "REMOVE" || input.update.op === "DELETE") return "pods_removed";
-      return input.update.op === "UPDATE" || input.update.op === "RECONCILE" ? "pod_updated" : "pods_added";
+      return input.update.op === "ADD" || input.update.op === "RESTORE" ? "pods_added" : "pod_updated";
     case "stopped":
       return "pod_terminated";
     case "removed":

@@ -23,6 +23,10 @@ export interface ManifestProblem {
   readonly kept?: readonly string[];
 }
 
+/** Returns the source of a pod, from its annotation. */
+export const sourceOf = ({ metadata }: Pod): string | undefined =>
+  metadata.annotations?.["kubernetes.io/config.source"];
+
 export interface SourceSnapshot {
   readonly source: PodSource;
   readonly pods: readonly Pod[];
@@ -36,4 +40,11 @@ export interface SourceSnapshot {
    * problems count. Absent: `pods` is the desired state.
    */
   readonly ready?: false;
+  /**
+   * True: the pods were kept on disk and may be incomplete. They are run, and the source still counts as one that has
+   * not reported.
+   */
+  readonly restored?: true;
+  /** True: the source has read its whole state anew, after a gap in which it could not follow the changes. */
+  readonly afterGap?: true;
 }

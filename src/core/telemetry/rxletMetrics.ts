@@ -76,6 +76,21 @@ export const rxletMetrics = {
     help: "Samples ignored because labels or value did not fit the metric: a bug, by metric.",
     labels: ["metric"],
   },
+  rxlet_offline_record_failures_total: {
+    type: "counter",
+    help: "Records for a boot without the API server that could not be read or written, by action: read or write.",
+    labels: ["action"],
+  },
+  rxlet_offline_records: {
+    type: "gauge",
+    help: "Records on disk for a boot without the API server.",
+    labels: [],
+  },
+  rxlet_offline_restored_pods: {
+    type: "gauge",
+    help: "Pods restored from disk that the API server has not sent since the start.",
+    labels: [],
+  },
   rxlet_pods_waiting_for_resources: {
     type: "gauge",
     help: "Pods that wait for the resources of terminating pods.",

@@ -4,6 +4,8 @@
 import { namesText, WAITING_FOR_RESOURCES } from "../admission/leavingPods.ts";
 import type { KubeletEvent } from "../events.ts";
 import { unreachable } from "../invariant.ts";
+import type { Pod } from "../api.ts";
+import { isRestored } from "../pod/restoredMark.ts";
 import type { PodIdentity } from "../pod/podRegistry.ts";
 import { statusEntries } from "./statusEntries.ts";
 import {
@@ -168,7 +170,8 @@ function takeRecord(
   { pod, state, graceSeconds, behind, awaited }: TimelineInput & { readonly kind: "record" },
   now: Instant,
 ): PodTimeline {
-  const known = { ...timeline, pod: pod ?? timeline.pod, behind, awaited };
+  const news = originNews(timeline.pod, pod).map((entry) => ({ at: now.wall, ...entry }));
+  const known = append({ ...timeline, pod: pod ?? timeline.pod, behind, awaited }, ...news);
   const isUnmoved = state === timeline.state && timeline.entries.length > 0;
   if (isUnmoved) {
     if (state === "syncing" && pod !== timeline.pod) return append(known, { at: now.wall, what: "Updated" });
@@ -179,6 +182,16 @@ function takeRecord(
     terminating: graceSeconds === undefined ? undefined : `within ${graceSeconds} s`,
   }[state as string];
   return leaveState(known, state, now, STATE_TITLES[state], message);
+}
+
+/** Says that the pod was restored from disk, or has been confirmed by the API server since. */
+function originNews(before: Pod | undefined, pod: Pod | undefined): readonly Pick<TimelineEntry, "what" | "message">[] {
+  if (pod === undefined) return [];
+  const wasRestored = before !== undefined && isRestored(before);
+  if (isRestored(pod) === wasRestored) return [];
+  return wasRestored
+    ? [{ what: "Confirmed", message: "by the API server, which has answered" }]
+    : [{ what: "Restored", message: "from disk: the API server has not answered since the start" }];
 }
 
 function awaitedText(awaited: AwaitedResources | undefined): string | undefined {

@@ -2,15 +2,17 @@
  * A request of the pod writer: sends the write that core/api/podWrite.ts decides for a name, and keeps the outcome in
  * the memory of that name.
  */
-import { catchError, defer, EMPTY, map, type Observable, of } from "rxjs";
+import { catchError, concat, defer, EMPTY, map, type Observable, of } from "rxjs";
 import { nextPodWrite, patchedObject, type PodWrite, type SyncedStatus } from "../../core/api/podWrite.ts";
 import type { ApiPod } from "../../core/api/apiPodObjects.ts";
 import type { Node, Pod } from "../../core/api.ts";
 import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
+import { podUid } from "../../core/ids.ts";
 import { mirrorPod } from "../../core/pod/mirrorPod.ts";
 import type { WorkOutcome } from "../../core/workQueue.ts";
 import type { ApiLanes, ObjectRef } from "../../ports/apiServer.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { PodReports } from "../../ports/podReports.ts";
 import type { Telemetry } from "../../ports/telemetry.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
 import type { PodWriterMemories, PodWriterMemory } from "./podWriterMemory.ts";
@@ -19,6 +21,8 @@ interface PodWriteDeps {
   readonly api: ApiLanes;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
+  /** undefined: no record on disk precedes a report. */
+  readonly podReports?: PodReports | undefined;
   readonly nodeName: string;
   readonly node: ReadonlyCell<Node | undefined>;
 }
@@ -53,14 +57,27 @@ export function podWriteRequest(
       case "later":
         return of<WorkOutcome>(write);
       case "status":
-        return attempt("update the status of", subject, deps, writeStatus(subject, write, deps));
+        return attempt(
+          "update the status of",
+          subject,
+          deps,
+          onceKept(subject, deps, writeStatus(subject, write, deps)),
+        );
       case "delete":
-        return attempt("delete", subject, deps, remove(subject, write, deps));
+        return attempt("delete", subject, deps, onceKept(subject, deps, remove(subject, write, deps)));
       case "createMirror":
         return attempt("create the mirror pod", subject, deps, createMirror(subject, write.pod, deps));
     }
   });
 }
+
+/** Sends a request about a pod that has ended after the record on disk says so: it must not come back at a boot. */
+const onceKept = (
+  { uid }: Subject,
+  { podReports }: PodWriteDeps,
+  request$: Observable<WorkOutcome>,
+): Observable<WorkOutcome> =>
+  podReports === undefined || uid === undefined ? request$ : concat(podReports.before(podUid(uid)), request$);
 
 function noteSynced(memory: PodWriterMemory, synced: SyncedStatus, { clock, telemetry }: PodWriteDeps): void {
   const atMs = clock.monotonicMs();

@@ -35,11 +35,11 @@ export type PodWriterState = Pick<NodeView, "registry" | "podStatuses" | "apiPod
 /** Writes while subscribed. Never emits; errors only on a broken invariant. */
 export function podWriter(
   api: ApiLanes,
-  ports: Pick<KubeletPorts, "clock" | "rng" | "telemetry">,
+  ports: Pick<KubeletPorts, "clock" | "rng" | "telemetry" | "podReports">,
   config: Pick<KubeletConfig, "nodeName">,
   state: PodWriterState,
 ): Observable<never> {
-  const { clock, rng, telemetry } = ports;
+  const { clock, rng, telemetry, podReports } = ports;
   return defer(() => {
     const memories = createPodWriterMemories(state, clock);
     const { registry, podStatuses, apiPodObjects, sourcesSeen, node } = state;
@@ -51,7 +51,8 @@ export function podWriter(
     return changes$.pipe(
       eachOf((changed) => changed),
       byPriority({
-        work: (name) => podWriteRequest(name, memories, { api, clock, telemetry, nodeName: config.nodeName, node }),
+        work: (name) =>
+          podWriteRequest(name, memories, { api, clock, telemetry, podReports, nodeName: config.nodeName, node }),
         limit: PARALLEL_WRITES,
         turn: () => api.podTurn(),
         backoff: BACKOFF,

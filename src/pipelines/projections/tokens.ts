@@ -21,6 +21,7 @@ import { type BackoffCurve, backoffDelay } from "../../operators/backoffDelay.ts
 import { shareByKey } from "../../operators/shareByKey.ts";
 import type { ApiServer } from "../../ports/apiServer.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { KeptTokens } from "../../ports/keptTokens.ts";
 import type { Rng } from "../../ports/random.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 
@@ -29,6 +30,8 @@ export interface TokensDeps {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly log: Logger;
+  /** Tokens on disk for a boot without the API server; undefined: none are kept. */
+  readonly kept?: KeptTokens | undefined;
 }
 
 export interface Tokens {
@@ -105,7 +108,7 @@ function currentToken({ wish, token, last }: Entry, clock: Clock): Result<Servic
   return err({ ...error, message: `${what}: ${error.message}` });
 }
 
-function request(entry: Entry, { api, clock, rng, log }: TokensDeps): Observable<Result<ServiceAccountToken>> {
+function request(entry: Entry, { api, clock, rng, log, kept }: TokensDeps): Observable<Result<ServiceAccountToken>> {
   const { wish } = entry;
   const { namespace, serviceAccount, pod } = wish;
   const failed = (error: KubeletError): Result<never> => {
@@ -113,6 +116,7 @@ function request(entry: Entry, { api, clock, rng, log }: TokensDeps): Observable
     entry.last = error;
     const pauseMs = Math.max(error.retryAfterMs ?? 0, backoffDelay(BACKOFF, entry.failures, rng));
     entry.againAt = monotonicMs(clock.monotonicMs() + pauseMs);
+    if (isAway(error)) entry.token ??= kept?.find(wish);
     const fields = { pod: `${namespace}/${pod.name}`, podUid: pod.uid, serviceAccount, error };
     log.warn("Couldn't update token", fields);
     return err(error);
@@ -121,9 +125,13 @@ function request(entry: Entry, { api, clock, rng, log }: TokensDeps): Observable
     map((answer) => {
       const issued = issuedToken(answer, wish);
       if (!issued.ok) return failed(issued.error);
+      kept?.keep(wish, issued.value);
       Object.assign(entry, { token: issued.value, failures: 0, last: undefined, againAt: clock.monotonicMs() });
       return issued;
     }),
     catchError((thrown: unknown) => of(failed(toKubeletError(thrown)))),
   );
 }
+
+/** Whether the server did not decide about the request. */
+const isAway = ({ code }: KubeletError): boolean => code === "Unavailable" || code === "DeadlineExceeded";

@@ -1,0 +1,127 @@
+/**
+ * The records that the pods of a registry need: the pods, the ConfigMaps and Secrets they name, their tokens, and the
+ * services and RuntimeClasses of the cluster. Upstream: none.
+ */
+import type { ApiObjects } from "../api/apiResources.ts";
+import type { PodStatus } from "../api.ts";
+import { type ConfigLookup, type ManifestObjectKey, objectKey } from "../configObjects.ts";
+import { type EpochMs, type PodUid, podUid } from "../ids.ts";
+import { MAX_REFERENCES, podReferences } from "../pod/podReferences.ts";
+import type { Registry } from "../pod/podRegistryTypes.ts";
+import type { RuntimeClasses } from "../runtime/runtimeHandler.ts";
+import { isExpired, type ServiceAccountToken, tokenKey, type TokenWish } from "../token/serviceAccountToken.ts";
+import { hasEnded, type KeptPod, keptPod, podToKeep, sameKeptPod } from "./keptPod.ts";
+import { type KeptKind, type KeptRecord, recordName } from "./keptRecord.ts";
+
+/** A token, and the pod and parameters that it was issued for. */
+export interface KeptToken extends ServiceAccountToken {
+  readonly wish: TokenWish;
+}
+
+/** The needs of pods, as last known. */
+export interface KnownNeeds {
+  readonly objects: ReadonlyMap<ManifestObjectKey, ConfigLookup>;
+  /** By `tokenKey`. */
+  readonly tokens: ReadonlyMap<string, KeptToken>;
+  /** undefined: not known. */
+  readonly services: readonly ApiObjects["services"][] | undefined;
+  readonly runtimeClasses: RuntimeClasses | undefined;
+}
+
+/** The record to keep under a name. */
+export interface WantedRecord extends KeptRecord {
+  /** Whether the record says that a pod must not run again. */
+  readonly isEnd: boolean;
+}
+
+/** Records by name. `undefined`: a record of that name may stay, but its value is not known. */
+export type WantedRecords = ReadonlyMap<string, WantedRecord | undefined>;
+
+/** Computes the wanted records, and keeps each value the same object until it changes. */
+export interface RecordsPlan {
+  of(
+    registry: Registry,
+    statusOf: (uid: PodUid) => PodStatus | undefined,
+    needs: KnownNeeds,
+    now: EpochMs,
+  ): WantedRecords;
+  /** Returns the record of one pod. */
+  ofPod(
+    registry: Registry,
+    uid: PodUid,
+    status: PodStatus | undefined,
+  ): (WantedRecord & { readonly name: string }) | undefined;
+}
+
+/** Creates a plan for one kubelet. Bound: an entry per record. */
+export function createRecordsPlan(): RecordsPlan {
+  const pods = new Map<PodUid, KeptPod>();
+  const values = new Map<string, { readonly of: readonly unknown[]; readonly value: unknown }>();
+  const valueOf = (kind: KeptKind, of: readonly unknown[], compute: () => unknown): unknown => {
+    const known = values.get(kind);
+    if (known?.of.length === of.length && known.of.every((each, index) => each === of[index])) return known.value;
+    const value = compute();
+    values.set(kind, { of, value });
+    return value;
+  };
+  const ofPod: RecordsPlan["ofPod"] = ({ records }, uid, status) => {
+    const record = records.get(uid);
+    const pod = record && podToKeep(record);
+    if (pod === undefined) return undefined;
+    const next = keptPod(pod, status);
+    const known = pods.get(uid);
+    const value = known !== undefined && sameKeptPod(known, next) ? known : next;
+    pods.set(uid, value);
+    return { name: recordName("pod", uid), kind: "pod", key: uid, value, isEnd: hasEnded(value) };
+  };
+  return {
+    ofPod,
+    of(registry, statusOf, { objects, tokens, services, runtimeClasses }, now) {
+      const wanted = new Map<string, WantedRecord | undefined>();
+      const add = (kind: KeptKind, key: string, value: unknown): void => {
+        wanted.set(recordName(kind, key), value === undefined ? undefined : { kind, key, value, isEnd: false });
+      };
+      const running = new Set<string>();
+      const namespaces = new Set(["default"]);
+      for (const uid of pods.keys()) if (!registry.records.has(uid)) pods.delete(uid);
+      for (const [uid, record] of registry.records) {
+        const kept = ofPod(registry, uid, statusOf(uid));
+        if (kept === undefined) continue;
+        wanted.set(kept.name, kept);
+        const pod = podToKeep(record);
+        if (pod === undefined || kept.isEnd) continue;
+        running.add(uid);
+        namespaces.add(pod.metadata.namespace);
+        for (const { kind, name } of podReferences(pod).slice(0, MAX_REFERENCES)) {
+          const key = objectKey(kind, pod.metadata.namespace, name);
+          const lookup = objects.get(key);
+          if (lookup?.kind !== "missing") add("object", key, lookup?.kind === "found" ? lookup.object : undefined);
+        }
+      }
+      for (const [key, token] of tokens) {
+        if (running.has(podUid(token.wish.pod.uid)) && !isExpired(token, now)) add("token", key, token);
+      }
+      const of = [services, ...[...namespaces].sort()];
+      const kept = services && valueOf("services", of, () => servicesIn(services, namespaces));
+      add("services", "", kept);
+      add(
+        "runtimeclasses",
+        "",
+        runtimeClasses && valueOf("runtimeclasses", [runtimeClasses], () => [...runtimeClasses]),
+      );
+      return wanted;
+    },
+  };
+}
+
+/** Returns the part of services that environment variables of pods in these namespaces contain. */
+const servicesIn = (services: readonly ApiObjects["services"][], namespaces: ReadonlySet<string>): unknown =>
+  services
+    .filter(({ metadata }) => namespaces.has(metadata?.namespace ?? ""))
+    .map(({ metadata, spec }) => ({
+      metadata: { name: metadata?.name, namespace: metadata?.namespace },
+      spec: { clusterIP: spec?.clusterIP, ports: spec?.ports },
+    }));
+
+/** Returns the key of a token's record. */
+export const keptTokenKey = ({ wish }: KeptToken): string => tokenKey(wish);

@@ -9,6 +9,7 @@ import type { FlagSpec } from "../src/cli/flagSpec.ts";
 import { GATE_EFFECTS } from "../src/cli/gateEffects.ts";
 import { FEATURE_GATES } from "../src/cli/gateTable.ts";
 import { OWN_FLAGS } from "../src/cli/ownFlags.ts";
+import { APPLY_FLAGS, DELETE_FLAGS } from "../src/cli/manifestFlags.ts";
 import { EXEC_FLAGS, GET_FLAGS, LOGS_FLAGS, PORT_FORWARD_FLAGS } from "../src/cli/podCommandFlags.ts";
 import { RETRY_FLAGS } from "../src/cli/retryFlags.ts";
 import { EXPLAIN_FLAGS } from "../src/cli/showFlags.ts";
@@ -166,6 +167,8 @@ const TABLES: ReadonlyMap<string, () => string> = new Map([
   ["logs flags", () => flags(beyondTarget(LOGS_FLAGS))],
   ["exec flags", () => flags(beyondTarget(EXEC_FLAGS))],
   ["port-forward flags", () => flags(beyondTarget(PORT_FORWARD_FLAGS))],
+  ["apply flags", () => flags(APPLY_FLAGS)],
+  ["delete flags", () => flags(DELETE_FLAGS)],
   ["runtime flags", () => flags(RUNTIME_FLAGS)],
 ]);
 

@@ -45,7 +45,9 @@ type NodeCall = Extract<
       | "logs"
       | "exec"
       | "attach"
-      | "port-forward";
+      | "port-forward"
+      | "apply"
+      | "delete";
   }
 >;
 
@@ -122,8 +124,8 @@ async function callNode(invocation: NodeCall): Promise<void> {
       break;
     }
     case "get": {
-      const { getPods } = await import("./commands/getPods.ts");
-      run(written(getPods(invocation, process.stdout, process.stderr)).pipe(takeUntil(ended$)));
+      const { getObjects } = await import("./commands/getObjects.ts");
+      run(written(getObjects(invocation, process.stdout, process.stderr)).pipe(takeUntil(ended$)));
       break;
     }
     case "logs": {
@@ -139,6 +141,16 @@ async function callNode(invocation: NodeCall): Promise<void> {
     case "attach": {
       const { attach } = await import("./commands/exec.ts");
       runCommand(attach(invocation, process));
+      break;
+    }
+    case "apply": {
+      const { apply } = await import("./commands/apply.ts");
+      runCommand(apply(invocation, process.stdout, process.stderr));
+      break;
+    }
+    case "delete": {
+      const { deleteObjects } = await import("./commands/deleteObjects.ts");
+      runCommand(deleteObjects(invocation, process.stdout, process.stderr));
       break;
     }
     case "port-forward": {

@@ -2,6 +2,7 @@
 import type { FlagSpec } from "./flagSpec.ts";
 import type { SubInvocation, WrongInvocation } from "./invocation.ts";
 import type { ParsedFlags } from "./parseKubeletFlags.ts";
+import { APPLY_FLAGS, DELETE_FLAGS, readApplyFlags, readDeleteFlags } from "./manifestFlags.ts";
 import {
   ATTACH_FLAGS,
   EXEC_FLAGS,
@@ -86,10 +87,15 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
   row(
     "get",
     {
-      args: "pods [POD]",
+      args: "pods|events [NAME]",
       maxArgs: 2,
-      about: "List the pods of the node, or watch them",
-      examples: ["rxlet get pods -w", "rxlet get pods -A -o wide", "rxlet get pods web-laptop -o yaml"],
+      about: "List the pods or events of the node, or watch them",
+      examples: [
+        "rxlet get pods -w",
+        "rxlet get pods -A -o wide",
+        "rxlet get events",
+        "rxlet get pods web-laptop -o yaml",
+      ],
       flags: GET_FLAGS,
     },
     readGetFlags,
@@ -142,6 +148,36 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
       flags: PORT_FORWARD_FLAGS,
     },
     readPortForwardFlags,
+  ),
+  row(
+    "apply",
+    {
+      args: "",
+      maxArgs: 0,
+      about: "Run the pods of manifests on this node, or change them",
+      details:
+        "The daemon checks each manifest and writes its objects to the manifest directory, all of them or none. A directory\n" +
+        "stands for its files that end in .json, .yaml or .yml.",
+      examples: [
+        "rxlet apply -f web.yaml",
+        "rxlet apply -f manifests/ --dry-run=server",
+        "cat web.yaml | rxlet apply -f -",
+      ],
+      flags: APPLY_FLAGS,
+    },
+    readApplyFlags,
+  ),
+  row(
+    "delete",
+    {
+      args: "[KIND NAME...]",
+      maxArgs: Number.POSITIVE_INFINITY,
+      about: "Remove objects that rxlet apply wrote, and wait until the pods have ended",
+      details: "Other manifests are the operator's: remove their files.",
+      examples: ["rxlet delete pod web-laptop", "rxlet delete -f web.yaml --ignore-not-found"],
+      flags: DELETE_FLAGS,
+    },
+    readDeleteFlags,
   ),
   row(
     "volumes",

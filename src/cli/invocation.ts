@@ -1,5 +1,6 @@
 /** A command line as a value. */
 import type { KubeletOptions } from "./kubeletOptions.ts";
+import type { ApplyOptions, DeleteOptions } from "./manifestFlags.ts";
 import type { AttachOptions, ExecOptions, GetOptions, LogsOptions, PortForwardOptions } from "./podCommandFlags.ts";
 import type { RetryOptions } from "./retryFlags.ts";
 import type { ExplainOptions, ShowOptions, VolumesOptions } from "./showFlags.ts";
@@ -19,6 +20,8 @@ export type SubInvocation =
   | ({ readonly command: "exec" } & ExecOptions)
   | ({ readonly command: "attach" } & AttachOptions)
   | ({ readonly command: "port-forward" } & PortForwardOptions)
+  | ({ readonly command: "apply" } & ApplyOptions)
+  | ({ readonly command: "delete" } & DeleteOptions)
   | ({ readonly command: "template" } & TemplateOptions)
   | ({ readonly command: "runtime" } & RuntimeOptions)
   | ({ readonly command: "simulate" } & SimulateFlags);

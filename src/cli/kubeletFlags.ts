@@ -43,6 +43,10 @@ export interface KubeletFlags {
   readonly storageDriverTable: string;
   readonly storageDriverUser: string;
   readonly version: boolean;
+  /** Path of the socket of the local commands, or `off`; empty is the default. */
+  readonly localSocket: string;
+  /** Group that may use it; empty is none. */
+  readonly localSocketGroup: string;
   /** IP address of the read-only server; empty is the configuration's `address`. */
   readonly readOnlyBindAddress: string;
   /** Authorizes exec, attach and port-forward by GET with the verb `get`, as upstream, instead of `create`. */

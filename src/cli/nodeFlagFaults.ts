@@ -89,7 +89,8 @@ export function nodeFlagFaults(flags: KubeletFlags): readonly string[] {
     flags.exitOnLockContention && flags.lockFile === ""
       ? ["--exit-on-lock-contention: cannot exit on lock file contention: no lock file specified"]
       : [];
-  return [...labels, ...nodeIpFaults(flags.nodeIp), ...blank, ...cloud, ...metadataFaults(flags), ...ttl, ...lock, ...offlineFaults(flags)];
+  const own = [...metadataFaults(flags), ...offlineFaults(flags), ...localSocketFaults(flags)];
+  return [...labels, ...nodeIpFaults(flags.nodeIp), ...blank, ...cloud, ...ttl, ...lock, ...own];
 }
 
 /** Longest wait for the API server: a longer one would be a mistake of units. */
@@ -101,4 +102,14 @@ function offlineFaults({ offlineBoot, offlineBootWait, kubeconfig }: KubeletFlag
     ...(offlineBoot && kubeconfig === "" ? ["--offline-boot: a node without --kubeconfig has no API server"] : []),
     ...(isInBounds ? [] : ["--offline-boot-wait: must be from 0s to 10m"]),
   ];
+}
+
+function localSocketFaults({
+  localSocket,
+  localSocketGroup,
+}: Pick<KubeletFlags, "localSocket" | "localSocketGroup">): readonly string[] {
+  const isPath = localSocket === "" || localSocket === "off" || localSocket.startsWith("/");
+  const wrong = isPath ? [] : [`--local-socket: must be an absolute path or off, got ${JSON.stringify(localSocket)}`];
+  const idle = localSocket === "off" && localSocketGroup !== "";
+  return idle ? [...wrong, "--local-socket-group: has no effect with --local-socket=off"] : wrong;
 }

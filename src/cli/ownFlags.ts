@@ -126,6 +126,24 @@ const UPSTREAM_FLAGS: readonly FlagSpec[] = [
 ];
 
 const RXLET_FLAGS: readonly FlagSpec[] = [
+  own(
+    "local-socket",
+    "string",
+    "",
+    "rxlet",
+    "Unix socket of the local commands, or off; when empty local/local.sock below --root-dir, and none in a cluster",
+    { effective: true },
+  ),
+  own(
+    "local-socket-group",
+    "string",
+    "",
+    "rxlet",
+    "Group, by name or number, that may use --local-socket besides root",
+    {
+      effective: true,
+    },
+  ),
   own("read-only-bind-address", "ip", "", "rxlet", "IP address of the read-only server; empty is that of --address", {
     effective: true,
   }),

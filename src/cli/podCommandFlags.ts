@@ -12,13 +12,14 @@ export interface PodTarget {
   readonly pod: string;
 }
 
-/** Options of `rxlet get pods`. */
+/** Options of `rxlet get`. */
 export interface GetOptions {
   readonly target: KubeletTarget;
   /** undefined: all of them. */
   readonly namespace: string | undefined;
-  /** undefined: all pods. */
-  readonly pod: string | undefined;
+  readonly resource: "pods" | "events";
+  /** undefined: all of them. */
+  readonly name: string | undefined;
   readonly watch: boolean;
   readonly output: "table" | "wide" | "name" | "json" | "yaml";
 }
@@ -66,9 +67,9 @@ const STDIN = flag("stdin", "bool", "false", "Pass standard input to the contain
 
 /** Flags of `rxlet get`. */
 export const GET_FLAGS: readonly FlagSpec[] = [
-  flag("namespace", "string", "default", "Namespace of the pods", "n"),
-  flag("all-namespaces", "bool", "false", "Show the pods of every namespace", "A"),
-  flag("watch", "bool", "false", "Watch the pods: print each change", "w"),
+  flag("namespace", "string", "default", "Namespace of the objects", "n"),
+  flag("all-namespaces", "bool", "false", "Show the objects of every namespace", "A"),
+  flag("watch", "bool", "false", "Watch the objects: print each change", "w"),
   flag("output", "string", "", "wide, name, json or yaml; a table when not given", "o"),
   ...TARGET_FLAGS,
 ];
@@ -135,24 +136,31 @@ const textOf = (value: unknown): string | undefined => (value === "" ? undefined
 
 const OUTPUTS: readonly string[] = ["wide", "name", "json", "yaml"];
 
-/** Reads the options of `rxlet get pods`, or returns all errors. */
+/** Kinds of objects by the words of kubectl. */
+const RESOURCES: ReadonlyMap<string | undefined, GetOptions["resource"]> = new Map([
+  ...["pod", "pods", "po"].map((word) => [word, "pods"] as const),
+  ...["event", "events", "ev"].map((word) => [word, "events"] as const),
+]);
+
+/** Reads the options of `rxlet get`, or returns all errors. */
 export function readGetFlags({ given, positional, errors }: ParsedFlags): Read<GetOptions> {
   const values = ownFlagValues(given, GET_FLAGS);
   const [kind, named] = positional[0]?.split("/", 2) ?? [];
-  const pod = named ?? positional[1];
+  const name = named ?? positional[1];
   const faults = [...errors];
-  if (!["pod", "pods", "po"].includes(kind ?? ""))
-    faults.push("usage: rxlet get pods [POD]; there is nothing else to get");
+  const resource = RESOURCES.get(kind);
+  if (resource === undefined) faults.push("usage: rxlet get pods|events [NAME]; there is nothing else to get");
   const output = String(values["output"]);
   if (output !== "" && !OUTPUTS.includes(output)) faults.push(`--output: must be ${OUTPUTS.join(", ")}, got ${output}`);
   const isAll = values["allNamespaces"] === true;
-  if (isAll && pod !== undefined) faults.push("--all-namespaces: is of no use with the name of a pod");
+  if (isAll && name !== undefined) faults.push("--all-namespaces: is of no use with a name");
   const { target, faults: unreachable } = readTarget(values, { given }, { otherwise: AUTHENTICATED, readOnly: true });
   return settled(
     {
       target,
       namespace: isAll ? undefined : String(values["namespace"]),
-      pod,
+      resource: resource ?? "pods",
+      name,
       watch: values["watch"] === true,
       output: (output === "" ? "table" : output) as GetOptions["output"],
     },

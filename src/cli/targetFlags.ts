@@ -14,13 +14,21 @@ export type KubeletTarget =
       readonly access: KubeletAccess;
     }
   | {
-      /** A running `rxlet dev` of this user. */
+      /** A running `rxlet dev` of this user, or else the local socket of the node. */
       readonly kind: "dev";
       /** Directory of its manifests as given; absent where any one will do. */
       readonly dir?: string;
-      /** URL of the server to ask when no `rxlet dev` runs. */
+      /** URL of the server to ask when neither is there. */
       readonly otherwise: string;
+    }
+  | {
+      /** The local socket of a node. */
+      readonly kind: "socket";
+      readonly path: string;
     };
+
+/** The local socket of a node: that of the flag, or the usual one. */
+export type LocalTarget = { readonly kind: "usual" } | { readonly kind: "socket"; readonly path: string };
 
 /** Port of the authenticated server of a node. */
 export const AUTHENTICATED = "https://127.0.0.1:10250";
@@ -34,9 +42,24 @@ const text = (name: string, about: string): FlagSpec => ({
 /** The flags. */
 export const TARGET_FLAGS: readonly FlagSpec[] = [
   text("dev", "Manifest directory of the rxlet dev to query, when several run"),
+  text(
+    "socket",
+    "Local socket of the node to query; when empty, that of a rxlet dev or of this node where it is there",
+  ),
   text("server", `URL of the server of another kubelet to query, such as ${AUTHENTICATED}`),
   ...ACCESS_FLAGS,
 ];
+
+/** Flags of a command that only the local socket serves. */
+export const SOCKET_FLAGS: readonly FlagSpec[] = [
+  text("socket", "Local socket of the node; when empty, the usual place where it is there"),
+];
+
+/** Reads those flags. */
+export const readSocket = (values: Readonly<Record<string, unknown>>): LocalTarget => {
+  const socket = String(values["socket"]);
+  return socket === "" ? { kind: "usual" } : { kind: "socket", path: socket };
+};
 
 /** Servers that a command may use. */
 export interface TargetRules {
@@ -59,7 +82,13 @@ export function readTarget(
 ): { readonly target: KubeletTarget; readonly faults: readonly string[] } {
   const isGiven = (names: readonly FlagSpec[]): boolean =>
     given.some(({ spec }) => names.some(({ name }) => name === spec.name));
-  const [dir, server] = [String(values["dev"]), String(values["server"])];
+  const [dir, server, socket] = [String(values["dev"]), String(values["server"]), String(values["socket"])];
+  if (socket !== "") {
+    const names = ["dev", "server", ...ACCESS_FLAGS.map(({ name }) => name)];
+    const useless = given.filter(({ spec }) => names.includes(spec.name));
+    const faults = useless.map(({ spec }) => `--${spec.name}: has no effect with --socket`);
+    return { target: { kind: "socket", path: socket }, faults };
+  }
   const url = server !== "" ? server : (local ?? (isGiven(ACCESS_FLAGS) ? AUTHENTICATED : undefined));
   if (url === undefined) return { target: { kind: "dev", ...(dir === "" ? {} : { dir }), otherwise }, faults: [] };
   const faults = dir === "" ? [] : ["--dev: has no effect with a server"];

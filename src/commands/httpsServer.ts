@@ -2,54 +2,28 @@
  * Builds the authenticated server of a node from its configuration: certificates, authentication, authorization and
  * routes. Loaded only by nodes that have it. Upstream: InitializeTLS and BuildAuth in cmd/kubelet/app.
  */
-import path from "node:path";
 import { combineLatest, EMPTY, map, type Observable, of, take } from "rxjs";
-import type { KubeletOptions } from "../cli/kubeletOptions.ts";
-import { shownFlags } from "../cli/shownFlags.ts";
-import type { KubeletCommands } from "../ports/kubeletCommands.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
-import type { KubeletQueries } from "../ports/kubeletQueries.ts";
-import type { NodeStats } from "../ports/nodeStats.ts";
 import type { Shedding } from "../ports/shedding.ts";
-import type { LeveledLogger } from "../ports/telemetry.ts";
 import { createAuthenticate } from "../server/auth/authenticate.ts";
 import { ALWAYS_ALLOW, type Authorize, createWebhookAuthorize } from "../server/auth/authorize.ts";
 import { kubeletServer } from "../server/kubeletServer.ts";
-import type { LocalApiOptions } from "../server/localApi/localApi.ts";
 import { secureListener, type TlsMaterial } from "../server/secureListener.ts";
 import type { ListeningAddress } from "../server/serve.ts";
-import type { MetricsSink } from "../sinks/metrics.ts";
-import { createContainerLogs } from "../sources/containerLogs/containerLogs.ts";
 import { authorityFile } from "../sources/authorityFile.ts";
-import { createNodeLogs } from "../sources/nodeLogs.ts";
 import { servingIdentities, type ServingIdentitySetup } from "./servingIdentities.ts";
-import { shownConfiguration } from "./shownConfiguration.ts";
+import { kubeletRoutes, type RoutesSetup } from "./kubeletRoutes.ts";
 
-/** Directory that `/logs/` serves. */
-const NODE_LOG_DIRECTORY = "/var/log";
-
-export interface HttpsServerSetup {
-  readonly options: KubeletOptions;
+export interface HttpsServerSetup extends RoutesSetup {
   readonly nodeName: string;
   readonly addresses$: ServingIdentitySetup["addresses$"];
-  readonly queries: KubeletQueries;
-  readonly stats: NodeStats;
-  readonly commands: KubeletCommands;
-  /** Emits after the pods of `queries` changed. */
-  readonly podsChanged$: Observable<unknown>;
-  readonly podLogsDir: string;
   readonly ports: Pick<KubeletPorts, "api" | "clock" | "runtime" | "files" | "tracing">;
-  readonly log: LeveledLogger;
-  readonly version: string;
-  readonly metrics: MetricsSink;
   readonly shedding: Shedding;
-  /** Absent: the server has no API for kubectl. */
-  readonly localApi?: LocalApiOptions | undefined;
 }
 
 /** Serves while subscribed; see `serve`. Stays off, with a log line, if it could authorize no client. */
 export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddress> {
-  const { options, queries, ports, log, metrics } = setup;
+  const { options, ports, log, metrics } = setup;
   const { config, flags, featureGates } = options;
   const isOn = (gate: string): boolean => featureGates.get(gate) === true;
   const authorize = authorizeOf(setup);
@@ -67,14 +41,7 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
       log.error("The last certificate stays in use", { error }),
     ),
     streamIdleTimeoutMs: config.streamingConnectionIdleTimeout,
-    queries,
-    stats: setup.stats,
-    runtime: ports.runtime,
-    containerLogs: {
-      logs: createContainerLogs({ podLogsDir: setup.podLogsDir, clock: ports.clock, log }),
-      podsChanged$: setup.podsChanged$,
-      splitStreams: featureGates.get("PodLogsQuerySplitStreams") === true,
-    },
+    ...kubeletRoutes(setup),
     access: {
       authenticate: createAuthenticate({
         anonymous: config.authentication.anonymous.enabled,
@@ -92,28 +59,8 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
         streamsNeedCreate: !flags.allowStreamsByGet,
       },
     },
-    commands: setup.commands,
-    checkpoints: { directory: path.resolve(flags.rootDir, "checkpoints"), files: ports.files },
-    nodeLogs: createNodeLogs(NODE_LOG_DIRECTORY),
-    handlers: config,
-    gates: {
-      flagz: isOn("ComponentFlagz"),
-      statusz: isOn("ComponentStatusz"),
-      checkpoint: isOn("ContainerCheckpoint"),
-      nodeLogQuery: isOn("NodeLogQuery"),
-      extendWebSockets: isOn("ExtendWebSocketsToKubelet"),
-    },
-    flags: shownFlags(options),
-    process: { version: setup.version, platform: `node ${process.version}` },
-    setVerbosity: (verbosity) => log.setVerbosity(verbosity),
-    configuration: shownConfiguration(config, isOn),
-    metricsPage: metrics,
-    showsHidden: config.showHiddenMetricsForVersion !== "",
-    telemetry: { log, metrics },
     tracing: ports.tracing,
     shedding: setup.shedding,
-    clock: ports.clock,
-    localApi: setup.localApi,
   });
 }
 

@@ -1,7 +1,9 @@
 /** The HTTP and gRPC servers of a node. */
 import os from "node:os";
+import path from "node:path";
 import { defer, EMPTY, endWith, from, map, merge, type Observable, switchMap, tap } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
+import { localSocketPath } from "../core/local/localSocket.ts";
 import { podResourcesSocket, podsSocket } from "../core/paths.ts";
 import type { Kubelet } from "../kubelet.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
@@ -18,10 +20,11 @@ import type { KubeletStart, NodeSetup } from "./nodeSetup.ts";
 export function nodeServers(
   setup: NodeSetup,
   ports: KubeletPorts,
-  { config: { nodeName, directories }, metrics, memoryShedder: shedding }: KubeletStart,
-  { queries, commands, stats, node, podsChanged$ }: Kubelet,
+  { config: { nodeName, directories }, metrics, memoryShedder: shedding, api }: KubeletStart,
+  kubelet: Kubelet,
   localApi: LocalApiOptions | undefined,
 ): Observable<NodeOutput> {
+  const { queries, commands, stats, node, podsChanged$ } = kubelet;
   const { config, flags } = setup.options;
   const { log } = setup;
   const { clock } = ports;
@@ -55,23 +58,18 @@ export function nodeServers(
   const addresses$ = node.changes$.pipe(map((found) => found?.status?.addresses ?? []));
   const { podLogsDir } = directories;
   // A node without this server does not load its modules.
+  const routes = { ...setup, ports, metrics, queries, commands, stats, podsChanged$, podLogsDir, nodeName, shedding };
   const https$ = () =>
     from(import("./httpsServer.ts")).pipe(
-      switchMap(({ httpsServer }) =>
-        httpsServer({
-          ...setup,
-          ports,
-          metrics,
-          queries,
-          commands,
-          stats,
-          podsChanged$,
-          podLogsDir,
-          addresses$,
-          nodeName,
-          localApi,
-          shedding,
-        }),
+      switchMap(({ httpsServer }) => httpsServer({ ...routes, addresses$, localApi: setup.localApi && localApi })),
+    );
+  const socket = localSocketOf(setup);
+  const local$ = () =>
+    from(import("./localServer.ts")).pipe(
+      switchMap(({ localServer }) =>
+        socket === undefined || localApi === undefined
+          ? EMPTY
+          : localServer({ ...routes, socket, localApi, isStandalone: api === undefined }),
       ),
     );
   const servers = { healthz: healthz$, readOnly: readOnly$, https: https$ };
@@ -82,9 +80,14 @@ export function nodeServers(
     setup.options.featureGates.get("PodsAPI") === true
       ? podsApi({ socket: podsSocket(directories), queries, podsChanged$, telemetry, clock })
       : EMPTY,
+    socket === undefined ? EMPTY : defer(local$),
     ...configuredServers(config).map((server) => listening(server, defer(servers[server]))),
   );
 }
+
+/** Returns the path of the local socket; undefined without one, as for `rxlet dev`. */
+export const localSocketOf = ({ options: { flags, client }, ownsMachine = false }: NodeSetup): string | undefined =>
+  ownsMachine ? localSocketPath(flags.localSocket, path.resolve(flags.rootDir), client === undefined) : undefined;
 
 /** The servers that a node has by its configuration. */
 export const configuredServers = ({

@@ -15,7 +15,7 @@ export const podsOfKubelet = (server: TargetServer): Observable<readonly Pod[]> 
     map(({ status, text }) => {
       if (status === 200) return (JSON.parse(text) as { readonly items: readonly Pod[] }).items;
       const said = text.trim().slice(0, 1_000);
-      throw refusalOf(server, status, said) ?? kubeletError("Unknown", `${server.url} answered ${status}: ${said}`);
+      throw refusalOf(server, status, said) ?? kubeletError("Unknown", `${server.name} answered ${status}: ${said}`);
     }),
   );
 

@@ -56,7 +56,7 @@ import { podSources, usesStreams } from "./podSources.ts";
 import { runtimeSignals } from "./runtimeSignals.ts";
 import { reportHealth } from "./reportHealth.ts";
 
-/** Creates the ports. `localApi` stores events in place of an API server. */
+/** Creates the ports. `localApi` stores events for clients of this node. */
 export function realPorts(
   { options, log, tracing, ownsMachine = false }: NodeSetup,
   start: KubeletStart,
@@ -125,7 +125,7 @@ export function realPorts(
         clock,
         qps: config.eventRecordQPS,
         burst: config.eventBurst,
-        store: localApi?.storeEvents ?? storeIn(api, kubeletConfig.nodeName, { clock, rng, telemetry }),
+        ...eventStores(ownsMachine, localApi, storeIn(api, kubeletConfig.nodeName, { clock, rng, telemetry })),
       }),
   };
 }
@@ -191,6 +191,12 @@ const projectionGates = ({ featureGates }: KubeletOptions) => ({
   trustBundles: featureGates.get("ClusterTrustBundleProjection") === true,
   podCertificates: featureGates.get("PodCertificateRequest") === true,
 });
+
+/** Returns the stores of events: `rxlet dev` has that of its API alone, a daemon has it beside the API server. */
+const eventStores = (ownsMachine: boolean, localApi: LocalApi | undefined, inCluster: ReturnType<typeof storeIn>) =>
+  ownsMachine
+    ? { store: inCluster, alsoStore: localApi?.storeEvents }
+    : { store: localApi?.storeEvents ?? inCluster, alsoStore: undefined };
 
 /** Stores events as objects of the API server, if the node belongs to a cluster. */
 const storeIn = (

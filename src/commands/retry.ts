@@ -18,7 +18,7 @@ export const retryPod = ({ namespace, pod, target }: RetryOptions, screen: Scree
         tap(({ status, text }) => {
           const said = text.trim().slice(0, 1_000);
           if (status === 404) throw kubeletError("NotFound", said);
-          const unexpected = `${server.url} answered ${status}: ${said}`;
+          const unexpected = `${server.name} answered ${status}: ${said}`;
           if (status !== 200) throw refusalOf(server, status, said) ?? kubeletError("Unknown", unexpected);
           screen.write(`${said}\n`);
         }),

@@ -41,12 +41,15 @@ import { machineOptions } from "./machineOptions.ts";
 import { machineWarnings } from "./machineWarnings.ts";
 import type { NodeOutput } from "./nodeOutput.ts";
 import { type NodeResources, openNodeResources } from "./nodeResources.ts";
-import { nodeServers } from "./nodeServers.ts";
+import { localSocketOf, nodeServers } from "./nodeServers.ts";
 import type { KubeletStart, NodeSetup } from "./nodeSetup.ts";
 import { noticeStalls } from "./noticeStalls.ts";
 import { podCgroups } from "./podCgroups.ts";
 import { realPorts } from "./realPorts.ts";
 import { surviveUnhandled } from "./surviveUnhandled.ts";
+
+/** Explains to clients of the local socket how to change pods. */
+const LOCAL_WRITE_HINT = "this API is read-only: rxlet apply and rxlet delete change the manifests of the node";
 
 /** Runs a node. Errors with a KubeletError when it cannot start, with an InvariantError on a bug. */
 export function runNode(setup: NodeSetup): Observable<NodeOutput> {
@@ -146,7 +149,8 @@ function apiLanes(
 function runKubelet(setup: NodeSetup, start: KubeletStart): Observable<NodeOutput> {
   const { options, log, version } = setup;
   const { config, machine, metrics } = start;
-  const localApi = setup.localApi && createLocalApi(config.nodeName, setup.localApi.writeHint);
+  const writeHint = setup.localApi?.writeHint ?? (localSocketOf(setup) === undefined ? undefined : LOCAL_WRITE_HINT);
+  const localApi = writeHint === undefined ? undefined : createLocalApi(config.nodeName, writeHint);
   const ports = realPorts(setup, start, localApi);
   const kubelet = createKubelet(config, ports);
   log.info("Starting kubelet", {

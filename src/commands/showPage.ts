@@ -32,7 +32,7 @@ export const showPage = (
         tap(({ status, text }) => {
           const said = text.trim().slice(0, MAX_ANSWER);
           if (status === 404 && /^(no )?pod "/.test(said)) throw kubeletError("NotFound", said);
-          const unexpected = `${server.url} serves no ${what}: it answered ${status} ${said}`;
+          const unexpected = `${server.name} serves no ${what}: it answered ${status} ${said}`;
           if (status !== 200) throw refusalOf(server, status, said) ?? kubeletError("Unknown", unexpected);
           screen.write(text.endsWith("\n") ? text : `${text}\n`);
         }),

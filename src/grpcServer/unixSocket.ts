@@ -1,6 +1,6 @@
 /**
  * Listens on a Unix socket that is never accessible to other users: the socket is bound in a private directory next to
- * its path, set to mode 0600 and renamed into place, which also replaces the socket of a dead process.
+ * its path, set to its owner and mode and renamed into place, which also replaces the socket of a dead process.
  */
 import fs from "node:fs";
 import net from "node:net";
@@ -11,10 +11,28 @@ import { makeDirectoriesSync } from "../fileSystem/makeDirectories.ts";
 /** The smallest limit of the supported systems (macOS), without the terminating zero. */
 const MAX_PATH_BYTES = 103;
 
+/** How a server listens, and who may connect. */
+export interface UnixSocketOptions {
+  /** Listens at the path. */
+  readonly bind: (place: string) => Promise<void>;
+  /** Mode of the socket. */
+  readonly mode: number;
+  /** Group of the socket; absent: that of the process. */
+  readonly gid?: number | undefined;
+}
+
 /**
- * Binds the server to the path; returns the function that removes the socket. Throws if a live process listens there.
+ * Binds a gRPC server to the path, for the user of this process alone; returns the function that removes the socket.
+ * Throws if a live process listens there.
  */
-export async function listenOnUnixSocket(server: Server, socketPath: string): Promise<() => void> {
+export const listenOnUnixSocket = (server: Server, socketPath: string): Promise<() => void> =>
+  placeUnixSocket(socketPath, { bind: (place) => bind(server, place), mode: 0o600 });
+
+/** Makes a socket at the path, as `listenOnUnixSocket` does. */
+export async function placeUnixSocket(
+  socketPath: string,
+  { bind: listen, mode, gid }: UnixSocketOptions,
+): Promise<() => void> {
   const place = path.resolve(socketPath);
   const parent = path.dirname(place);
   const temporaryLength = Buffer.byteLength(path.join(parent, ".rx-XXXXXX", "s"));
@@ -26,8 +44,9 @@ export async function listenOnUnixSocket(server: Server, socketPath: string): Pr
   const dir = fs.mkdtempSync(path.join(parent, ".rx-"));
   try {
     const temporary = path.join(dir, "s");
-    await bind(server, temporary);
-    fs.chmodSync(temporary, 0o600);
+    await listen(temporary);
+    if (gid !== undefined) fs.lchownSync(temporary, process.getuid?.() ?? -1, gid);
+    fs.chmodSync(temporary, mode);
     fs.renameSync(temporary, place);
   } finally {
     fs.rmSync(dir, { recursive: true, force: true });

@@ -27,7 +27,8 @@ export interface BaseAppOptions {
   readonly names?: ReadonlySet<string>;
   /** Runs after the guard and before the check of request bodies. */
   readonly first?: MiddlewareHandler | undefined;
-  readonly takesBody?: readonly string[];
+  /** Paths whose requests may have a body, and its maximum size in bytes. */
+  readonly takesBody?: ReadonlyMap<string, number>;
 }
 
 /**
@@ -43,15 +44,12 @@ const refuseForeignPages =
     return context.text(`403: Forbidden\n\n${why}\n`, 403);
   };
 
-/** Maximum body size for routes that accept a body, in bytes. */
-const MAX_BODY_BYTES = 1_024;
-
 /** Rejects requests that have a body and closes their connection, so that the body is never read. */
 const refuseBodies =
-  (takesBody: readonly string[]): MiddlewareHandler =>
+  (takesBody: ReadonlyMap<string, number>): MiddlewareHandler =>
   async (context, next) => {
     const length = context.req.header("content-length");
-    const isSmall = Number(length) <= MAX_BODY_BYTES && takesBody.includes(context.req.path);
+    const isSmall = Number(length) <= (takesBody.get(context.req.path) ?? -1);
     const hasBody = hasUnknownLength(context) || (length !== undefined && length !== "0");
     if (!hasBody || isSmall) return next();
     return context.text("413: Request Entity Too Large", 413, http2Of(context) ? {} : { connection: "close" });
@@ -90,8 +88,11 @@ const throwErrors: MiddlewareHandler = async (_context, next) => {
   }
 };
 
-/** Returns an app without routes. `guard` authorizes requests; the paths in `takesBody` accept small bodies. */
-export function baseApp(log: Logger, { count, names, guard, trace, first, takesBody = [] }: BaseAppOptions = {}): Hono {
+/** Returns an app without routes. `guard` authorizes requests; the paths in `takesBody` accept bodies. */
+export function baseApp(
+  log: Logger,
+  { count, names, guard, trace, first, takesBody = new Map() }: BaseAppOptions = {},
+): Hono {
   const app = new Hono();
   app.use(plainHeaders);
   app.use(throwErrors);

@@ -55,7 +55,7 @@ export function watchConnections(server: Server, sizes: PoolSizes, metrics: Metr
     tokens: new Set(),
     certificates: new Set(),
   };
-  const byPeer = new Map<string, Held>();
+  const byPeer = new Map<unknown, Held>();
   /** Closes one connection if the pool is over its size. Returns false if none can be closed. */
   const closeOverLimit = (pool: ConnectionPool): boolean => {
     if (pools[pool].size <= sizes[pool]) return true;
@@ -98,9 +98,9 @@ export function watchConnections(server: Server, sizes: PoolSizes, metrics: Metr
   };
 }
 
-/** Key of a connection, equal for the TCP socket and the TLS socket on top of it. */
-const keyOf = ({ remoteAddress, remotePort }: Pick<Socket, "remoteAddress" | "remotePort">): string =>
-  `${remoteAddress} ${remotePort}`;
+/** Key of a connection, equal for the TCP socket and the TLS socket on top of it. A Unix socket has no address. */
+const keyOf = (socket: Pick<Socket, "remoteAddress" | "remotePort">): unknown =>
+  socket.remotePort === undefined ? socket : `${socket.remoteAddress} ${socket.remotePort}`;
 
 function heldConnection(socket: Socket, admit: (held: Held, pool: ConnectionPool) => boolean): Held {
   let working = 0;

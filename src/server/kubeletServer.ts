@@ -87,6 +87,9 @@ export interface KubeletAppOptions {
   readonly localApi?: LocalApiOptions | undefined;
 }
 
+/** Options of the routes, without those of the server around them. */
+export type KubeletRouteOptions = Omit<KubeletAppOptions, "access" | "tracing">;
+
 export interface KubeletServerOptions extends KubeletAppOptions {
   readonly address: string;
   readonly port: number;
@@ -110,20 +113,30 @@ const KUBELET_PATHS: ReadonlySet<string> = new Set([
   ...["logs", "debug", "flagz", "statusz"],
 ]);
 
+/** Bodies that the kubelet's own routes take: see baseApp. */
+export const KUBELET_BODIES: ReadonlyMap<string, number> = new Map([["/debug/flags/v", 1_024]]);
+
 /** Returns the routes without a listener. */
 export function kubeletApp(options: KubeletAppOptions): Hono {
-  const { queries, telemetry, clock, handlers } = options;
+  const { telemetry, clock } = options;
   const { log, metrics } = telemetry;
   const count = countRequests({ metrics, clock, serverType: "readwrite", paths: KUBELET_PATHS });
   const letIn = guard({ ...options.access, clock, log, metrics });
   const { localApi } = options;
   const first = localApi && refuseWrites(localApi);
   const trace = options.tracing && traceRequests(options.tracing);
-  const app = baseApp(log, { count, guard: letIn, trace, first, takesBody: ["/debug/flags/v"] });
+  const app = baseApp(log, { count, guard: letIn, trace, first, takesBody: KUBELET_BODIES });
+  addKubeletRoutes(app, options);
+  return app;
+}
+
+/** Adds all routes of the kubelet. */
+export function addKubeletRoutes(app: Hono, options: KubeletRouteOptions): void {
+  const { queries, telemetry, clock, handlers, localApi } = options;
   addHealthzRoutes(app, queries, telemetry);
   addPodsRoute(app, queries);
   addMetricsRoute(app, options.metricsPage, options.stats, clock);
-  addStatsRoutes(app, options.stats, log, clock, options);
+  addStatsRoutes(app, options.stats, telemetry.log, clock, options);
   addShownPodsRoute(app, queries);
   addTimelineRoute(app, queries);
   addVolumesRoutes(app, queries);
@@ -133,11 +146,10 @@ export function kubeletApp(options: KubeletAppOptions): Hono {
   if (localApi !== undefined) addLocalApi(app, { ...localApi, clock, stats: options.stats, process: options.process });
   if (handlers.enableDebuggingHandlers) addDebuggingRoutes(app, options);
   else addDisabledRoutes(app);
-  return app;
 }
 
 /** Adds the routes that upstream serves only with `enableDebuggingHandlers`. */
-function addDebuggingRoutes(app: Hono, options: KubeletAppOptions): void {
+function addDebuggingRoutes(app: Hono, options: KubeletRouteOptions): void {
   const { queries, clock, handlers, gates } = options;
   if (handlers.enableSystemLogHandler) {
     addSystemLogRoutes(app, options.nodeLogs, gates.nodeLogQuery && handlers.enableSystemLogQuery === true);

@@ -131,14 +131,16 @@ export function serve(options: ServeOptions): Observable<ListeningAddress> {
   });
 }
 
-interface BoundedServer {
+/** A server with the bounds of its options, which does not listen yet. */
+export interface BoundedServer {
   readonly server: Server | SecureServer;
   readonly connections: Connections;
   /** Absent for plain HTTP, where HTTP/2 is not negotiated. */
   readonly http2: Http2Sessions | undefined;
 }
 
-function boundedServer(options: ServeOptions): BoundedServer {
+/** Creates the server of an app. */
+export function boundedServer(options: Omit<ServeOptions, "address" | "port" | "mayMove">): BoundedServer {
   const { app, telemetry, clock, limits = SERVER_LIMITS, secure, upgrades } = options;
   const { headersTimeoutMs, requestTimeoutMs } = limits;
   // A connection with a response in progress cannot be upgraded.

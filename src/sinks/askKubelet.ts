@@ -1,6 +1,6 @@
 /**
- * A request without a body to a kubelet's server, with credentials read from files. Bounds: 10 s without a byte,
- * one minute in total, a 16 MiB response.
+ * A short request to a kubelet's server, with credentials read from files. Bounds: 10 s without a byte, one minute in
+ * total, a 16 MiB response.
  */
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -24,20 +24,29 @@ export interface TextAnswer {
 
 /** Sends the request. Errors: Unavailable without a response in time, Io for an unreadable file. */
 export const askKubelet = (
-  method: "GET" | "POST",
+  method: "GET" | "POST" | "DELETE",
   url: string,
   access: KubeletAccess,
   clock: Clock,
+  body: Uint8Array = NOTHING,
 ): Call<TextAnswer> =>
-  fromCall((signal) => ask(method, url, access, signal)).pipe(deadline(WHOLE_ANSWER_MS, clock, isLate));
+  fromCall((signal) => ask(method, url, access, signal, body)).pipe(deadline(WHOLE_ANSWER_MS, clock, isLate));
+
+const NOTHING = new Uint8Array();
 
 const isLate = (): KubeletError => kubeletError("Unavailable", `no whole answer within ${WHOLE_ANSWER_MS} ms`);
 
-async function ask(method: string, url: string, access: KubeletAccess, signal: AbortSignal): Promise<TextAnswer> {
+async function ask(
+  method: string,
+  url: string,
+  access: KubeletAccess,
+  signal: AbortSignal,
+  body: Uint8Array,
+): Promise<TextAnswer> {
   const { headers, ...connection } = await connectionOptions(access);
   const options = {
     ...{ ...connection, method, signal, timeout: SILENCE_MS },
-    headers: { ...headers, "content-length": "0" },
+    headers: { ...headers, "content-length": String(body.length) },
   };
   const request = url.startsWith("https:") ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
@@ -55,6 +64,6 @@ async function ask(method: string, url: string, access: KubeletAccess, signal: A
     });
     asked.on("timeout", () => asked.destroy(new Error(`nothing for ${SILENCE_MS} ms`)));
     asked.on("error", failed);
-    asked.end();
+    asked.end(body);
   });
 }

@@ -4,7 +4,7 @@
  * correlator per subscription, which bounds its memory; has no queue and no timer. Upstream: record.EventBroadcaster
  * with structured logging.
  */
-import { defer, filter, ignoreElements, map, type Observable, tap } from "rxjs";
+import { connect, defer, filter, ignoreElements, map, merge, type Observable, tap } from "rxjs";
 import type { CountedEvent } from "../core/apiEvent.ts";
 import type { KubeletEvent } from "../core/events.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -28,8 +28,12 @@ export interface RecordEventsOptions {
   /**
    * Second destination of events, beside the log. It has its own rate limit, so `qps` and `burst` do not apply to it.
    */
-  readonly store?: ((events$: Observable<CountedEvent>) => Observable<never>) | undefined;
+  readonly store?: EventStore | undefined;
+  /** Third destination, which gets the same events as the log. */
+  readonly alsoStore?: EventStore | undefined;
 }
+
+type EventStore = (events$: Observable<CountedEvent>) => Observable<never>;
 
 /**
  * Records every event: one log line with its current count, and `rxlet_events_total`. Events rejected by the spam
@@ -41,7 +45,7 @@ export interface RecordEventsOptions {
  * Cancels: nothing is pending. Errors: passes those of events$. Bound: the correlator's tables.
  */
 export function recordEvents(events$: Observable<KubeletEvent>, options: RecordEventsOptions): Observable<never> {
-  const { telemetry, qps, burst, clock, store, limits = CORRELATOR_LIMITS } = options;
+  const { telemetry, qps, burst, clock, store, alsoStore, limits = CORRELATOR_LIMITS } = options;
   return defer(() => {
     const correlator = createEventCorrelator(limits);
     let bucket: Tokens | undefined;
@@ -62,10 +66,15 @@ export function recordEvents(events$: Observable<KubeletEvent>, options: RecordE
       }),
       filter((counted) => counted !== undefined),
       tap((counted) => writeEvent(telemetry, counted)),
-      store ?? ignoreElements(),
+      storedIn([store, alsoStore].filter((each) => each !== undefined)),
     );
   });
 }
+
+const storedIn = (stores: readonly EventStore[]): EventStore =>
+  stores.length === 0
+    ? ignoreElements()
+    : connect((shared$: Observable<CountedEvent>) => merge(...stores.map((store) => store(shared$))));
 
 function writeEvent({ log }: Telemetry, { event, count }: CountedEvent): void {
   const { kind, namespace, name, fieldPath } = event.object;

@@ -32,7 +32,9 @@ export async function connectionOptions({
   clientCertificate,
   clientKey,
   tokenFile,
+  local,
 }: KubeletAccess): Promise<RequestOptions & { readonly headers: Record<string, string> }> {
+  if (local !== undefined) return { socketPath: local.socket, headers: { authorization: `Bearer ${local.token}` } };
   const token = (await contentOf(tokenFile))?.trim();
   return {
     rejectUnauthorized: !insecure,

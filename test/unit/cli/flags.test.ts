@@ -24,6 +24,8 @@ describe("the flag table", () => {
     expect(names.toSorted()).toEqual(
       [
         ...facts.map(({ name }) => name),
+        "local-socket",
+        "local-socket-group",
         "read-only-bind-address",
         "allow-streams-by-get",
         "proc-sys-dir",

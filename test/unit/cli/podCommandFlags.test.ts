@@ -9,25 +9,36 @@ const SERVER = "https://node:10250";
 const wrong = (...errors: readonly unknown[]) => ({ command: "error", errors });
 
 describe("rxlet get", () => {
-  const all = { command: "get", target, namespace: "default", pod: undefined, watch: false, output: "table" };
+  const all = {
+    command: "get",
+    target,
+    namespace: "default",
+    resource: "pods",
+    name: undefined,
+    watch: false,
+    output: "table",
+  };
 
   it.each([
     [["pods"], {}],
     [["po", "-w", "-o", "wide"], { watch: true, output: "wide" }],
     [["pods", "-A", "-ojson"], { namespace: undefined, output: "json" }],
     [["pods", "-Aw"], { namespace: undefined, watch: true }],
-    [["pod", "web", "-n", "demo"], { namespace: "demo", pod: "web" }],
-    [["pod/web"], { pod: "web" }],
+    [["pod", "web", "-n", "demo"], { namespace: "demo", name: "web" }],
+    [["pod/web"], { name: "web" }],
+    [["events"], { resource: "events" }],
+    [["pods", "--socket=/run/x.sock"], { target: { kind: "socket", path: "/run/x.sock" } }],
     [["pods", "--dev=x"], { target: { ...target, dir: "x" } }],
   ])("reads %j", async (argv, more) => {
     expect(await run("get", ...argv)).toEqual({ ...all, ...more });
   });
 
   it.each([
-    [[], "usage: rxlet get pods [POD]; there is nothing else to get"],
-    [["nodes"], "usage: rxlet get pods [POD]; there is nothing else to get"],
+    [[], "usage: rxlet get pods|events [NAME]; there is nothing else to get"],
+    [["nodes"], "usage: rxlet get pods|events [NAME]; there is nothing else to get"],
     [["pods", "-o", "xml"], "--output: must be wide, name, json, yaml, got xml"],
-    [["pods", "web", "-A"], "--all-namespaces: is of no use with the name of a pod"],
+    [["pods", "web", "-A"], "--all-namespaces: is of no use with a name"],
+    [["pods", "--socket=/s", "--dev=x"], "--dev: has no effect with --socket"],
   ])("refuses %j", async (argv, error) => {
     expect(await run("get", ...argv)).toEqual(wrong(error));
   });

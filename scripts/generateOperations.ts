@@ -9,6 +9,7 @@ import type { FlagSpec } from "../src/cli/flagSpec.ts";
 import { GATE_EFFECTS } from "../src/cli/gateEffects.ts";
 import { FEATURE_GATES } from "../src/cli/gateTable.ts";
 import { OWN_FLAGS } from "../src/cli/ownFlags.ts";
+import { COPY_FLAGS } from "../src/cli/copyFlags.ts";
 import { APPLY_FLAGS, DELETE_FLAGS } from "../src/cli/manifestFlags.ts";
 import { EXEC_FLAGS, GET_FLAGS, LOGS_FLAGS, PORT_FORWARD_FLAGS } from "../src/cli/podCommandFlags.ts";
 import { RETRY_FLAGS } from "../src/cli/retryFlags.ts";
@@ -167,6 +168,7 @@ const TABLES: ReadonlyMap<string, () => string> = new Map([
   ["logs flags", () => flags(beyondTarget(LOGS_FLAGS))],
   ["exec flags", () => flags(beyondTarget(EXEC_FLAGS))],
   ["port-forward flags", () => flags(beyondTarget(PORT_FORWARD_FLAGS))],
+  ["cp flags", () => flags(beyondTarget(COPY_FLAGS))],
   ["apply flags", () => flags(APPLY_FLAGS)],
   ["delete flags", () => flags(DELETE_FLAGS)],
   ["runtime flags", () => flags(RUNTIME_FLAGS)],

@@ -46,6 +46,7 @@ type NodeCall = Extract<
       | "exec"
       | "attach"
       | "port-forward"
+      | "cp"
       | "apply"
       | "delete";
   }
@@ -141,6 +142,11 @@ async function callNode(invocation: NodeCall): Promise<void> {
     case "attach": {
       const { attach } = await import("./commands/exec.ts");
       runCommand(attach(invocation, process));
+      break;
+    }
+    case "cp": {
+      const { copy } = await import("./commands/copy.ts");
+      runCommand(copy(invocation, process.stderr));
       break;
     }
     case "apply": {

@@ -1,4 +1,5 @@
 /** The sub-commands of rxlet: one row each. Help, parsing and suggestions read the same row. */
+import { COPY_FLAGS, readCopyFlags } from "./copyFlags.ts";
 import type { FlagSpec } from "./flagSpec.ts";
 import type { SubInvocation, WrongInvocation } from "./invocation.ts";
 import type { ParsedFlags } from "./parseKubeletFlags.ts";
@@ -148,6 +149,18 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
       flags: PORT_FORWARD_FLAGS,
     },
     readPortForwardFlags,
+  ),
+  row(
+    "cp",
+    {
+      args: "POD:PATH PATH | PATH POD:PATH",
+      maxArgs: 2,
+      about: "Copy files and directories out of a container or into it",
+      details: "Needs tar in the container. Links are not followed, and nothing is written outside of the target.",
+      examples: ["rxlet cp web-laptop:/var/log/app ./logs", "rxlet cp ./config.json demo/web-laptop:/etc/app/"],
+      flags: COPY_FLAGS,
+    },
+    readCopyFlags,
   ),
   row(
     "apply",

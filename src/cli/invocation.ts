@@ -1,4 +1,5 @@
 /** A command line as a value. */
+import type { CopyOptions } from "./copyFlags.ts";
 import type { KubeletOptions } from "./kubeletOptions.ts";
 import type { ApplyOptions, DeleteOptions } from "./manifestFlags.ts";
 import type { AttachOptions, ExecOptions, GetOptions, LogsOptions, PortForwardOptions } from "./podCommandFlags.ts";
@@ -21,6 +22,7 @@ export type SubInvocation =
   | ({ readonly command: "attach" } & AttachOptions)
   | ({ readonly command: "port-forward" } & PortForwardOptions)
   | ({ readonly command: "apply" } & ApplyOptions)
+  | ({ readonly command: "cp" } & CopyOptions)
   | ({ readonly command: "delete" } & DeleteOptions)
   | ({ readonly command: "template" } & TemplateOptions)
   | ({ readonly command: "runtime" } & RuntimeOptions)

@@ -13,7 +13,8 @@ import { type Joined, joinStreams, type Standard, terminalOf } from "./commandSt
 import { refusalOf, type TargetServer, targetServer, unanswered } from "./targetServer.ts";
 import { podOfKubelet } from "./podOfKubelet.ts";
 
-const PROTOCOL = "v4.channel.k8s.io";
+/** The protocol of exec and attach: an error stream ends with the status of the command. */
+export const EXEC_PROTOCOL = "v4.channel.k8s.io";
 
 /** Emits the exit code of the command. Errors: the server cannot be reached; the pod or container is unknown. */
 export function exec(options: ExecOptions, standard: Standard): Observable<number> {
@@ -56,8 +57,8 @@ function streamed(
           const chosen = valueOf(chosenContainer(pod, container));
           if (chosen.notice !== undefined) standard.stderr.write(`${chosen.notice}\n`);
           const joined = joinedOf(chosen);
-          const url = streamUrl(server, verb, pod, chosen.name, joined, words);
-          return openStreams(url, PROTOCOL, server.access, systemClock).pipe(
+          const url = execUrl(server, verb, pod, chosen.name, joined, words);
+          return openStreams(url, EXEC_PROTOCOL, server.access, systemClock).pipe(
             unanswered(server),
             switchMap((answer) => {
               if (!("status" in answer)) return joining(answer, joined, standard);
@@ -71,7 +72,8 @@ function streamed(
   );
 }
 
-function streamUrl(
+/** Returns the URL of a stream into a container. */
+export function execUrl(
   { url }: TargetServer,
   verb: string,
   { metadata }: Pod,

@@ -6,7 +6,6 @@ import { runsForever } from "../../src/sim/runtime/simProgram.ts";
 import { createSimNode } from "../../src/sim/simNode.ts";
 import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
 import { createSimClock } from "../../src/sim/time/simClock.ts";
-import { containerOf } from "../support/pods.ts";
 import { newPod } from "../support/simApi.ts";
 
 const MINUTE_MS = 60_000;

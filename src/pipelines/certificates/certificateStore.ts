@@ -59,54 +59,42 @@ const PRIVATE_MODE = 0o600;
 /** Creates a store; reads nothing yet. */
 export function certificateStore(
   { directory, prefix, fallback }: CertificateStoreOptions,
-  { files, certificates, clock }: CertificateStorePorts,
+  ports: CertificateStorePorts,
 ): CertificateStore {
+  const { files, certificates, clock } = ports;
   const currentPath = currentPairPath(directory, prefix);
   const keyPath = `${directory}/${prefix}.key.tmp`;
-  const textOf = (path: string): Observable<string | undefined> =>
-    files
-      .readTail(path, MAX_BYTES, "followed")
-      .pipe(
-        catchError((thrown: unknown) => (toKubeletError(thrown).code === "NotFound" ? of(undefined) : rethrow(thrown))),
-      );
-  const textAt = (source: TextSource) => ("text" in source ? of(source.text) : textOf(source.file));
-  const fallbackPair = ({ certificate, key }: CertificateSource): Observable<HeldCertificate | undefined> =>
-    forkJoin({ certificate: textAt(certificate), key: textAt(key) }).pipe(
-      switchMap((found) =>
-        found.certificate === undefined || found.key === undefined
-          ? of(undefined)
-          : "text" in certificate
-            ? provisional({ certificate: found.certificate, key: found.key })
-            : held({ certificate: found.certificate, key: found.key }, false),
-      ),
-    );
   const held = (identity: TlsIdentity, isProvisional: boolean): Call<HeldCertificate> =>
     certificates.read(identity).pipe(map((facts) => ({ identity, facts, isProvisional })));
+  const keepFile = (identity: TlsIdentity): Observable<never> => {
+    const path = datedPairPath(directory, prefix, clock.wallTime());
+    return concat(
+      files.makeDirectory(directory, DIRECTORY_MODE),
+      files.replaceFile(path, pairText(identity), PRIVATE_MODE),
+      files.symlink(path, currentPath),
+    ).pipe(ignoreElements());
+  };
+  const hasExpired = ({ facts }: HeldCertificate): boolean => isExpired(facts, clock.wallTime());
   /**
    * The pair in a kubeconfig goes to the directory at once: `kubeadm init` then makes the kubeconfig name that file instead.
    * It is used all the same when it cannot be written.
    */
   const provisional = (identity: TlsIdentity): Call<HeldCertificate> =>
     held(identity, true).pipe(
-      switchMap((found) =>
-        isExpired(found.facts, clock.wallTime())
-          ? of(found)
-          : concat(ended(keepFile(identity)).pipe(orElse(() => EMPTY)), of(found)),
-      ),
+      switchMap((found) => concat(hasExpired(found) ? EMPTY : keepFile(identity).pipe(orElse(() => EMPTY)), of(found))),
     );
-  const keepFile = (identity: TlsIdentity): Observable<unknown> => {
-    const path = datedPairPath(directory, prefix, clock.wallTime());
-    return concat(
-      files.makeDirectory(directory, DIRECTORY_MODE),
-      files.replaceFile(path, pairText(identity), PRIVATE_MODE),
-      files.symlink(path, currentPath),
+  const given = (source: CertificateSource): Observable<HeldCertificate | undefined> =>
+    pairAt(files, source).pipe(
+      switchMap((pair) => {
+        if (pair === undefined) return of(undefined);
+        return "text" in source.certificate ? provisional(pair) : held(pair, false);
+      }),
     );
-  };
   return {
     current: () =>
-      textOf(currentPath).pipe(
+      textAt(files, { file: currentPath }).pipe(
         switchMap((text) => {
-          if (text === undefined) return fallback === undefined ? of(undefined) : fallbackPair(fallback);
+          if (text === undefined) return fallback === undefined ? of(undefined) : given(fallback);
           const pair = pairIn(text);
           return pair === undefined ? rethrow(noPair(currentPath)) : held(pair, false);
         }),
@@ -114,32 +102,52 @@ export function certificateStore(
     keep: (identity) =>
       held(identity, false).pipe(
         switchMap((kept) =>
-          isExpired(kept.facts, clock.wallTime())
+          hasExpired(kept)
             ? rethrow(kubeletError("InvalidArgument", "the certificate issued has expired already"))
-            : concat(ended(keepFile(identity)), of(kept)),
+            : concat(keepFile(identity), of(kept)),
         ),
       ),
-    pendingKey: () =>
-      textOf(keyPath).pipe(
-        switchMap((text) =>
-          text !== undefined && text !== ""
-            ? of(text)
-            : certificates
-                .newKey()
-                .pipe(
-                  switchMap((key) =>
-                    concat(
-                      ended(files.makeDirectory(directory, DIRECTORY_MODE)),
-                      ended(files.replaceFile(keyPath, key, PRIVATE_MODE)),
-                      of(key),
-                    ),
-                  ),
-                ),
-        ),
-      ),
+    pendingKey: () => pendingKey(ports, directory, keyPath),
     dropPendingKey: () => files.remove(keyPath),
   };
 }
+
+/** Returns the key in the file; makes one if there is none. */
+const pendingKey = ({ files, certificates }: CertificateStorePorts, directory: string, path: string): Call<string> =>
+  textAt(files, { file: path }).pipe(
+    switchMap((text) => {
+      if (text !== undefined && text !== "") return of(text);
+      return certificates
+        .newKey()
+        .pipe(
+          switchMap((key) =>
+            concat(
+              ended(files.makeDirectory(directory, DIRECTORY_MODE)),
+              ended(files.replaceFile(path, key, PRIVATE_MODE)),
+              of(key),
+            ),
+          ),
+        );
+    }),
+  );
+
+/** Emits the text; undefined when there is no such file. */
+const textAt = (files: Files, source: TextSource): Observable<string | undefined> =>
+  "text" in source
+    ? of(source.text)
+    : files
+        .readTail(source.file, MAX_BYTES, "followed")
+        .pipe(
+          catchError((thrown: unknown) =>
+            toKubeletError(thrown).code === "NotFound" ? of(undefined) : rethrow(thrown),
+          ),
+        );
+
+/** Emits the pair; undefined while a part of it is missing. */
+const pairAt = (files: Files, source: CertificateSource): Observable<TlsIdentity | undefined> =>
+  forkJoin({ certificate: textAt(files, source.certificate), key: textAt(files, source.key) }).pipe(
+    map(({ certificate, key }) => (certificate === undefined || key === undefined ? undefined : { certificate, key })),
+  );
 
 const rethrow = (error: unknown) => throwError(() => error);
 

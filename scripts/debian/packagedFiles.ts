@@ -54,13 +54,18 @@ export const packagedConfig = (config: string): string =>
     "# One pod per file, YAML or JSON.\n",
   );
 
+/** Code that the packaged Node runs, without the line that names another one. */
+const module = (content: Buffer): Uint8Array => Buffer.from(content.toString("utf8").replace(/^#!.*\n/, ""));
+
 /** Everything below a directory, sorted by path. */
 const tree = (from: string, to: string): readonly PackagedFile[] =>
   readdirSync(from, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort()
-    .map((path) => file(join(to, relative(from, path)), readFileSync(path)));
+    .map((path) =>
+      file(join(to, relative(from, path)), path.endsWith(".js") ? module(readFileSync(path)) : readFileSync(path)),
+    );
 
 function nodeFiles(): readonly PackagedFile[] {
   const installed = dirname(createRequire(import.meta.url).resolve("node/package.json"));
@@ -81,7 +86,7 @@ function programFiles(bundle: string, manifest: { readonly version: string }): r
     ...files.filter((each) => !isLicense(each)),
     ...files.filter(isLicense).map(({ content }) => file(`${DOCS}/LICENSES.txt.gz`, compressed(content))),
     file(`${LIBRARY}/package.json`, `${JSON.stringify(about)}\n`),
-    file(`${LIBRARY}/bin/rxlet.js`, read("bin/rxlet.js")),
+    file(`${LIBRARY}/bin/rxlet.js`, module(read("bin/rxlet.js"))),
     ...tree(join(ROOT, "examples"), `${LIBRARY}/examples`),
     file("/usr/bin/rxlet", text("packaging/debian/rxlet.sh")),
   ];

@@ -177,7 +177,7 @@ describe.skipIf(mustSkip(TITLE, MISSING))(TITLE, () => {
       const { items } = (await (await fetch(`http://127.0.0.1:${port}/pods`)).json()) as { readonly items: Pod[] };
       return items.find(({ metadata, status }) => metadata.name === "web-boxed" && status?.phase === "Running");
     };
-    await waitFor("the web pod to run", running).catch((error: unknown) => {
+    await waitFor("the web pod to run", running, 150_000).catch((error: unknown) => {
       throw new Error(`${String(error)}\n${said}`);
     });
     // Each program on the way replaces itself by the next one.

@@ -8,9 +8,14 @@ import {
   type PrivateSystemd,
   startPrivateSystemd,
 } from "../support/privateSystemd.ts";
+import { NODE_NAME } from "../support/daemon.ts";
+import type { ServerlessShutdownReport } from "../support/serverlessShutdown.ts";
 import type { ShutdownReport } from "../support/shutdownNode.ts";
 
-const PROGRAM = fileURLToPath(new URL("../support/shutdownNode.ts", import.meta.url));
+const programAt = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const PROGRAM = programAt("../support/shutdownNode.ts");
+const SERVERLESS = programAt("../support/serverlessShutdown.ts");
+const AGENT = `agent-${NODE_NAME}`;
 
 describeOnContainerd(
   "a node whose machine shuts down",
@@ -32,6 +37,21 @@ describeOnContainerd(
         others: [0],
         rejected: "NodeShutdown",
         again: 21,
+      });
+    });
+
+    it("goes down in time although the API server is dead, and runs the pods again after the next boot", async () => {
+      const report = JSON.parse(await systemd.run(process.execPath, SERVERLESS)) as ServerlessShutdownReport;
+      const states = (state: string) => ({ low: state, high: state, [AGENT]: state });
+      expect(report).toEqual({
+        onNode: states("Failed Terminated"),
+        atServer: states("Running"),
+        untold: [`default/${AGENT}`, "default/high", "default/low"],
+        after: states("Running"),
+        sameUids: true,
+        runningContainers: [1, 1, 1],
+        newContainers: true,
+        nodeReady: "True",
       });
     });
   },

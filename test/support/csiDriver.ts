@@ -29,6 +29,10 @@ export interface CsiDriverOptions {
   readonly device?: (volume: string) => string | undefined;
   /** Answers instead of the driver: an answer, a failure, or nothing at all; undefined: the driver answers. */
   readonly fault?: (call: CsiDriverCall) => Answer;
+  /** Called when the driver has done its work: it never answers. */
+  readonly faultAfter?: (call: CsiDriverCall) => "hang" | undefined;
+  /** Expands a volume; default: nothing. */
+  readonly expand?: (volume: string, bytes: bigint) => Promise<void>;
   readonly node?: object;
 }
 
@@ -105,7 +109,11 @@ export async function startCsiDriver(socket: string, options: CsiDriverOptions =
       return {};
     },
     nodeGetVolumeStats: () => Promise.resolve({ usage: [{ unit: 1, total: 3n, used: 2n, available: 1n }] }),
-    nodeExpandVolume: ({ capacityRange }) => Promise.resolve({ capacityBytes: capacityRange?.requiredBytes ?? 0n }),
+    nodeExpandVolume: async ({ volumeId, capacityRange }) => {
+      const capacityBytes = capacityRange?.requiredBytes ?? 0n;
+      await options.expand?.(volumeId, capacityBytes);
+      return { capacityBytes };
+    },
     getInfo: () => Promise.resolve({ type: "CSIPlugin", name, endpoint: socket, supportedVersions: [...versions] }),
     notifyRegistrationStatus: (request) => {
       told.push(request as unknown as (typeof told)[number]);
@@ -125,7 +133,9 @@ export async function startCsiDriver(socket: string, options: CsiDriverOptions =
         return;
       }
       answer(request as VolumeRequest).then(
-        (value) => reply(null, withDefaults(rpc, value)),
+        (value) => {
+          if (options.faultAfter?.(call) === undefined) reply(null, withDefaults(rpc, value));
+        },
         (thrown: unknown) => reply({ code: 13, details: String(thrown) }),
       );
     },

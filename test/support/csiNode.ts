@@ -1,6 +1,6 @@
 /** A kubelet's volumes with one CSI driver on a real socket, real mounts and a claim of one volume. */
 import { join } from "node:path";
-import { BehaviorSubject, defer, lastValueFrom, NEVER, of, type Subscription } from "rxjs";
+import { BehaviorSubject, defer, lastValueFrom, NEVER, type Observable, of, type Subscription } from "rxjs";
 import type { Node } from "../../src/core/api.ts";
 import { configObjectsOf } from "../../src/core/configObjects.ts";
 import type { CsiCapability, CsiDriverFacts, CsiDrivers } from "../../src/core/csi/csiDriverFacts.ts";
@@ -41,6 +41,8 @@ export interface CsiNodeOptions {
   readonly capabilities?: readonly CsiCapability[] | undefined;
   /** Patches of the claim's status. */
   readonly patches?: unknown[];
+  /** Carries a patch of the claim's status out; default: it has no effect. */
+  readonly patch?: (body: object) => Observable<unknown>;
   /** Default: 60 s. */
   readonly syncPeriodMs?: number;
   /** The CSIDriver, besides whether volumes are attached. */
@@ -97,7 +99,7 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
     patch: (resource: Resource, _ref: object, { body }: { readonly body: unknown }) =>
       defer(() => {
         patches.push(body);
-        return of(objects[resource]);
+        return options.patch?.(body as object) ?? of(objects[resource]);
       }),
   } as unknown as NonNullable<VolumesDeps["claims"]>;
   const directories = { rootDir, podLogsDir: "/unused", containerLogsDir: "/unused" };

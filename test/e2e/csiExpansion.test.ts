@@ -12,6 +12,7 @@ import { waitFor } from "../support/waitFor.ts";
 
 const MOUNT = { volumeMounts: [{ name: "data", mountPath: "/data" }] };
 const DEVICE = { volumeDevices: [{ name: "data", devicePath: "/dev/data" }] };
+const CAN: readonly CsiCapability[] = ["STAGE_UNSTAGE_VOLUME", "EXPAND_VOLUME"];
 const MEGABYTE = 2 ** 20;
 
 describe.skipIf(mustSkip("expansion", [...missingForMounts(), ...missingForLoopDevices()]))("a CSI volume", () => {
@@ -28,6 +29,7 @@ describe.skipIf(mustSkip("expansion", [...missingForMounts(), ...missingForLoopD
     sizes = { claim: "16Mi", volume: "16Mi", mode: "Filesystem", status: {} };
     execFileSync("mkfs.ext4", ["-q", disk.device]);
     driver = await startCsiDriver(join(place.place, "csi.sock"), {
+      capabilities: CAN,
       device: () => disk.device,
       fault: (call) => fault?.(call),
     });
@@ -65,7 +67,6 @@ describe.skipIf(mustSkip("expansion", [...missingForMounts(), ...missingForLoopD
       allocatedResources: { storage: "32Mi" },
     };
   };
-  const CAN: readonly CsiCapability[] = ["STAGE_UNSTAGE_VOLUME", "EXPAND_VOLUME"];
   const start = async (use: object = MOUNT, capabilities = CAN) => {
     life = await startCsiNode({ place, objects, capabilities, patches, syncPeriodMs: 100 });
     const { events } = life;

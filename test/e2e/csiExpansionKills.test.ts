@@ -17,6 +17,7 @@ import { waitFor } from "../support/waitFor.ts";
 const MOUNT = { volumeMounts: [{ name: "data", mountPath: "/data" }] };
 const OLD = "16Mi";
 const NEW = "32Mi";
+const CAN = ["STAGE_UNSTAGE_VOLUME", "EXPAND_VOLUME"] as const;
 const NEW_BYTES = 32n * 2n ** 20n;
 
 type Status = Record<string, unknown>;
@@ -48,7 +49,7 @@ describe.skipIf(mustSkip("expansion", [...missingForMounts(), ...missingForLoopD
     if (isDue) death = undefined;
     return isDue;
   };
-  /** Nobody hears the answer of a step at which somebody has died. */
+  /** Ends the kubelet or the driver if it dies at this step, whose answer is lost. */
   const dies = (when: Death[1], step: Step): "hang" | undefined => {
     if (isNow("kubelet", when, step)) life?.kill();
     else if (isNow("driver", when, step)) driver.stop();
@@ -58,6 +59,7 @@ describe.skipIf(mustSkip("expansion", [...missingForMounts(), ...missingForLoopD
   const startDriver = async (): Promise<void> => {
     const isExpansion = ({ rpc }: CsiDriverCall): boolean => rpc === "nodeExpandVolume";
     driver = await startCsiDriver(join(place.place, "csi.sock"), {
+      capabilities: CAN,
       device: () => disk.device,
       fault: (call) => (isExpansion(call) ? dies("before", "expand") : undefined),
       faultAfter: (call) => (isExpansion(call) ? dies("after", "expand") : undefined),
@@ -98,8 +100,7 @@ describe.skipIf(mustSkip("expansion", [...missingForMounts(), ...missingForLoopD
     };
   };
   const start = async () => {
-    const capabilities = ["STAGE_UNSTAGE_VOLUME", "EXPAND_VOLUME"] as const;
-    life = await startCsiNode({ place, objects, capabilities, patch, syncPeriodMs: 100 });
+    life = await startCsiNode({ place, objects, capabilities: CAN, patch, syncPeriodMs: 100 });
     return life.start("a", MOUNT);
   };
   const mounts = async (): Promise<readonly (string | undefined)[]> =>

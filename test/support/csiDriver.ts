@@ -3,12 +3,21 @@
  * device: staging mounts it, publishing binds it. A block volume is the device itself. Its faults are set by the test.
  */
 import { execFile } from "node:child_process";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { type CsiCapability } from "../../src/core/csi/csiDriverFacts.ts";
 import { IdentityDefinition, NodeDefinition, NodeServiceCapability_RPC_Type as Rpc } from "../../src/gen/csi.ts";
 import { RegistrationDefinition } from "../../src/gen/pluginRegistration.ts";
+import { GrpcStatus } from "../../src/core/grpcStatus.ts";
+import {
+  brokenRules,
+  type CsiRequest,
+  type CsiRuleState,
+  followCall,
+  missingFields,
+  newRuleState,
+} from "./csiRules.ts";
 import { startGrpcServer } from "./grpcServer.ts";
 
 const run = promisify(execFile);
@@ -42,7 +51,9 @@ export interface TestCsiDriver {
   readonly told: readonly { readonly pluginRegistered: boolean; readonly error: string }[];
   /** Stops serving; mounts stay. */
   stop(): void;
-  /** Unmounts what the driver has mounted. */
+  /** Rules of the specification that the kubelet broke. */
+  readonly brokenRules: readonly string[];
+  /** Unmounts what the driver has mounted. Throws if the kubelet broke a rule of the specification. */
   release(): Promise<void>;
 }
 
@@ -50,10 +61,14 @@ interface VolumeRequest {
   readonly volumeId: string;
   readonly stagingTargetPath: string;
   readonly targetPath: string;
+  readonly volumePath: string;
   readonly readonly: boolean;
   readonly capacityRange?: { readonly requiredBytes: bigint };
   readonly volumeCapability?: { readonly block?: object };
 }
+
+/** Volumes of drivers by their sockets: a driver that starts again at the same one has the same volumes. */
+const STATES = new Map<string, CsiRuleState>();
 
 /** Starts a driver that serves everything on one socket. */
 export async function startCsiDriver(socket: string, options: CsiDriverOptions = {}): Promise<TestCsiDriver> {
@@ -61,6 +76,10 @@ export async function startCsiDriver(socket: string, options: CsiDriverOptions =
   const calls: CsiDriverCall[] = [];
   const told: { readonly pluginRegistered: boolean; readonly error: string }[] = [];
   const mounted = new Set<string>();
+  const rules: string[] = [];
+  const known: ReadonlySet<CsiCapability> = new Set(capabilities);
+  const state = STATES.get(socket) ?? newRuleState();
+  STATES.set(socket, state);
   const mount = async (...args: readonly string[]) => {
     const target = args.at(-1) ?? "";
     await mkdir(target, { recursive: true });
@@ -108,8 +127,12 @@ export async function startCsiDriver(socket: string, options: CsiDriverOptions =
       await rm(targetPath, { recursive: false, force: true }).catch(() => run("rmdir", [targetPath]));
       return {};
     },
-    nodeGetVolumeStats: () => Promise.resolve({ usage: [{ unit: 1, total: 3n, used: 2n, available: 1n }] }),
-    nodeExpandVolume: async ({ volumeId, capacityRange }) => {
+    nodeGetVolumeStats: async ({ volumePath }) => {
+      await existing(volumePath);
+      return { usage: [{ unit: 1, total: 3n, used: 2n, available: 1n }] };
+    },
+    nodeExpandVolume: async ({ volumeId, volumePath, capacityRange }) => {
+      await existing(volumePath);
       const capacityBytes = capacityRange?.requiredBytes ?? 0n;
       await options.expand?.(volumeId, capacityBytes);
       return { capacityBytes };
@@ -122,10 +145,19 @@ export async function startCsiDriver(socket: string, options: CsiDriverOptions =
   };
   const handlers = Object.entries(work).map(([rpc, answer]) => [
     rpc,
-    ({ request }: { readonly request: unknown }, reply: (failure: unknown, value?: unknown) => void): void => {
+    (
+      asked: { readonly request: unknown; on(event: "cancelled", then: () => void): unknown },
+      reply: (failure: unknown, value?: unknown) => void,
+    ): void => {
+      const { request } = asked;
       const call = { rpc, request: request as CsiDriverCall["request"] };
       calls.push(call);
-      const fault = options.fault?.(call);
+      rules.push(...brokenRules(rpc, call.request, known, state).map((rule) => `${rpc}: ${rule}`));
+      const ended = followCall(rpc, call.request, state);
+      // A caller that is gone has no call under way.
+      asked.on("cancelled", () => ended(false));
+      const fault = options.fault?.(call) ?? refusal(rpc, call.request);
+      if (fault !== undefined) ended(false);
       if (fault === "hang") return;
       if (fault !== undefined) {
         if ("code" in fault) reply(fault);
@@ -134,9 +166,13 @@ export async function startCsiDriver(socket: string, options: CsiDriverOptions =
       }
       answer(request as VolumeRequest).then(
         (value) => {
+          ended(true);
           if (options.faultAfter?.(call) === undefined) reply(null, withDefaults(rpc, value));
         },
-        (thrown: unknown) => reply({ code: 13, details: String(thrown) }),
+        (thrown: unknown) => {
+          ended(false);
+          reply(thrown instanceof CsiRefusal ? thrown.answer : { code: 13, details: String(thrown) });
+        },
       );
     },
   ]);
@@ -149,11 +185,36 @@ export async function startCsiDriver(socket: string, options: CsiDriverOptions =
   return {
     calls,
     told,
+    brokenRules: rules,
     stop: () => server.stop(),
     release: async () => {
       for (const target of [...mounted].toReversed()) await unmount(target);
+      if (rules.length > 0) throw new Error(`the kubelet broke rules of CSI: ${rules.join("; ")}`);
     },
   };
+}
+
+/** An answer other than Internal. */
+class CsiRefusal extends Error {
+  readonly answer: { readonly code: number; readonly details: string };
+
+  constructor(code: number, details: string) {
+    super(details);
+    this.answer = { code, details };
+  }
+}
+
+/** Rejects with NotFound if no volume is at the path. */
+const existing = async (path: string): Promise<void> => {
+  await stat(path).catch(() => {
+    throw new CsiRefusal(GrpcStatus.notFound, `no volume at ${path}`);
+  });
+};
+
+/** Refuses a request without a required field, as the specification has it. */
+function refusal(rpc: string, request: CsiRequest) {
+  const [field] = missingFields(rpc, request);
+  return field === undefined ? undefined : { code: GrpcStatus.invalidArgument, details: `${field} is missing` };
 }
 
 /** Generated messages are encoded with all of their fields. */

@@ -13,6 +13,8 @@ export interface CsiAddress {
   readonly name: string;
   /** Path of its socket. */
   readonly endpoint: string;
+  /** The call is about a volume of an in-tree kind that the driver replaces; default: it is not. */
+  readonly isMigrated?: boolean;
 }
 
 export interface CsiDriverPort {

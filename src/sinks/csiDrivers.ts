@@ -43,7 +43,7 @@ type Method = (request: unknown, options?: CallOptions) => ReturnType<typeof def
 /** Returns the service with a connection for each call. */
 function connecting<Port>(
   definition: ServiceDefinition,
-  { name, endpoint }: CsiAddress,
+  { name, endpoint, isMigrated = false }: CsiAddress,
   { clock, telemetry }: CsiDriversOptions,
 ): Port {
   const onCall = ({ method, durationMs, code }: GrpcCallRecord): void =>
@@ -51,7 +51,7 @@ function connecting<Port>(
       driver_name: name,
       method_name: `/${definition.fullName}/${method}`,
       grpc_status_code: statusNameOf(code),
-      migrated: "false",
+      migrated: String(isMigrated),
     });
   const methods = Object.keys(definition.methods).map((method) => [
     method,

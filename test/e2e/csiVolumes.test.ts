@@ -12,6 +12,7 @@ import { mustSkip } from "../support/mustSkip.ts";
 import { missingForMounts, type PrivateMounts, privateMounts } from "../support/privateMounts.ts";
 import { waitFor } from "../support/waitFor.ts";
 
+const EBS = "ebs.csi.aws.com";
 const OBJECTS = {
   persistentvolumeclaims: { metadata: { uid: "c1" }, spec: { volumeName: "pv1" }, status: { phase: "Bound" } },
   persistentvolumes: {
@@ -155,6 +156,37 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
     pod.end();
     await pod.until("unmounted");
     expect(await left()).toBe(0);
+  });
+
+  it.each([
+    ["of a kind that the driver replaces", { awsElasticBlockStore: { volumeID: "vol-1", fsType: "ext4" } }, "true"],
+    ["of the driver", { csi: { driver: EBS, volumeHandle: "vol-1" } }, "false"],
+  ])("%s are measured with their driver", async (_, source, migrated) => {
+    const persistentvolumes = {
+      metadata: { name: "pv1" },
+      spec: { claimRef: { uid: "c1" }, accessModes: ["ReadWriteOnce"], ...source },
+    };
+    const life = await startCsiNode({ place, objects: { ...OBJECTS, persistentvolumes }, driver: EBS });
+    lives.push(life);
+    const pod = life.start("a");
+    await pod.until("mounted");
+    pod.end();
+    await pod.until("unmounted");
+    const seen = [...life.telemetry.observations.keys()].filter((name) => !name.startsWith("volume_manager"));
+    const plugin = `kubernetes.io/csi:${EBS}`;
+    const operation = (name: string) =>
+      `storage_operation_duration_seconds{volume_plugin="${plugin}",operation_name="${name}",status="success",migrated="${migrated}"}`;
+    const call = (name: string, isMigrated: string) =>
+      `csi_operations_seconds{driver_name="${EBS}",method_name="/csi.v1.Node/${name}",grpc_status_code="OK",migrated="${isMigrated}"}`;
+    expect(seen.toSorted()).toEqual(
+      [
+        ...[operation("volume_mount"), operation("volume_unmount")],
+        `volume_operation_total_seconds{plugin_name="${plugin}",operation_name="overall_volume_mount"}`,
+        ...[call("NodeStageVolume", migrated), call("NodePublishVolume", migrated)],
+        // The end of a use names no kind, as upstream.
+        ...[call("NodeUnpublishVolume", "false"), call("NodeUnstageVolume", "false")],
+      ].toSorted(),
+    );
   });
 
   it("of the pod itself are published alone, where their driver has them", async () => {

@@ -47,6 +47,8 @@ export interface CsiNodeOptions {
   readonly syncPeriodMs?: number;
   /** The CSIDriver, besides whether volumes are attached. */
   readonly spec?: CsiDriver["spec"];
+  /** Name of the driver; default: CSI_NAME. */
+  readonly driver?: string;
   /** Default: the node reports the volume in use, and attached. */
   readonly status?: NonNullable<Node["status"]>;
   /** Default: the node has no SELinux. */
@@ -86,12 +88,12 @@ const REPORTED: NonNullable<Node["status"]> = {
 
 /** Starts a life on what the earlier one left. */
 export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
-  const { place, objects, attachedBy, patches = [], syncPeriodMs = 60_000, selinux } = options;
+  const { place, objects, attachedBy, patches = [], syncPeriodMs = 60_000, selinux, driver = CSI_NAME } = options;
   const capabilities = "capabilities" in options ? options.capabilities : (["STAGE_UNSTAGE_VOLUME"] as const);
   const rootDir = place.place;
   const [cell, telemetry] = [createKeyedCell<PodUid, PodVolumes>(), recordingTelemetry()];
   const facts: CsiDriverFacts = {
-    ...{ name: CSI_NAME, endpoint: join(rootDir, "csi.sock"), version: [1, 0], vendorVersion: "", nodeId: "n" },
+    ...{ name: driver, endpoint: join(rootDir, "csi.sock"), version: [1, 0], vendorVersion: "", nodeId: "n" },
     ...{ maxVolumes: undefined, topology: {}, capabilities: new Set(capabilities) },
   };
   const api = {
@@ -121,17 +123,14 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
     ...{ api, claims: api },
     csiDrivers$: of(
       new Map([
-        [
-          CSI_NAME,
-          { metadata: { name: CSI_NAME }, spec: { attachRequired: attachedBy !== undefined, ...options.spec } },
-        ],
+        [driver, { metadata: { name: driver }, spec: { attachRequired: attachedBy !== undefined, ...options.spec } }],
       ]),
     ),
     kinds: {
       flex: undefined,
       csi: {
         ...{ port: createCsiDrivers({ clock: realClock, telemetry }), api, tokens: undefined, nodeName: "n1" },
-        drivers: createCell<CsiDrivers>(new Map(capabilities === undefined ? [] : [[CSI_NAME, facts]])),
+        drivers: createCell<CsiDrivers>(new Map(capabilities === undefined ? [] : [[driver, facts]])),
         node: nodeCell,
         heldVolumes: createHeldVolumes(inUse),
         isAttachedByController: attachedBy !== "nobody",

@@ -76,6 +76,7 @@ export function csiLayout(pod: Pod, origin: Origin, node: Node): Result<VolumeLa
     ...(isGiven ? lastingOwnership(pod) : {}),
     csi: {
       ...{ driver, handle, mode, directory, target: `${directory}/mount`, attachment, fsType, fsGroup },
+      ...(csi.isMigrated && { isMigrated: true as const }),
       stageDir: isEphemeral ? undefined : stageDirOf(node.directories, driver, handle),
       accessMode: accessModes[0] ?? "ReadWriteOnce",
       ...(accessModes.length === 1 && accessModes[0] === "ReadWriteOncePod" && { isForOnePod: true as const }),

@@ -14,6 +14,8 @@ export interface CsiLayout {
   /** The volume in the driver's storage system. */
   readonly handle: string;
   readonly mode: CsiOrigin["mode"];
+  /** Its driver replaces an in-tree kind of volume. */
+  readonly isMigrated?: true;
   /** Directory of the pod's volume, with vol_data.json; the driver publishes at `mount` in it. */
   readonly directory: string;
   readonly target: string;

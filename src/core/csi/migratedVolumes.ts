@@ -243,7 +243,7 @@ export function migratedInline(volume: Volume, namespace: string): Result<Volume
   const { found, migration } = known;
   if (!found.ok) return found;
   const { source, name = `${migration.driver}-${source.volumeHandle ?? ""}` } = found.value;
-  return ok({ name, csi: { driver: migration.driver, mode: "Persistent", source } });
+  return ok({ name, csi: { driver: migration.driver, mode: "Persistent", source, isMigrated: true } });
 }
 
 /** Returns the PersistentVolume as one of a CSI driver; unchanged for a kind without one. */

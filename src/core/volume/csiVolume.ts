@@ -15,6 +15,8 @@ export interface CsiOrigin {
   /** undefined: the API server has not listed the drivers yet. */
   readonly known?: CsiDriver | "absent";
   readonly source?: CsiSource;
+  /** The driver replaces an in-tree kind of volume. */
+  readonly isMigrated?: true;
 }
 
 /** Name of a Secret for a driver. */

@@ -76,7 +76,12 @@ export function originOf(found: PersistentVolume, claim: Claim, readOnly: boolea
     ...(hostPath && { hostPath }),
     ...(nfs && { nfs }),
     ...(local && { local }),
-    ...(csi && { csi: { driver: csi.driver, mode: "Persistent" as const, source: csiSource(csi, accessModes) } }),
+    ...(csi && {
+      csi: {
+        ...{ driver: csi.driver, mode: "Persistent" as const, source: csiSource(csi, accessModes) },
+        ...(isMigrated(found.spec ?? {}) && { isMigrated: true as const }),
+      },
+    }),
     ...(flexVolume && { flexVolume }),
     ...(fc && { fc }),
     ...(iscsi && { iscsi }),

@@ -11,6 +11,7 @@
 import type { KubeletError } from "../errors.ts";
 import { type MonotonicMs, monotonicMs } from "../ids.ts";
 import { sameItems } from "../sameValue.ts";
+import type { MeasuredDriver } from "./measuredVolume.ts";
 import type { VolumeLayout } from "./volumeLayout.ts";
 
 /** Inputs of a volume's content besides its layout: compared one by one by identity, which needs no hashing. */
@@ -39,6 +40,8 @@ export interface ActualVolume {
   readonly isOwnDirectory: boolean;
   /** It is a block device; `path` is the pod's link to it. */
   readonly isBlock?: true;
+  /** The driver of a CSI volume, once a pod has asked for the volume. */
+  readonly csi?: MeasuredDriver;
   /**
    * `absent`: nothing exists. `uncertain`: something may exist, from an earlier kubelet or an interrupted operation.
    */
@@ -118,14 +121,18 @@ export function withFailure(
   return { ...actual, failure: { operation, error, count, inputs, againAt: monotonicMs(now + retryDelayMs(count)) } };
 }
 
+/** Returns the facts of a layout that metrics tell of the volume until it is gone. */
+export const measuredOf = ({ csi }: VolumeLayout): Pick<ActualVolume, "csi"> =>
+  csi === undefined ? {} : { csi: { driver: csi.driver, ...(csi.isMigrated && { isMigrated: true }) } };
+
 /** Returns the state of a volume of which nothing exists. */
-export const absentVolume = ({ plugin, name, path, isOwnDirectory, csi, block }: VolumeLayout): ActualVolume => ({
-  plugin,
-  name,
-  // Drivers publish in the volume's own directory.
-  path: csi?.directory ?? path,
-  isOwnDirectory,
-  ...(block !== undefined && { isBlock: true }),
-  condition: "absent",
-  inputs: [],
-});
+export function absentVolume(layout: VolumeLayout): ActualVolume {
+  const { plugin, name, path, isOwnDirectory, csi, block } = layout;
+  return {
+    ...{ plugin, name, isOwnDirectory, ...measuredOf(layout) },
+    // Drivers publish in the volume's own directory.
+    path: csi?.directory ?? path,
+    ...(block !== undefined && { isBlock: true }),
+    ...{ condition: "absent", inputs: [] },
+  };
+}

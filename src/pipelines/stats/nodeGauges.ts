@@ -9,6 +9,7 @@ import { perObject } from "../../core/perObject.ts";
 import { isMirrorPod } from "../../core/pod/mirrorPod.ts";
 import { isStaticPod } from "../../core/pod/criticalPod.ts";
 import type { PodRecord } from "../../core/pod/podRegistryTypes.ts";
+import { measuredPlugin } from "../../core/volume/measuredVolume.ts";
 import type { PodVolumes } from "../../core/volume/podVolumes.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
@@ -73,10 +74,10 @@ function gaugeRunning(statuses: readonly PodRuntimeStatus[], metrics: Metrics): 
 /** `plugins`: all plugins with a series, including those without volumes now. */
 function gaugeVolumes(pods: readonly PodVolumes[], plugins: Set<string>, metrics: Metrics): void {
   const wanted = pods.flatMap(({ wishes }) =>
-    [...wishes.values()].flatMap((wish) => (wish.kind === "resolved" ? [wish.layout.plugin] : [])),
+    [...wishes.values()].flatMap((wish) => (wish.kind === "resolved" ? [measuredPlugin(wish.layout)] : [])),
   );
   const actual = pods.flatMap((pod) =>
-    [...pod.actual.values()].flatMap(({ condition, plugin }) => (condition === "absent" ? [] : [plugin])),
+    [...pod.actual.values()].flatMap((volume) => (volume.condition === "absent" ? [] : [measuredPlugin(volume)])),
   );
   for (const plugin of [...wanted, ...actual]) plugins.add(plugin);
   for (const plugin of plugins) {

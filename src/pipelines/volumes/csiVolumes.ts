@@ -15,6 +15,7 @@ import { failedAt } from "../../core/volume/volumeChecks.ts";
 import type { VolumeLayout } from "../../core/volume/volumeLayout.ts";
 import type { VolumeNotice } from "../../core/volume/volumeNotices.ts";
 import { orElse } from "../../operators/orElse.ts";
+import type { CsiAddress } from "../../ports/csiDrivers.ts";
 import { attachedMetadata } from "./csiAttachment.ts";
 import type { CsiContext, CsiVolume } from "./csiContext.ts";
 import { type HeldVolume, holderOf } from "./heldVolumes.ts";
@@ -22,6 +23,11 @@ import { mapDevice } from "./blockMaps.ts";
 import { publishPlace, recordBlock, stagePlace } from "./csiPlaces.ts";
 import type { VolumePorts } from "./volumeEffects.ts";
 import { giveAway } from "./volumeOwnership.ts";
+
+/** Returns the driver as the peer of a call about the volume. Calls that end its use name no kind, as upstream. */
+export const addressOf = ({ name, endpoint }: CsiDriverFacts, { isMigrated }: CsiLayout): CsiAddress => ({
+  ...{ name, endpoint, isMigrated: isMigrated === true },
+});
 
 const MOUNT_CLIENT = "attacher.MountDevice failed to create newCsiDriverClient";
 
@@ -112,7 +118,7 @@ function stage(
         concat(
           prepared$,
           context.port
-            .at(facts)
+            .at(addressOf(facts, csi))
             .nodeStageVolume(stageRequest({ ...csi, stageDir }, facts, { publishContext, secrets })),
         ).pipe(cleaningUp(cleared$)),
       ),
@@ -150,7 +156,7 @@ function publish(
         concat(
           prepared$,
           context.port
-            .at(facts)
+            .at(addressOf(facts, csi))
             .nodePublishVolume(
               publishRequest({ layout: csi, isReadOnly, pod }, facts, { publishContext, secrets }, tokens),
             ),

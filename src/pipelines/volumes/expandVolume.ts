@@ -29,7 +29,7 @@ import { type VolumeLayout, volumeKey } from "../../core/volume/volumeLayout.ts"
 import type { ApiServer } from "../../ports/apiServer.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import type { CsiContext, CsiVolume } from "./csiContext.ts";
-import { isCsi, registeredDriver, secretOf } from "./csiVolumes.ts";
+import { addressOf, isCsi, registeredDriver, secretOf } from "./csiVolumes.ts";
 import type { VolumePorts } from "./volumeEffects.ts";
 import type { VolumeSize, VolumeSizes } from "./volumeSizes.ts";
 import type { VolumeKinds } from "./volumeKinds.ts";
@@ -196,7 +196,9 @@ function grownByDriver({ csi }: CsiVolume["layout"], size: string, context: CsiC
     }
     return secretOf(context, csi.expandSecret, "NodeExpandSecretRef").pipe(
       switchMap((secrets) =>
-        context.port.at(facts).nodeExpandVolume(expandRequest(csi, facts, { size: sizeBytes(size), secrets })),
+        context.port
+          .at(addressOf(facts, csi))
+          .nodeExpandVolume(expandRequest(csi, facts, { size: sizeBytes(size), secrets })),
       ),
       catchError((thrown: unknown) => {
         const { message, ...error } = toKubeletError(thrown);

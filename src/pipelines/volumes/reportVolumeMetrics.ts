@@ -4,6 +4,7 @@
  */
 import { defer, finalize, type Observable, tap } from "rxjs";
 import type { MonotonicMs } from "../../core/ids.ts";
+import { type MeasuredVolume, measuredPlugin } from "../../core/volume/measuredVolume.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Telemetry } from "../../ports/telemetry.ts";
 
@@ -18,9 +19,9 @@ export interface Wait {
 }
 
 /** Ends the wait: the volume is as desired. */
-export function observeWait(wait: Wait, plugin: string, { clock, telemetry }: Instruments): void {
+export function observeWait(wait: Wait, volume: MeasuredVolume, { clock, telemetry }: Instruments): void {
   const seconds = (clock.monotonicMs() - (wait.since ?? clock.monotonicMs())) / 1000;
-  const labels = { plugin_name: plugin, operation_name: "overall_volume_mount" };
+  const labels = { plugin_name: measuredPlugin(volume), operation_name: "overall_volume_mount" };
   telemetry.metrics.observe("volume_operation_total_seconds", seconds, labels);
   wait.since = undefined;
 }
@@ -29,7 +30,7 @@ export function observeWait(wait: Wait, plugin: string, { clock, telemetry }: In
 export const timed = <T>(
   operation$: Observable<T>,
   operation: "volume_attach" | "volume_mount" | "volume_unmount" | "map_volume" | "unmap_volume" | "volume_fs_resize",
-  plugin: string,
+  volume: MeasuredVolume,
   { clock, telemetry }: Instruments,
 ): Observable<T> =>
   defer(() => {
@@ -39,7 +40,8 @@ export const timed = <T>(
       tap({ error: () => (status = "fail-unknown"), complete: () => (status = "success") }),
       finalize(() => {
         if (status === undefined) return;
-        const labels = { volume_plugin: plugin, operation_name: operation, status, migrated: "false" };
+        const migrated = String(volume.csi?.isMigrated === true);
+        const labels = { volume_plugin: measuredPlugin(volume), operation_name: operation, status, migrated };
         telemetry.metrics.observe("storage_operation_duration_seconds", (clock.monotonicMs() - beganAt) / 1000, labels);
       }),
     );

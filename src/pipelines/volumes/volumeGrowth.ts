@@ -51,7 +51,7 @@ export function expandMounted({ pod, layout }: Grown, inputs: VolumeInputs, deps
     record.set(withoutFailure(record.get() ?? actual));
     return EMPTY;
   });
-  return concat(timed(expanded$, "volume_fs_resize", plugin, ports), recorded$).pipe(
+  return concat(timed(expanded$, "volume_fs_resize", layout, ports), recorded$).pipe(
     catchError((thrown: unknown) => {
       const error = toKubeletError(thrown);
       record.set(withFailure(actual, { operation: "expand", error, inputs }, ports.clock.monotonicMs()));

@@ -43,6 +43,7 @@ import {
 } from "../../core/volume/volumeLayout.ts";
 import {
   absentVolume,
+  measuredOf,
   type ActualVolume,
   volumeStep,
   withFailure,
@@ -206,7 +207,7 @@ function setUp(
 ): Observable<PodOutput> {
   const { record, ports } = deps;
   const { inputs } = content;
-  const before = record.get() ?? absentVolume(layout);
+  const before = { ...(record.get() ?? absentVolume(layout)), ...measuredOf(layout) };
   const log = ports.telemetry.log.with({ podUid: deps.uid, volume: layout.name, plugin: layout.plugin });
   const fail = (error: SetUpError): Observable<PodOutput> => {
     record.set(withFailure(record.get() ?? before, { operation: "setUp", error, inputs }, ports.clock.monotonicMs()));
@@ -225,7 +226,7 @@ function setUp(
   if (waitsFor !== undefined) {
     record.set({ ...before, condition: "uncertain", waitsFor: waitsFor.message, isBlocked: false });
     const refused$ = throwError(() => waitsFor);
-    return timed(refused$, "volume_attach", layout.plugin, ports).pipe(orElse(() => fail(waitsFor)));
+    return timed(refused$, "volume_attach", layout, ports).pipe(orElse(() => fail(waitsFor)));
   }
   const make = (payload: Payload | undefined): Observable<PodOutput> =>
     defer(() => {
@@ -241,12 +242,12 @@ function setUp(
     timed(
       concat(made.value, expandSetUp({ pod, layout }, deps)),
       layout.block === undefined ? "volume_mount" : "map_volume",
-      layout.plugin,
+      layout,
       ports,
     ),
     defer(() => {
       record.set({ ...withoutFailure(before), condition: "mounted", inputs });
-      observeWait(wait, layout.plugin, ports);
+      observeWait(wait, layout, ports);
       log.debug("volumeWorker", before.condition === "mounted" ? "Volume is up to date" : "Volume is mounted");
       return EMPTY;
     }),
@@ -280,7 +281,7 @@ function tearDown(actual: ActualVolume, deps: VolumeWorkerDeps): Observable<PodO
     return own$ ?? tearDownVolume(ports, { path, isOwnDirectory, subPaths }, released$);
   });
   return concat(
-    timed(gone$, isBlock === true ? "unmap_volume" : "volume_unmount", plugin, ports),
+    timed(gone$, isBlock === true ? "unmap_volume" : "volume_unmount", actual, ports),
     defer(() => {
       record.set(undefined);
       deps.sizes.drop(volumeKey(actual), uid);

@@ -64,7 +64,13 @@ describe("the origin of a CSI volume in the pod", () => {
       const unsub = "     -!";
       const expected = "  m";
       const source = { volumeHandle: "h", volumeAttributes: {}, accessModes: ["ReadWriteOnce"] };
-      const driver = { driver: "cinder.csi.openstack.org", mode: "Persistent", source, known: "absent" };
+      const driver = {
+        driver: "cinder.csi.openstack.org",
+        mode: "Persistent",
+        source,
+        isMigrated: true,
+        known: "absent",
+      };
       const origin = { name: "cinder.csi.openstack.org-h", csi: driver };
 
       const followed$ = follow(m, { name: "v", cinder: { volumeID: "h" } }, m.hot(drivers, DRIVERS));

@@ -105,7 +105,7 @@ describe("a migrated volume of a pod", () => {
     expect(isMigrated(source)).toBe(true);
     expect(inline(source)).toEqual({
       ok: true,
-      value: { name, csi: { driver, mode: "Persistent", source: expected } },
+      value: { name, csi: { driver, mode: "Persistent", source: expected, isMigrated: true } },
     });
   });
 

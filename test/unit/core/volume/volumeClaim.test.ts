@@ -125,6 +125,7 @@ describe("originOf", () => {
           driver: "cinder.csi.openstack.org",
           mode: "Persistent",
           source: { volumeHandle: "h", volumeAttributes: {}, accessModes: ["ReadWriteOnce"] },
+          isMigrated: true,
         },
         nodeTerms: [
           { matchExpressions: [{ key: "topology.cinder.csi.openstack.org/zone", operator: "In", values: ["a"] }] },

@@ -1,45 +1,24 @@
 /** Volumes of a flexVolume driver, a shell script, with real mounts. */
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BehaviorSubject, lastValueFrom, type Subscription } from "rxjs";
+import { lastValueFrom, type Subscription } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Node } from "../../src/core/api.ts";
-import { configObjectsOf } from "../../src/core/configObjects.ts";
-import { type FlexDriverMap, NO_FLEX_DRIVERS } from "../../src/core/flex/flexAnswer.ts";
-import { monotonicMs, podUid, type PodUid } from "../../src/core/ids.ts";
-import type { PodCommand } from "../../src/core/pod/podRegistry.ts";
-import { NO_VOLUMES, type PodVolumes, volumeStage } from "../../src/core/volume/podVolumes.ts";
-import { createPodMemories } from "../../src/pipelines/podMemories.ts";
-import { createPodObjects } from "../../src/pipelines/podObjects.ts";
-import { probeFlexDrivers } from "../../src/pipelines/plugins/probeFlexDrivers.ts";
-import { createHeldVolumes } from "../../src/pipelines/volumes/heldVolumes.ts";
-import { createVolumes } from "../../src/pipelines/volumes/volumes.ts";
-import { createFlexCalls } from "../../src/sinks/flexDrivers.ts";
-import { flexDriverFiles } from "../../src/sources/flexDriverFiles.ts";
-import { createCell } from "../../src/state/cell.ts";
-import { createKeyedCell } from "../../src/state/keyedCell.ts";
-import { fixedRng } from "../support/fixedRng.ts";
+import { podUid } from "../../src/core/ids.ts";
+import { FLEX_SUCCESS, FLEX_UNKNOWN, flexCalls, flexPlugins, installFlex, liveWithFlex } from "../support/flexNode.ts";
 import { mustSkip } from "../support/mustSkip.ts";
-import { containerOf, podOf } from "../support/pods.ts";
-import { volumeNodeOf } from "../support/podVolumes.ts";
 import { missingForMounts, type PrivateMounts, privateMounts } from "../support/privateMounts.ts";
-import { realClock } from "../support/realClock.ts";
-import { realFiles, realVolumeFiles } from "../support/realFiles.ts";
-import { recordingTelemetry } from "../support/recordingTelemetry.ts";
 import { waitFor } from "../support/waitFor.ts";
 
-const SUCCESS = `echo '{"status":"Success"}'`;
-const UNKNOWN = `echo '{"status":"Not supported"}'; exit 1`;
 /** A driver that mounts a tmpfs for each pod. */
 const MOUNTING = `init) echo '{"status":"Success","capabilities":{"attach":false}}';;
-mount) mount -t tmpfs flex "$2" && ${SUCCESS};;
-unmount) umount "$2" && ${SUCCESS};;
-*) ${UNKNOWN};;`;
+mount) mount -t tmpfs flex "$2" && ${FLEX_SUCCESS};;
+unmount) umount "$2" && ${FLEX_SUCCESS};;
+*) ${FLEX_UNKNOWN};;`;
 /** A driver that mounts a tmpfs for the node. */
-const ATTACHING = `init) ${SUCCESS};;
+const ATTACHING = `init) ${FLEX_SUCCESS};;
 attach) echo '{"status":"Success","device":"/dev/flex"}';;
-mountdevice) mount -t tmpfs flex "$2" && ${SUCCESS};;
-*) ${UNKNOWN};;`;
+mountdevice) mount -t tmpfs flex "$2" && ${FLEX_SUCCESS};;
+*) ${FLEX_UNKNOWN};;`;
 
 describe.skipIf(mustSkip("flexVolumes", missingForMounts()))("flexVolumes", () => {
   let place: PrivateMounts;
@@ -51,81 +30,15 @@ describe.skipIf(mustSkip("flexVolumes", missingForMounts()))("flexVolumes", () =
     for (const each of running.splice(0)) each.unsubscribe();
     place.close();
   });
-  const plugins = () => join(place.place, "exec");
-  const install = (cases: string) => {
-    const directory = join(plugins(), "acme~disk");
-    mkdirSync(directory, { recursive: true });
-    const log = join(place.place, "calls");
-    writeFileSync(join(directory, "disk"), `#!/bin/sh\necho "$*" >> ${log}\ncase "$1" in\n${cases}\nesac\n`);
-    chmodSync(join(directory, "disk"), 0o755);
-  };
-  /** The calls without their options. */
-  const calls = () =>
-    readFileSync(join(place.place, "calls"), "utf8")
-      .trim()
-      .split("\n")
-      .map((line) => line.replace(/ \{.*\}/, " OPTIONS").replaceAll(`${place.place}/`, ""));
+  const plugins = () => flexPlugins(place);
+  const install = (cases: string) => installFlex(place, cases);
+  const calls = () => flexCalls(place);
   const left = () =>
     readFileSync("/proc/self/mountinfo", "utf8")
       .split("\n")
       .filter((line) => line.includes(`${place.place}/`)).length;
 
-  const live = async (isAttachedByController = false) => {
-    const rootDir = place.place;
-    const [cell, telemetry] = [createKeyedCell<PodUid, PodVolumes>(), recordingTelemetry()];
-    const node = createCell<Node | undefined>({ metadata: { name: "n1" } });
-    const inUse = createCell<readonly string[] | undefined>(undefined);
-    const drivers = createCell<FlexDriverMap>(NO_FLEX_DRIVERS);
-    const port = { ...flexDriverFiles(plugins()), ...createFlexCalls(plugins(), realClock) };
-    const ports = { clock: realClock, rng: fixedRng(), telemetry, flexDrivers: port };
-    running.push(probeFlexDrivers(ports, drivers).subscribe());
-    const volumeNode = volumeNodeOf({ directories: { rootDir } });
-    const heldVolumes = createHeldVolumes(inUse);
-    const volumes = createVolumes({
-      ports: {
-        ...{ telemetry, clock: realClock, mounts: place.mounts, files: realFiles() },
-        ...{ volumeFiles: realVolumeFiles(), quotas: undefined },
-      },
-      config: { directories: { rootDir, podLogsDir: "/unused", containerLogsDir: "/unused" }, syncPeriodMs: 60_000 },
-      node: volumeNode,
-      sources: {
-        ...{ objects: createPodObjects(createCell(configObjectsOf([])), undefined), tokens: undefined },
-        ...{ trustBundles: undefined, podCertificates: undefined, allocatable: volumeNode.allocatable },
-      },
-      volumes: cell,
-      api: undefined,
-      csiDrivers$: undefined,
-      kinds: {
-        csi: undefined,
-        flex: { port, drivers, node, api: undefined, nodeName: "n1", isAttachedByController, heldVolumes },
-      },
-    });
-    await lastValueFrom(volumes.load(), { defaultValue: undefined });
-    heldVolumes.loaded();
-    const events: string[] = [];
-    const start = (uid: string) => {
-      const pod = podOf({
-        ...{ uid, name: uid, namespace: "default" },
-        spec: {
-          volumes: [{ name: "data", flexVolume: { driver: "acme/disk" } }],
-          containers: [containerOf({ volumeMounts: [{ name: "data", mountPath: "/data" }] })],
-        },
-      });
-      const identity = { uid: podUid(uid) } as PodCommand["identity"];
-      const commands = new BehaviorSubject<PodCommand>({ phase: "sync", identity, pod });
-      const subscription = volumes.run(podUid(uid), commands, createPodMemories(monotonicMs(0))).subscribe((output) => {
-        if (output.kind === "event") events.push(output.event.message);
-      });
-      running.push(subscription);
-      return {
-        kill: () => subscription.unsubscribe(),
-        until: (wanted: string) => waitFor(wanted, () => volumeStage(cell.get(podUid(uid)) ?? NO_VOLUMES) === wanted),
-        end: () => commands.next({ phase: "terminated", identity, pod, remove: true }),
-        waits: () => [...(cell.get(podUid(uid)) ?? NO_VOLUMES).actual.values()][0]?.waitsFor,
-      };
-    };
-    return { start, volumes, events, node, inUse, drivers };
-  };
+  const live = (isAttachedByController = false) => liveWithFlex({ mounts: place, running, isAttachedByController });
 
   it("are mounted by their driver, and unmounted", async () => {
     install(MOUNTING);

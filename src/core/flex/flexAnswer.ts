@@ -11,16 +11,19 @@ export type FlexCommand =
   | "mountdevice"
   | "unmountdevice"
   | "mount"
-  | "unmount";
+  | "unmount"
+  | "expandfs";
 
 /** The abilities that a driver has unless it says otherwise. */
 export interface FlexCapabilities {
   /** Volumes are attached to a node, and mounted there once for all pods. */
   readonly attach: boolean;
   readonly selinuxRelabel: boolean;
+  /** The space of its file systems is measured. */
   readonly supportsMetrics: boolean;
   /** The kubelet gives volumes to the group of the pod. */
   readonly fsGroup: boolean;
+  /** The node expands the file system after the controller has expanded the volume (`expandvolume`). */
   readonly requiresFSResize: boolean;
 }
 

@@ -68,7 +68,7 @@ export function flexLayout(
     isOwnDirectory: true,
     hasContent: false,
     isReadOnly,
-    selinuxRelabel: true,
+    selinuxRelabel: !isReadOnly,
     ...(isReadOnly ? {} : lastingOwnership(pod)),
     ...(isUsable
       ? {}

@@ -18,21 +18,29 @@ export interface MeasuredVolume {
   readonly csi?: CsiLayout;
   /** Whether it is on another file system than the kubelet's root directory. */
   readonly hasOwnFs: boolean;
-  /** Whether the storage may fail to respond: NFS, a disk of the network, or the file system behind a local volume. */
+  /** Whether the storage may fail to respond: NFS, a disk of the network, a flexVolume, or the file system behind a local volume. */
   readonly isRemote: boolean;
   /** Whether it counts as ephemeral storage of the pod. */
   readonly isEphemeral: boolean;
   readonly pvcRef?: { readonly name: string; readonly namespace: string };
 }
 
-/** Returns the mounted volumes that upstream measures, in the order of the spec. */
-export function measuredVolumes(pod: Pod, mounted: ReadonlyMap<string, VolumeLayout>): readonly MeasuredVolume[] {
+/**
+ * Returns the mounted volumes that upstream measures, in the order of the spec. `isFlexMeasured`: the driver of flexVolumes says
+ * that its file systems can be measured.
+ */
+export function measuredVolumes(
+  pod: Pod,
+  mounted: ReadonlyMap<string, VolumeLayout>,
+  isFlexMeasured: (driver: string) => boolean,
+): readonly MeasuredVolume[] {
   return (pod.spec.volumes ?? []).flatMap((volume): readonly MeasuredVolume[] => {
     const layout = mounted.get(volume.name);
     if (layout === undefined) return [];
     const claim = claimOf(pod, volume);
     const pvcRef = claim && { name: claim.claimName, namespace: pod.metadata.namespace };
-    const measured = methodOf(layout);
+    const { flex } = layout;
+    const measured = flex !== undefined && !isFlexMeasured(flex.driver) ? undefined : methodOf(layout);
     return measured === undefined ? [] : [{ name: volume.name, ...measured, ...(pvcRef && { pvcRef }) }];
   });
 }
@@ -41,11 +49,12 @@ const OF_FILE_SYSTEM: ReadonlySet<string> = new Set([NFS_PLUGIN, LOCAL_PLUGIN]);
 
 /** Returns undefined for a kind that upstream does not measure, such as hostPath. */
 function methodOf(layout: VolumeLayout): Omit<MeasuredVolume, "name" | "pvcRef"> | undefined {
-  const { path, plugin, hasContent, fileSystem, block, csi, disk } = layout;
+  const { path, plugin, hasContent, fileSystem, block, csi, disk, flex } = layout;
   const apart = { hasOwnFs: true, isRemote: false, isEphemeral: false };
   if (csi !== undefined) return { ...apart, path: statsPath(csi), by: "csi", csi };
   if (block !== undefined) return { ...apart, path: block.map, by: "block" };
-  if (OF_FILE_SYSTEM.has(plugin) || disk !== undefined) return { ...apart, path, by: "statfs", isRemote: true };
+  if (OF_FILE_SYSTEM.has(plugin) || (disk ?? flex) !== undefined)
+    return { ...apart, path, by: "statfs", isRemote: true };
   if (!hasContent && plugin !== EMPTY_DIR_PLUGIN) return undefined;
   const hasOwnFs = fileSystem !== undefined;
   return { path, by: "du", hasOwnFs, isRemote: false, isEphemeral: !hasOwnFs };

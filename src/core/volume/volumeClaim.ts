@@ -96,9 +96,9 @@ export function originOf(found: PersistentVolume, claim: Claim, readOnly: boolea
 
 /** Returns the sizes of a volume that can be expanded on the node. */
 function capacityOf({ spec = {} }: PersistentVolume, { metadata, status }: Claim): VolumeCapacity | undefined {
-  const { csi, local, capacity } = spec;
+  const { csi, local, flexVolume, capacity } = spec;
   const [size, claimed] = [capacity?.["storage"], status?.capacity?.["storage"]];
-  if ((csi === undefined && local === undefined) || size === undefined || claimed === undefined) return undefined;
+  if ((csi ?? local ?? flexVolume) === undefined || size === undefined || claimed === undefined) return undefined;
   return { claim: { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" }, size, claimed };
 }
 

@@ -290,7 +290,7 @@ export function layoutOfOrigin(
       ...(isReadOnly ? {} : localOwnership(pod, name, node)),
       hasContent: false,
       isReadOnly,
-      selinuxRelabel: true,
+      selinuxRelabel: !isReadOnly,
     };
   }
   const { flexVolume, fc, iscsi } = origin;

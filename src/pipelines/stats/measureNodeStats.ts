@@ -24,11 +24,11 @@ import { keptFor } from "../../operators/keptFor.ts";
 import type { Call } from "../../ports/call.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeStats } from "../../ports/nodeStats.ts";
-import type { NodeView } from "../../state/nodeState.ts";
 import { type MeasuredNode, measureContainers, readPodCgroups } from "./containerMetrics.ts";
 import { createDiskCounts } from "./diskCounts.ts";
 import { createDiskLookup } from "./diskPlaces.ts";
 import { FIGURE_DEADLINE_MS, figuresOf, orUndefined } from "./measuredFigure.ts";
+import type { DiskState } from "./podDisks.ts";
 import { measureSystemContainers } from "./measureSystemContainers.ts";
 
 type Ports = Pick<
@@ -40,7 +40,7 @@ type Config = Pick<
   | ("nodeName" | "directories" | "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver" | "nodeCgroups")
   | ("diskStatsPeriodMs" | "podStatsFromRuntime" | "separatesDisks" | "watchesVolumeHealth")
 >;
-type State = Pick<NodeView, "runtimeStatuses" | "listing" | "volumes" | "registry" | "csiDrivers">;
+type State = DiskState;
 
 const FIGURES_KEPT_MS = 1_000;
 const DEADLINE = { deadlineMs: FIGURE_DEADLINE_MS };

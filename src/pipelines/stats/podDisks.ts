@@ -26,7 +26,10 @@ export interface DiskPorts extends MeasurePorts {
   readonly counts: TreeCounts;
 }
 /** The pods whose disk usage is measured. */
-export type DiskState = Pick<NodeView, "runtimeStatuses" | "listing" | "volumes" | "registry" | "csiDrivers">;
+export type DiskState = Pick<
+  NodeView,
+  "runtimeStatuses" | "listing" | "volumes" | "registry" | "csiDrivers" | "flexDrivers"
+>;
 type Config = Pick<KubeletConfig, "directories">;
 
 const running = ({ runtimeStatuses: statuses, listing }: DiskState): readonly MeasuredPod[] =>
@@ -110,10 +113,12 @@ function measureAll(
 /** Returns the mounted volumes of a pod that are measured. */
 export function volumesOf(
   uid: PodUid,
-  { registry, volumes }: Pick<DiskState, "registry" | "volumes">,
+  { registry, volumes, flexDrivers }: Pick<DiskState, "registry" | "volumes" | "flexDrivers">,
 ): readonly MeasuredVolume[] {
   const pod: Pod | undefined = registry.value.records.get(uid)?.pod;
-  return pod === undefined ? [] : measuredVolumes(pod, mountedLayouts(volumes.get(uid) ?? NO_VOLUMES));
+  const isFlexMeasured = (driver: string): boolean =>
+    flexDrivers.value.get(driver)?.capabilities.supportsMetrics === true;
+  return pod === undefined ? [] : measuredVolumes(pod, mountedLayouts(volumes.get(uid) ?? NO_VOLUMES), isFlexMeasured);
 }
 
 /** Returns the results of `look` for each item, one after the other, without undefined ones. */

@@ -22,7 +22,7 @@ interface HealthPorts {
   readonly clock: Clock;
   readonly csiStats: Pick<CsiStats, "figures">;
 }
-type HealthState = Pick<DiskState, "registry" | "volumes" | "csiDrivers">;
+type HealthState = Pick<DiskState, "registry" | "volumes" | "csiDrivers" | "flexDrivers">;
 
 interface WatchedVolume {
   readonly pod: Pod;

@@ -30,13 +30,15 @@ import type { ApiServer } from "../../ports/apiServer.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import type { CsiContext, CsiVolume } from "./csiContext.ts";
 import { addressOf, isCsi, registeredDriver, secretOf } from "./csiVolumes.ts";
+import { isFlex } from "./flexVolumes.ts";
+import { growFlex, isGrownHere } from "./growFlex.ts";
 import type { VolumePorts } from "./volumeEffects.ts";
 import type { VolumeSize, VolumeSizes } from "./volumeSizes.ts";
 import type { VolumeKinds } from "./volumeKinds.ts";
 
 export interface ExpansionDeps {
   readonly ports: VolumePorts;
-  readonly kinds: Pick<VolumeKinds, "csi">;
+  readonly kinds: Pick<VolumeKinds, "csi" | "flex">;
   /** undefined on a standalone node. */
   readonly claims: Pick<ApiServer, "get" | "patch"> | undefined;
   readonly sizes: VolumeSizes;
@@ -60,6 +62,7 @@ export function isLarger({ capacity, isReadOnly, ...layout }: VolumeLayout, { si
  * KubeletError; the volume is set up, but its pod must wait.
  */
 export function expandAfterSetUp({ pod, layout }: Expandable, deps: ExpansionDeps): Observable<PodOutput> {
+  if (!isGrownHere(layout, deps.kinds.flex)) return EMPTY;
   const { claimed, size } = layout.capacity;
   const known = deps.sizes.hold(volumeKey(layout), pod.metadata.uid, sizeBytes(claimed));
   if (sizeBytes(size) <= known.size) return EMPTY;
@@ -172,6 +175,7 @@ function refusalOf(error: KubeletError): RefusedExpansion | undefined {
 /** Grows the volume; completes. */
 function grown({ layout }: Expandable, { ports, kinds }: ExpansionDeps): Observable<never> {
   if (kinds.csi !== undefined && isCsi(layout)) return grownByDriver(layout, layout.capacity.size, kinds.csi);
+  if (kinds.flex !== undefined && isFlex(layout)) return growFlex(ports, kinds.flex, layout, layout.capacity);
   const { bound, path } = layout;
   const { mounts, files } = ports;
   // A local device without a file system grows by itself.

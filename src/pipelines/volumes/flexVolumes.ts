@@ -45,8 +45,9 @@ export interface FlexVolume {
 }
 
 const PRIVATE_MODE = 0o750;
-/** Upstream's limit for the wait for a device. */
+/** Upstream's limit for the wait for a device; growing a file system may take as long. */
 const ATTACH_MS = 600_000;
+const SLOW: ReadonlySet<FlexCommand> = new Set(["waitforattach", "expandfs"]);
 
 /** Returns whether this is a flexVolume. */
 export const isFlex = (layout: VolumeLayout): layout is FlexVolume["layout"] => layout.flex !== undefined;
@@ -91,7 +92,7 @@ export function callFlex(
   driver: string,
   [command, ...args]: readonly [FlexCommand, ...string[]],
 ): Observable<{ readonly device: string } | undefined> {
-  return port.run(driver, [command, ...args], command === "waitforattach" ? { deadlineMs: ATTACH_MS } : {}).pipe(
+  return port.run(driver, [command, ...args], SLOW.has(command) ? { deadlineMs: ATTACH_MS } : {}).pipe(
     map((output) => {
       const outcome = flexOutcome(command, output);
       if (outcome.kind === "failed") throw outcome.error;

@@ -62,8 +62,13 @@ export function expandMounted({ pod, layout }: Grown, inputs: VolumeInputs, deps
   );
 }
 
-/** Runs an operation on the volume alone, whatever pods have it. */
-function inTurn<T>({ name }: VolumeLayout, operation$: Observable<T>, deps: GrowthDeps): Observable<T> {
-  const volume = deps.kinds.csi?.heldVolumes.of(holderOf(deps.uid, name))?.volume;
+/**
+ * Runs an operation on the volume alone, whatever pods have it. A flexVolume of a driver that attaches none waits for nobody, so that
+ * no other volume waits for its driver.
+ */
+function inTurn<T>({ name, flex }: VolumeLayout, operation$: Observable<T>, deps: GrowthDeps): Observable<T> {
+  const { heldVolumes } = (flex === undefined ? deps.kinds.csi : deps.kinds.flex) ?? {};
+  const volume = heldVolumes?.of(holderOf(deps.uid, name))?.volume;
+  if (flex !== undefined && volume === undefined) return operation$;
   return (volume?.turns ?? deps.turns).run(operation$);
 }

@@ -30,7 +30,7 @@ it("measures the same volumes as upstream, by counting or by the file system of 
     const layout = layoutOfFound(pod, name, { name: `pv-${name}`, local: { path: "/mnt/d" } }, volumeNodeOf());
     if (layout.ok) mounted.set(name, layout.value);
   }
-  const found = measuredVolumes(pod, mounted).map(({ name, by, hasOwnFs, isEphemeral, pvcRef }) => [
+  const found = measuredVolumes(pod, mounted, () => false).map(({ name, by, hasOwnFs, isEphemeral, pvcRef }) => [
     name,
     by,
     hasOwnFs ? "its own" : "the node's",
@@ -72,7 +72,7 @@ it("asks the drivers of CSI volumes, and measures disks and devices by themselve
       return layout.ok ? [[name, layout.value] as const] : [];
     }),
   );
-  const found = measuredVolumes(pod, mounted).map(({ name, by, path, isRemote, pvcRef }) => [
+  const found = measuredVolumes(pod, mounted, () => false).map(({ name, by, path, isRemote, pvcRef }) => [
     ...[name, by, path, isRemote ? "remote" : "", pvcRef?.name],
   ]);
   expect(found).toEqual([
@@ -81,4 +81,12 @@ it("asks the drivers of CSI volumes, and measures disks and devices by themselve
     ["device", "block", "/k/plugins/kubernetes.io~local-volume/volumeDevices/pv-device/u", "", "device"],
     ["disk", "statfs", "/k/pods/u/volumes/kubernetes.io~fc/pv-disk", "remote", "disk"],
   ]);
+});
+
+it("measures a flexVolume if its driver says that it can be", () => {
+  const volumes: readonly Volume[] = ["a", "b"].map((name) => ({ name, flexVolume: { driver: `acme/${name}` } }));
+  const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }));
+  const pod = podOf({ spec: { volumes: [...volumes], containers: [containerOf({ volumeMounts })] } });
+  const found = measuredVolumes(pod, mountedVolumesOf(pod), (driver) => driver === "acme/b");
+  expect(found).toMatchObject([{ name: "b", by: "statfs", isRemote: true, isEphemeral: false }]);
 });

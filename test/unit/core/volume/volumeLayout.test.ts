@@ -245,7 +245,7 @@ describe("layoutOfOrigin", () => {
       },
       hasContent: false,
       isReadOnly: true,
-      selinuxRelabel: true,
+      selinuxRelabel: false,
     });
   });
 

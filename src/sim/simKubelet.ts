@@ -10,6 +10,7 @@ import { invariant } from "../core/invariant.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { devicePluginsDir } from "../core/paths.ts";
 import { isTerminalPhase } from "../core/pod/phase.ts";
+import { isRestored } from "../core/pod/restoredMark.ts";
 import type { PodSource, SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { Rng } from "../ports/random.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
@@ -99,6 +100,8 @@ export interface SimKubeletOptions {
 interface Life {
   readonly kubelet: Kubelet;
   readonly subscription: Subscription;
+  /** Whether the pods from disk were observed. */
+  hasRestored: boolean;
 }
 
 /** `RestartSec` of packaging/rxlet.service. */
@@ -133,7 +136,7 @@ export function createSimKubelet(options: SimKubeletOptions): SimKubelet {
     let hasStarted = false;
     const directories$ = makeDirectories(options).pipe(tap({ complete: () => (hasStarted = true) }));
     const subscription = new Subscription();
-    life = { kubelet, subscription };
+    life = { kubelet, subscription, hasRestored: false };
     subscription.add(
       merge(concat(directories$, kubelet.run$), kubelet.podsChanged$).subscribe({
         next: () => {
@@ -166,7 +169,9 @@ export function createSimKubelet(options: SimKubeletOptions): SimKubelet {
       if (ended !== undefined) throw ended.thrown;
       if (!mayHaveChanged || life === undefined) return;
       mayHaveChanged = false;
-      observeStatuses(seen, life.kubelet.queries.pods(), see);
+      const pods = life.kubelet.queries.pods();
+      life.hasRestored ||= observeRestored(pods, see);
+      observeStatuses(seen, pods, see);
     },
   };
 }
@@ -255,6 +260,15 @@ function wantedSeen(see: (observation: UntimedObservation) => void): (snapshot: 
     const news = pods.filter((pod) => before?.has(pod) !== true);
     see({ kind: "wanted", source, podUids: new Set(pods.map(({ metadata }) => metadata.uid)), pods, news });
   };
+}
+
+/** Observes pods from disk as those that the API source wants; returns whether there are any. */
+function observeRestored(pods: readonly Pod[], see: (observation: UntimedObservation) => void): boolean {
+  const restored = pods.filter(isRestored);
+  if (restored.length === 0) return false;
+  const podUids = new Set(restored.map(({ metadata }) => metadata.uid));
+  see({ kind: "wanted", source: "api", podUids, pods: restored, news: restored });
+  return true;
 }
 
 interface Seen {

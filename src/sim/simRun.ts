@@ -6,6 +6,7 @@
 import { InvariantError, witnessBrokenInvariants } from "../core/invariant.ts";
 import { createFaultDice, type FaultDice } from "./faults/faultDice.ts";
 import { openDesires } from "./checkers/desiredState.ts";
+import { openRestored } from "./checkers/restoredConfirmed.ts";
 import { openStatuses } from "./checkers/statusesArrive.ts";
 import { noBusyLoop } from "./checkers/noBusyLoop.ts";
 import { openDuties } from "./checkers/nodeInCluster.ts";
@@ -146,6 +147,7 @@ function* life({
     }
     return true;
   };
+  if (!(yield* wait("restoredConfirmed", () => openRestored(node)))) return;
   if (!(yield* wait("desiredState", () => openDesires(node, owners.wanted())))) return;
   if (!(yield* wait("sizesSettle", () => openSizes(node)))) return;
   if (!(yield* wait("hardwareSettles", () => openMoves(node)))) return;

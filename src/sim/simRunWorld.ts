@@ -116,6 +116,9 @@ const SHUTDOWN: readonly KubeletConfig["shutdownPeriods"][] = [
   ],
 ];
 
+/** How long nodes wait for their API server before they restore pods from disk. */
+const OFFLINE_WAITS_MS = [0, 5_000, 30_000];
+
 /** Draws the kind of the node and its configuration. */
 function drawNode({ seed, workload, rates }: SimRunOptions) {
   const draws = createPrng(`${seed}/node`);
@@ -132,6 +135,7 @@ function drawNode({ seed, workload, rates }: SimRunOptions) {
     maxPods: kind.maxPods,
     imageGc: createPrng(`${seed}/imageGc`).pick(IMAGE_GC),
     ...(rates.nodeShutsDown > 0 ? { shutdownPeriods: createPrng(`${seed}/shutdown`).pick(SHUTDOWN) } : {}),
+    ...(rates.offlineBoot > 0 ? { offlineBoot: { waitMs: createPrng(`${seed}/offline`).pick(OFFLINE_WAITS_MS) } } : {}),
     ...(rates.pidsTaken > 0 ? createPrng(`${seed}/eviction`).pick(EVICTION) : {}),
     sources: kind.readsPage ? ["file", "http", "api"] : ["file", "api"],
     ...pinned?.config,

@@ -33,6 +33,8 @@ export interface ClusterNode {
 
 /** Options that a test may change. */
 export interface ClusterNodeOptions extends Pick<NodeOptions, "config" | "containerd"> {
+  /** Flags of the daemon. */
+  readonly args?: readonly string[];
   /** How long the first client certificate is good; a day if absent. */
   readonly clientLifeMs?: number;
   /** Returns the directory of the daemon, which must be empty. Default: one on the disk of the tests. */
@@ -42,7 +44,7 @@ export interface ClusterNodeOptions extends Pick<NodeOptions, "config" | "contai
 /** Registers the hooks; call it once in a describe. After each test all pods go, and nothing of any may stay. */
 export function clusterNode(
   installation: ContainerdInstallation,
-  { clientLifeMs, ...options }: ClusterNodeOptions = {},
+  { clientLifeMs, args: flags = [], ...options }: ClusterNodeOptions = {},
 ): ClusterNode {
   let server: HttpsApiServer | undefined;
   let folder = "";
@@ -63,6 +65,7 @@ export function clusterNode(
     await writeNodeKubeconfig(up(), NODE_NAME, folder, clientLifeMs),
     "--cert-dir",
     join(folder, "pki"),
+    ...flags,
   ];
   const node = containerdNode(installation, { ...options, args });
   // Runs before that of the node, which waits for all traces to go.

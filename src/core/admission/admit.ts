@@ -22,7 +22,8 @@ import { pressureFault } from "./underPressure.ts";
 /** The facts of the node that admission depends on. */
 export interface NodeInfoForAdmission {
   readonly name: string;
-  readonly labels: Labels;
+  /** undefined: not known, and no pod is rejected for them. */
+  readonly labels: Labels | undefined;
   readonly taints: readonly Taint[];
   /** Value of `kubernetes.io/os`: `linux`, `darwin`. */
   readonly os: string;
@@ -96,7 +97,7 @@ const failedPredicate = (name: string, why: string): AdmissionResult =>
 
 /** Returns why the pod is on the wrong node, in the order of the scheduler's filters. */
 function misplaced({ pod, node, activePods }: AdmissionInput): AdmissionResult | undefined {
-  if (!matchesNode(pod, node.name, { ...node.labels, [OS_LABEL]: node.os })) {
+  if (node.labels !== undefined && !matchesNode(pod, node.name, { ...node.labels, [OS_LABEL]: node.os })) {
     return failedPredicate("NodeAffinity", "node(s) didn't match Pod's node affinity/selector");
   }
   if (pod.spec.nodeName && pod.spec.nodeName !== node.name) {

@@ -13,10 +13,9 @@ import { fullNameOf, type PodFullName, type PodUid, podFullName } from "../ids.t
 import { unreachable } from "../invariant.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
 import { isStaticPod } from "./criticalPod.ts";
-import { keepingEnd } from "./keepingEnd.ts";
+import { keepingNewer } from "./keepingNewer.ts";
 import { isTerminalPhase } from "./phase.ts";
 import type { PodsByUid } from "./podUpdate.ts";
-import { isRestored } from "./restoredMark.ts";
 import { type PodSource, sourceOf } from "./sourceSnapshot.ts";
 import { containerGraceSeconds, MINIMUM_POD_GRACE_SECONDS } from "./gracePeriod.ts";
 import { FullNameHolders } from "./fullNameHolders.ts";
@@ -78,7 +77,7 @@ export class RegistryDraft implements AdmissionSteps {
   update(uid: PodUid, reported: Pod): void {
     const record = this.records.get(uid);
     if (record === undefined) return;
-    const pod = record.successor === undefined ? keepingEnd(record.pod, reported) : reported;
+    const pod = record.successor === undefined ? keepingNewer(record.pod, reported) : reported;
     if (record.successor !== undefined) {
       this.records.set(uid, { ...record, successor: pod });
       return;
@@ -270,14 +269,11 @@ export class RegistryDraft implements AdmissionSteps {
   }
 
   /**
-   * Differs from upstream: a running pod was admitted before, so a restart of the kubelet does not judge it again; nor a
-   * pod restored from disk, while the labels and taints of the Node are unknown. A terminal pod uses no resources and
-   * keeps its phase.
+   * Differs from upstream: a running pod was admitted before, so a restart of the kubelet does not judge it again. A
+   * terminal pod uses no resources and keeps its phase.
    */
   isGranted({ identity: { uid }, pod }: PodRecord): boolean {
-    return (
-      this.#restored.isRunning(uid) || (pod !== undefined && (isRestored(pod) || isTerminalPhase(pod.status?.phase)))
-    );
+    return this.#restored.isRunning(uid) || isTerminalPhase(pod?.status?.phase);
   }
 
   startSize({ identity: { uid } }: PodRecord, pod: Pod): Pod {

@@ -11,6 +11,7 @@ import { hostIpUnknown, nodeHostIps, ownIps } from "../../core/node/hostIps.ts";
 import type { MachineAddresses } from "../../core/node/nodeFacts.ts";
 import { admissibleResources } from "../../core/node/nodeResources.ts";
 import type { Registry } from "../../core/pod/podRegistryTypes.ts";
+import { isRestored } from "../../core/pod/restoredMark.ts";
 import { safeSysctls, sysctlAllowlist } from "../../core/pod/sysctls.ts";
 import { sameItems } from "../../core/sameValue.ts";
 import { commonCpusText } from "../../core/topology/nodeHardware.ts";
@@ -93,7 +94,8 @@ export function nodeAdmission(
       activePods,
       node: {
         name: config.nodeName,
-        labels: state.node.value?.metadata?.labels ?? config.nodeLabels,
+        // The API server chose the node for a pod from disk, and cannot tell its labels now.
+        labels: state.node.value?.metadata?.labels ?? (isRestored(pod) ? undefined : config.nodeLabels),
         taints: state.node.value?.spec?.taints ?? [],
         os,
         supplementalGroupsPolicy: state.runtimeState.value.supplementalGroupsPolicy === true,

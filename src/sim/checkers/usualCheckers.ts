@@ -17,6 +17,7 @@ import { liveContainers } from "./liveContainers.ts";
 import { leaseGap } from "./leaseGap.ts";
 import { neededImagesStay } from "./neededImagesStay.ts";
 import { nodeReady } from "./nodeReady.ts";
+import { noReturn } from "./noReturn.ts";
 import { noStartAfterEnd } from "./noStartAfterEnd.ts";
 import { oneEvictionAtATime } from "./oneEvictionAtATime.ts";
 import { oneIncarnation } from "./oneIncarnation.ts";
@@ -71,6 +72,7 @@ export function usualCheckers(config: CheckedConfig): readonly SimChecker[] {
     oneSandbox(live),
     oneIncarnation(),
     noStartAfterEnd(),
+    noReturn(),
     restartCountsGrow(),
     restartsKeepTheCurve(config.containerBackoff),
     finalPhaseStays(),

@@ -64,18 +64,19 @@ export function createAccidents(
   const { owners, page, api, hardware, storage, shutdowns } = surroundings;
   const outages = createOutages(node, later);
   const resources = createResourceFaults(node);
+  const { apiAway, ...apiAccidents } = apiHappenings(node, api, owners, later);
   const accidents: AccidentTable = {
     runtimeCrashes: (prng) => outages.endRuntime("stay", prng),
     runtimeDies: (prng) => outages.endRuntime("die", prng),
     reboot: (prng) => outages.reboot(prng),
     kubeletCrashes: (prng) => outages.crashKubelet(0, prng),
     ...surroundingAccidents(node, page, later),
-    ...api?.faults.happenings({
-      server: api.server,
-      later,
-      note: node.note,
-      observeServer: (isUp) => node.see({ kind: "apiServer", isUp }),
-      annotatePod: (prng) => void owners?.annotatePod(prng),
+    ...apiAccidents,
+    ...(apiAway && {
+      offlineBoot: (prng: Prng) => {
+        apiAway(prng);
+        outages.reboot(prng);
+      },
     }),
     ...containerAccidents(node),
     ...resources.accidents,
@@ -110,6 +111,20 @@ export function createAccidents(
     },
   };
 }
+
+const apiHappenings = (
+  node: SimNode,
+  api: Surroundings["api"],
+  owners: Surroundings["owners"],
+  later: Later,
+): Partial<ReturnType<ApiFaults["happenings"]>> =>
+  api?.faults.happenings({
+    server: api.server,
+    later,
+    note: node.note,
+    observeServer: (isUp) => node.see({ kind: "apiServer", isUp }),
+    annotatePod: (prng) => void owners?.annotatePod(prng),
+  }) ?? {};
 
 function surroundingAccidents(node: SimNode, page: PageFaults | undefined, later: Later): AccidentTable {
   const forAWhile = (what: string, prng: Prng, broken: () => void, mended: () => void): void => {

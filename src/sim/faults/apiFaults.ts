@@ -23,7 +23,7 @@ export interface ApiFaultContext {
   annotatePod(prng: Prng): void;
 }
 
-type ApiFaultKind = "apiOutage" | "apiWatchGap" | "apiGone" | "apiConflict";
+type ApiFaultKind = "apiOutage" | "apiWatchGap" | "apiGone" | "apiConflict" | "apiAway";
 
 export interface ApiFaults {
   /** Decides the outcome of each request and event of the server. */
@@ -38,6 +38,8 @@ const SLOW_MS = 20_000;
 const RETRY_AFTER_S = 5;
 const SHORTEST_OUTAGE_MS = 1_000;
 const LONGEST_OUTAGE_MS = 600_000;
+/** Outages in which the server gives no answer that a node could use. */
+const AWAY: readonly Outage[] = ["refused", "silent", "unavailable", "hangs"];
 
 /** Creates the faults of one server. */
 export function createApiFaults(): ApiFaults {
@@ -48,8 +50,12 @@ export function createApiFaults(): ApiFaults {
     cutsNextEvent = false;
     server.setNetwork("up");
   };
-  const breakDown = ({ server, later, note, observeServer }: ApiFaultContext, prng: Prng): void => {
-    const begun = { what: prng.pick(OUTAGES) };
+  const breakDown = (
+    { server, later, note, observeServer }: ApiFaultContext,
+    prng: Prng,
+    kinds: readonly Outage[],
+  ): void => {
+    const begun = { what: prng.pick(kinds) };
     const { what } = begun;
     outage = begun;
     note(`API server: ${what}`);
@@ -74,7 +80,8 @@ export function createApiFaults(): ApiFaults {
       },
     },
     happenings: (context) => ({
-      apiOutage: (prng) => breakDown(context, prng),
+      apiOutage: (prng) => breakDown(context, prng, OUTAGES),
+      apiAway: (prng) => breakDown(context, prng, AWAY),
       apiWatchGap(prng) {
         context.note("API server: a gap in its watches");
         if (prng.chance(0.5)) context.server.cutWatches("pods");

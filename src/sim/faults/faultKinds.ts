@@ -101,6 +101,7 @@ export const FAULT_KINDS = {
   attachFails: { per: "attach", highest: 0.5, about: "a volume cannot be attached" },
   attachSlow: { per: "attach", highest: 0.5, about: "a volume is attached up to 4 min later" },
   nodeShutsDown: { per: "hour", highest: 3, about: "the machine shuts down and boots, or the shutdown is cancelled" },
+  offlineBoot: { per: "hour", highest: 3, about: "the power fails, and the API server is away for up to 10 min" },
 } as const satisfies Readonly<Record<string, FaultKindInfo>>;
 
 /** Name of a kind. */

@@ -73,6 +73,45 @@ describe("mergePodConfig", () => {
   );
 
   it(
+    "gives pods from disk as a RESTORE of a source that is not seen yet, and its first state after them as a SET",
+    marbles(({ hot, expectObservable }) => {
+      const snapshots = "-r-a-b-r|";
+      const expected = " -r-a-b-c|";
+
+      const snapshots$ = hot(snapshots, {
+        r: { ...snapshot("api", "x", "y"), restored: true as const },
+        a: snapshot("api", "y", "z"),
+        b: snapshot("api", "z"),
+      });
+      const result$ = mergePodConfig(snapshots$).pipe(
+        map(({ updates, seen }) => ({ updates: updates.map(short), seen: [...seen] })),
+      );
+      expectObservable(result$).toBe(expected, {
+        r: { updates: ["api RESTORE x,y"], seen: [] },
+        a: { updates: ["api SET y,z"], seen: ["api"] },
+        b: { updates: ["api REMOVE y"], seen: ["api"] },
+        c: { updates: [], seen: ["api"] },
+      });
+    }),
+  );
+
+  it(
+    "gives the whole state of a source after a gap as a SET, also without a difference",
+    marbles(({ hot, expectObservable }) => {
+      const snapshots = "-a-g-e|";
+      const expected = " -a-g-e|";
+
+      const snapshots$ = hot(snapshots, {
+        a: snapshot("api", "x"),
+        g: { ...snapshot("api", "x"), afterGap: true as const },
+        e: { ...snapshot("api"), afterGap: true as const },
+      });
+      const result$ = mergePodConfig(snapshots$).pipe(map(({ updates }) => updates.map(short)));
+      expectObservable(result$).toBe(expected, { a: ["api ADD x"], g: ["api SET x"], e: ["api SET "] });
+    }),
+  );
+
+  it(
     "adds the overhead of its RuntimeClass to a pod, whichever came first, and takes it from none",
     marbles(({ hot, expectObservable }) => {
       const snapshots = "-a-b-c-d-e-|";

@@ -100,4 +100,27 @@ describe("apiPodSource", () => {
       helpers.expectObservable(snapshots$, unsub).toBe(expected, { x: "" });
     }),
   );
+
+  it(
+    "marks the state that it reads anew after a gap, and no other",
+    marbles((helpers) => {
+      const firstWatch = " ae-x";
+      const secondWatch = "ab(e)";
+      const unsub = "      - 900ms !";
+      const expected = "   -a 803ms b";
+
+      const GONE = { type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired", message: "too old" } };
+      const lines = { ...LINES, x: GONE as unknown as ApiWatchEvent<Pod> };
+      const watches = [firstWatch, secondWatch];
+      const api = {
+        watch: () => helpers.cold(watches.shift() ?? "-", lines),
+        list: () => NEVER,
+      } as unknown as ApiServer;
+      const { clock } = helpers;
+      const marks$ = apiPodSource({ api, nodeName: "n-1", clock, rng: fixedRng() }).pipe(
+        map((snapshot) => `${shown(snapshot)} ${snapshot.afterGap === true}`),
+      );
+      helpers.expectObservable(marks$, unsub).toBe(expected, { a: "a false", b: "a b true" });
+    }),
+  );
 });

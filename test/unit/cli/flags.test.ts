@@ -32,6 +32,8 @@ describe("the flag table", () => {
         "cloud-metadata",
         "cloud-metadata-url",
         "gpu-manager",
+        "offline-boot",
+        "offline-boot-wait",
         "gpu-manager-root",
       ].toSorted(),
     );

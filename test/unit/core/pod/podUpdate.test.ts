@@ -27,6 +27,13 @@ describe("diffSource", () => {
     ["an annotation", withMeta({ annotations: { note: "two" } }), ["UPDATE a"]],
     ["the moment it was seen", withMeta({ annotations: { note: "one", "kubernetes.io/config.seen": "now" } }), []],
     ["the source it came from", withMeta({ annotations: { note: "one", "kubernetes.io/config.source": "http" } }), []],
+    [
+      "the mark of a restored pod",
+      withMeta({
+        annotations: { note: "one", "kubernetes.io/config.source": "api", "rxlet.dev/restored": "true" },
+      }),
+      ["RECONCILE a"],
+    ],
     ["the resource version", withMeta({ resourceVersion: "2" }), []],
     ["the wish to keep it", withMeta({ deletionTimestamp: "2026-01-01T00:00:00Z" }), ["DELETE a"]],
     ["the status", { ...base, status: { phase: "Failed" } }, ["RECONCILE a"]],

@@ -144,6 +144,9 @@ export function isTerminationLog(path: string, uid: string, container: string): 
 /** Checkpoint of the pod's allocated resources. */
 export const podAllocationPath = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/allocation.json`;
 
+/** Times of the status of a static pod. */
+export const statusTimesPath = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/status-times.json`;
+
 /** Checkpoint of the claims in use, where upstream has it. */
 export const claimsStatePath = ({ rootDir }: RootDir): string => `${rootDir}/dra_manager_state`;
 

@@ -11,6 +11,7 @@ import type { ProbeVerdict } from "../core/pod/podActionsTypes.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
 import { encodeProbeJournal } from "../core/probe/probeJournal.ts";
 import type { StatusOverride } from "../core/pod/status.ts";
+import type { StatusTimes } from "../core/pod/statusTimes.ts";
 import type { RuntimeState } from "../core/runtime/runtimeState.ts";
 import type { PodHardware } from "../core/topology/hardware.ts";
 import type { KubeletError } from "../core/errors.ts";
@@ -70,10 +71,17 @@ export interface RoundMemory {
   replacing: ReadonlySet<ContainerId>;
 }
 
-/** The status as reported. Owner: `podStatusStream.ts`; `activeDeadlineTimer.ts` may finish the pod. */
+/**
+ * The status as reported. Owner: `podStatusStream.ts`; `activeDeadlineTimer.ts` may finish the pod, `statusTimesFile.ts`
+ * reads `earlier`.
+ */
 export interface ReportedMemory {
   /** The last status, the base of the next one. */
   status: PodStatus | undefined;
+  /** Times of the status before a restart of the kubelet. */
+  earlier: StatusTimes | undefined;
+  /** Times of the last status, for the disk; only of static pods. */
+  readonly times: Cell<StatusTimes | undefined>;
   /** Time of the first reported status. */
   firstAt: MonotonicMs | undefined;
   /** A decision of the kubelet (such as an eviction) that all later statuses show. */
@@ -193,7 +201,10 @@ export function createPodMemories(startedAt: MonotonicMs): PodMemories {
       restarting: createCell(false),
       replacing: new Set(),
     },
-    reported: { status: undefined, firstAt: undefined, override: undefined, finished: false },
+    reported: {
+      ...{ status: undefined, earlier: undefined, firstAt: undefined, override: undefined, finished: false },
+      times: createCell<StatusTimes | undefined>(undefined),
+    },
     crashLoop: { backoffs: NO_BACKOFFS, retryRequest: undefined, reportedProblems: [] },
     probing: {
       verdicts: createCell<ReadonlyMap<string, ProbeVerdict>>(NOTHING),

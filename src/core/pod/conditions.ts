@@ -22,6 +22,8 @@ export interface ConditionsInput {
   readonly regularStatuses: readonly ApiContainerStatus[];
   /** The status last generated; its transition times carry over. */
   readonly previous: PodStatus | undefined;
+  /** Transition times from before a restart of the kubelet, for conditions that the previous status lacks. */
+  readonly earlier?: readonly Pick<PodCondition, "type" | "status" | "lastTransitionTime">[] | undefined;
   readonly now: EpochMs;
   readonly resize?: ResizeState | undefined;
   /** Whether to include the condition PodReadyToStartContainers. Default true. */
@@ -141,7 +143,7 @@ function allContainersRestarting({ pod, runtime, phase }: ConditionsInput): Verd
 
 function withTimes(type: string, verdict: Verdict, input: ConditionsInput): PodCondition {
   const { pod, previous, now } = input;
-  const before = findTyped(previous?.conditions, type);
+  const before = findTyped(previous?.conditions, type) ?? findTyped(input.earlier, type);
   const kept = before?.status === verdict.status ? before.lastTransitionTime : undefined;
   const { generation } = pod.metadata;
   return {

@@ -14,6 +14,7 @@ import { isStaticPod } from "./criticalPod.ts";
 import { hasRegularContainerInSandbox, isTerminalPhase, type PodPhase, podPhase } from "./phase.ts";
 import type { ContainerKind, ProbeVerdict } from "./podActionsTypes.ts";
 import { podAddresses } from "./podAddresses.ts";
+import type { StatusTimes } from "./statusTimes.ts";
 import { podStatusResources } from "./statusResources.ts";
 import { podQosClass } from "./qos.ts";
 
@@ -40,6 +41,8 @@ export interface PodStatusInput {
   readonly verdicts: ReadonlyMap<string, ProbeVerdict>;
   /** The status last generated; undefined after a restart of the kubelet. */
   readonly previous: PodStatus | undefined;
+  /** Times from before a restart of the kubelet; default none. */
+  readonly earlier?: StatusTimes | undefined;
   readonly now: EpochMs;
   readonly node: {
     /** Primary first, at most two. */
@@ -123,9 +126,9 @@ function explanationOf({ pod, previous, override }: PodStatusInput, phase: PodPh
   };
 }
 
-/** Returns when the kubelet first saw the pod. After a restart of the kubelet, the oldest sandbox provides it. */
-function startTimeOf({ pod, runtime, previous, now }: PodStatusInput): string {
-  const known = previous?.startTime ?? pod.status?.startTime;
+/** Returns when the kubelet first saw the pod. Without its times, the oldest sandbox provides it after a restart. */
+function startTimeOf({ pod, runtime, previous, earlier, now }: PodStatusInput): string {
+  const known = previous?.startTime ?? pod.status?.startTime ?? earlier?.startTime;
   if (known !== undefined) return known;
   const oldest = runtime.sandboxes.at(-1)?.createdAt;
   return formatInstant(oldest === undefined || oldest > now ? now : oldest);
@@ -147,6 +150,7 @@ export function generatePodStatus(input: PodStatusInput): PodStatus {
     initStatuses: init,
     regularStatuses: regular,
     previous: before,
+    earlier: input.earlier?.conditions,
     now,
     resize: input.resize,
     reportsReadyToStart: input.reportsReadyToStart,

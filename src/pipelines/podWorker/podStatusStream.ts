@@ -10,9 +10,11 @@ import { withDeviceHealth } from "../../core/device/deviceHealth.ts";
 import { withClaimedResources } from "../../core/dra/claimedResources.ts";
 import { hasClaims } from "../../core/dra/podClaims.ts";
 import type { PodCommand, PodIdentity } from "../../core/pod/podRegistry.ts";
+import { isStaticPod } from "../../core/pod/criticalPod.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import { hasLostItsSandbox } from "../../core/pod/newSandboxActions.ts";
 import { generatePodStatus, type StatusOverride } from "../../core/pod/status.ts";
+import { statusTimes } from "../../core/pod/statusTimes.ts";
 import { terminatedPodStatus } from "../../core/pod/terminatedStatus.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
@@ -124,6 +126,7 @@ function statusOutputs(context: PodContext, command: PodCommand): readonly PodOu
     failures: new Map(failuresAt(memory, runtime.sequence).map(([name, { error }]) => [name, error])),
     verdicts: withHooksRunning(memory.probing.verdicts.value, memory.hooks.postStarting.value),
     previous: memory.reported.status,
+    earlier: memory.reported.earlier,
     now: ports.clock.wallTime(),
     node: {
       hostIPs: context.node.nodeIps,
@@ -153,6 +156,7 @@ function statusOutputs(context: PodContext, command: PodCommand): readonly PodOu
   if (memory.reported.status === undefined || !sameValue(memory.reported.status, status)) {
     context.starts.observe(memory.start, command.pod, memory.reported.status, status);
     memory.reported.status = status;
+    if (isStaticPod(command.pod)) memory.reported.times.set(statusTimes(status));
     ports.telemetry.log.verbose("podStatusStream", VERBOSITY.podStatuses, "Pod status changed", () => ({
       ...podFields(context),
       phase: status.phase,

@@ -5,7 +5,7 @@
  *     commands   sync--sync'------terminating--terminating(1s)--terminated(remove)
  *     running    [sync ~~~~~~~~~~][kill      ~][kill           ][clean up         ]|
  */
-import { concat, defer, EMPTY, filter, finalize, map, type Observable, takeUntil, takeWhile, tap } from "rxjs";
+import { concat, defer, EMPTY, filter, finalize, map, merge, type Observable, takeUntil, takeWhile, tap } from "rxjs";
 import { objectsReadBy } from "../../core/configObjects.ts";
 import type { PodUid } from "../../core/ids.ts";
 import { invariant, unreachable } from "../../core/invariant.ts";
@@ -35,6 +35,7 @@ import type { PodServices, PodServicesState } from "../podServices.ts";
 import { holdsClaims } from "./claimSteps.ts";
 import { podStatusStream } from "./podStatusStream.ts";
 import { syncPod } from "./podSync.ts";
+import { keepStatusTimes, restoreStatusTimes } from "./statusTimesFile.ts";
 import { terminatePod } from "./podTerminate.ts";
 import { keepVerdicts, restoreVerdicts } from "../probes/probeJournalFile.ts";
 import { podProbes } from "../probes/probes.ts";
@@ -86,11 +87,13 @@ export function podWorker(
     const statuses$ = podStatusStream(contextOf, commanded$, inspected$);
     const probes$ = podProbes(contextOf, commanded$, inspected$);
     const journal = { uid, probing: memory.probing, config, ports };
-    // The verdicts of an earlier kubelet are restored before any decision or status about running containers.
-    const restored$ = state.listing.value?.pods.has(uid) === true ? restoreVerdicts(journal) : EMPTY;
+    const times = { uid, reported: memory.reported, config, ports };
+    // Verdicts and times of an earlier kubelet are restored before any decision or status about running containers.
+    const isAdopted = state.listing.value?.pods.has(uid) === true;
+    const restored$ = isAdopted ? merge(restoreVerdicts(journal), restoreStatusTimes(times)) : EMPTY;
     // Once it is being stopped the directory may go at any time.
     const stopping$ = commanded$.pipe(filter(({ phase }) => phase !== "sync"));
-    const keepers = [keepGrants(contextOf, commanded$), keepVerdicts(journal)];
+    const keepers = [keepGrants(contextOf, commanded$), keepVerdicts(journal), keepStatusTimes(times)];
     const kept$ = inParallel<Observable<PodOutput>, PodOutput>(keepers, (keeper$) => keeper$).pipe(
       takeUntil(stopping$),
     );

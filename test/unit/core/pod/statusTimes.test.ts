@@ -38,7 +38,7 @@ it("drops times after now, which a wrong clock left", () => {
 
 it("holds 32 conditions, and the file is larger than these take", () => {
   const conditions = Array.from({ length: 33 }, () => condition("PodReadyToStartContainers", BEFORE));
-  expect(statusTimes({ conditions } as unknown as PodStatus).conditions).toHaveLength(32);
+  expect(statusTimes({ conditions }).conditions).toHaveLength(32);
   expect(decodeStatusTimes(encodeStatusTimes({ startTime: BEFORE, conditions }), NOW)).toBeUndefined();
   const full = encodeStatusTimes({ startTime: BEFORE, conditions: conditions.slice(1) });
   expect(decodeStatusTimes(full, NOW)?.conditions).toHaveLength(32);

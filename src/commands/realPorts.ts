@@ -70,9 +70,7 @@ export function realPorts(
   const files = createFiles(trees);
   const { cluster, objects, projections } = clusterPorts({ options, log }, start);
   return {
-    clock,
-    rng,
-    ...{ telemetry, tracing },
+    ...{ clock, rng, telemetry, tracing },
     api,
     objects,
     projections,

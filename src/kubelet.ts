@@ -93,8 +93,7 @@ export function createKubelet(config: KubeletConfig, given: KubeletPorts): Kubel
   const stats = createNodeStats(ports, config, state);
   const gauges = nodeGauges(ports, config, state);
 
-  run("offlineBoot", { reads: ["registry", "podStatuses", "restored"] }, () => keep$);
-  run("recorder", { reads: ["events"] }, ({ events }) => ports.recordEvents(events.values$));
+  runRecords(run, ports, keep$);
   run("runtimeClasses", { reads: ["configObjects"], writes: ["runtimeClasses"] }, (use) => runtimeClasses(ports, use));
   run("services", { writes: ["services"] }, (use) => services(ports, use));
   runPlugins(run, ports, config);
@@ -150,6 +149,12 @@ export function createKubelet(config: KubeletConfig, given: KubeletPorts): Kubel
       return drained(state, ports.clock, deadlineMs);
     },
   };
+}
+
+/** Parts that record: on disk for a boot without the API server, and events. */
+function runRecords(run: RunPart, ports: KubeletPorts, keep$: Observable<never>): void {
+  run("offlineBoot", { reads: ["registry", "podStatuses", "restored"] }, () => keep$);
+  run("recorder", { reads: ["events"] }, ({ events }) => ports.recordEvents(events.values$));
 }
 
 /** Parts that end pods which the node cannot keep. */

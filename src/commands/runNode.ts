@@ -3,6 +3,7 @@
  * keep running.
  */
 import {
+  catchError,
   combineLatest,
   concat,
   concatMap,
@@ -16,6 +17,8 @@ import {
   tap,
   using,
 } from "rxjs";
+import { toKubeletError } from "../core/errors.ts";
+import { offlineDir } from "../core/paths.ts";
 import { hostFault } from "../core/config/hostFault.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { createKubelet } from "../kubelet.ts";
@@ -167,6 +170,7 @@ function runKubelet(setup: NodeSetup, start: KubeletStart): Observable<NodeOutpu
   metrics.beforeRender(() => kubelet.updateGauges());
   return concat(
     makeDirectories(config, ports),
+    forgetOfflineBoot(config, ports),
     setup.ownsMachine === true && mayMount()
       ? shareRoot(config.directories.rootDir, { clock: ports.clock, log })
       : EMPTY,
@@ -177,6 +181,19 @@ function runKubelet(setup: NodeSetup, start: KubeletStart): Observable<NodeOutpu
     ),
   );
 }
+
+/** Removes what an earlier start kept for a boot without the API server: a later one must not find old pods. */
+const forgetOfflineBoot = ({ offlineBoot, directories }: KubeletConfig, { files, telemetry }: KubeletPorts) =>
+  offlineBoot !== undefined
+    ? EMPTY
+    : files.remove(offlineDir(directories)).pipe(
+        ignoreElements(),
+        catchError((thrown: unknown) => {
+          const error = toKubeletError(thrown);
+          telemetry.log.warn("Cannot remove the records of --offline-boot, which is off", { error });
+          return EMPTY;
+        }),
+      );
 
 /** Creates the directories of every node, so that missing permissions fail the start. */
 function makeDirectories({ directories }: KubeletConfig, { files }: KubeletPorts): Observable<never> {

@@ -33,14 +33,15 @@ export const MAX_RECORDS_BYTES = 256 << 20;
 
 const VERSION = 1;
 const DIGITS = 40;
-const NAME = new RegExp(`^(?:${KINDS.join("|")})-[0-9a-f]{${DIGITS}}$`);
+const DIGEST = /^[0-9a-f]{40}$/;
 
 /** Returns the file name of a record. */
 export const recordName = (kind: KeptKind, key: string): string =>
   `${kind}-${sha256(`${kind} ${key}`).slice(0, DIGITS)}`;
 
 /** Returns whether a file name is that of a record. */
-export const isRecordName = (name: string): boolean => NAME.test(name);
+export const isRecordName = (name: string): boolean =>
+  KINDS.some((kind) => name.startsWith(`${kind}-`) && DIGEST.test(name.slice(kind.length + 1)));
 
 /** Returns the text of a record. */
 export const encodeRecord = ({ kind, key, value }: KeptRecord): string =>

@@ -47,7 +47,7 @@ export function restoredCluster(records: readonly KeptRecord[], now: EpochMs): R
       if (token !== undefined && tokenKey(token.wish) === key) tokens.set(key, token);
       else refuse("it is not a token of this name");
     } else if (!Array.isArray(value)) refuse("it is not a list");
-    else if (kind === "services") services = value.filter(isJsonObject) as typeof services;
+    else if (kind === "services") services = value.filter(isJsonObject);
     else runtimeClasses = new Map(value.filter(isNamedClass));
   }
   return { pods, objects, tokens, services, runtimeClasses, faults };

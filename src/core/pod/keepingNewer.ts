@@ -2,7 +2,7 @@
  * Keeps facts of a pod that the API server has not heard of: its end, and restarts of its containers. The kubelet alone
  * writes them, and may have them from disk. Upstream: none, since its pods have no status but the server's.
  */
-import type { ApiContainerStatus, Pod, PodStatus } from "../api.ts";
+import type { ApiContainerStatus, Pod } from "../api.ts";
 import { isTerminalPhase } from "./phase.ts";
 
 type Statuses = readonly ApiContainerStatus[] | undefined;
@@ -20,7 +20,7 @@ export function keepingNewer(known: Pod | undefined, reported: Pod): Pod {
     return merged === reported.status?.[list] ? [] : [[list, merged]];
   });
   if (newer.length === 0) return reported;
-  return { ...reported, status: { ...reported.status, ...Object.fromEntries(newer) } as PodStatus };
+  return { ...reported, status: { ...reported.status, ...Object.fromEntries(newer) } };
 }
 
 /** Returns the reported statuses, each replaced by the known one with more restarts; the same list if none is. */

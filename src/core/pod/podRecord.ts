@@ -4,9 +4,11 @@ import type { TakenResources } from "../admission/resourceDecision.ts";
 import { heldRequests, takenResources } from "../allocation/heldResources.ts";
 import type { PodAllocation } from "../allocation/podAllocation.ts";
 import type { Pod } from "../api.ts";
-import { type MonotonicMs, podUid } from "../ids.ts";
+import { type MonotonicMs, type PodUid, podUid } from "../ids.ts";
 import { isTerminalPhase } from "./phase.ts";
 import type { PodCommand, PodIdentity, PodRecord } from "./podRegistryTypes.ts";
+import type { PodsByUid } from "./podUpdate.ts";
+import { type PodSource, sourceOf } from "./sourceSnapshot.ts";
 
 /** Returns the pod at its allocated size, or with its spec unchanged before admission. */
 export const sizeOf = ({ allocated, pod }: Pick<PodRecord, "allocated" | "pod">): Pod | undefined => allocated ?? pod;
@@ -87,3 +89,12 @@ export function terminatingRecord(record: PodRecord, graceSeconds: number, now: 
   const leaving = { overdueFor: undefined, ...record.leaving, due };
   return { ...record, state: "terminating", graceSeconds, leaving, behind: [] };
 }
+
+/** Returns the pods that a source wants, as far as the records know. */
+export const podsOfSource = (records: ReadonlyMap<PodUid, PodRecord>, source: PodSource): PodsByUid =>
+  new Map(
+    [...records].flatMap(([uid, { pod, wanted, successor }]) => {
+      const known = successor ?? (wanted ? pod : undefined);
+      return known !== undefined && sourceOf(known) === source ? [[uid, known] as const] : [];
+    }),
+  );

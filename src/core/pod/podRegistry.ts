@@ -22,6 +22,8 @@ import {
   type RegistryStep,
   unchangedStep,
 } from "./podRegistryTypes.ts";
+import { keepingNewer } from "./keepingNewer.ts";
+import { podsOfSource } from "./podRecord.ts";
 import { diffSource, podsByUid, type PodUpdate } from "./podUpdate.ts";
 import { RegistryDraft } from "./registryDraft.ts";
 import { resizeTrigger } from "./registryResizes.ts";
@@ -130,9 +132,19 @@ function startAgain(draft: RegistryDraft, uid: PodUid): void {
   draft.add(pod);
 }
 
+/** Returns the pod of a source with what the node knows better. A pod that is added again starts afresh. */
+function newest({ records }: RegistryDraft, pod: Pod): Pod {
+  const known = records.get(podUid(pod.metadata.uid));
+  return known?.successor === undefined ? keepingNewer(known?.pod, pod) : pod;
+}
+
 function applyUpdate(draft: RegistryDraft, update: PodUpdate): void {
   if (update.op === "SET") {
-    for (const change of diffSource(draft.podsOf(update.source), podsByUid(update.pods), update.source)) {
+    for (const change of diffSource(
+      podsOfSource(draft.records, update.source),
+      podsByUid(update.pods),
+      update.source,
+    )) {
       applyUpdate(draft, change);
     }
     return;
@@ -146,10 +158,10 @@ function applyUpdate(draft: RegistryDraft, update: PodUpdate): void {
         break;
       case "UPDATE":
       case "RECONCILE":
-        draft.update(uid, pod);
+        draft.update(uid, newest(draft, pod));
         break;
       case "DELETE":
-        draft.update(uid, pod);
+        draft.update(uid, newest(draft, pod));
         draft.end(uid, { graceSeconds: pod.metadata.deletionGracePeriodSeconds });
         break;
       case "REMOVE":

@@ -13,10 +13,7 @@ import { fullNameOf, type PodFullName, type PodUid, podFullName } from "../ids.t
 import { unreachable } from "../invariant.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
 import { isStaticPod } from "./criticalPod.ts";
-import { keepingNewer } from "./keepingNewer.ts";
 import { isTerminalPhase } from "./phase.ts";
-import type { PodsByUid } from "./podUpdate.ts";
-import { type PodSource, sourceOf } from "./sourceSnapshot.ts";
 import { containerGraceSeconds, MINIMUM_POD_GRACE_SECONDS } from "./gracePeriod.ts";
 import { FullNameHolders } from "./fullNameHolders.ts";
 import { freshRecord, identityOf, sizeOf, syncCommand, terminatingRecord } from "./podRecord.ts";
@@ -65,19 +62,9 @@ export class RegistryDraft implements AdmissionSteps {
     if (known !== undefined) this.update(identity.uid, pod);
   }
 
-  /** The pods that this source wants, as far as known. */
-  podsOf(source: PodSource): PodsByUid {
-    const wanted = [...this.records].flatMap(([uid, { pod, wanted: isWanted, successor }]) => {
-      const known = successor ?? (isWanted ? pod : undefined);
-      return known !== undefined && sourceOf(known) === source ? [[uid, known] as const] : [];
-    });
-    return new Map(wanted);
-  }
-
-  update(uid: PodUid, reported: Pod): void {
+  update(uid: PodUid, pod: Pod): void {
     const record = this.records.get(uid);
     if (record === undefined) return;
-    const pod = record.successor === undefined ? keepingNewer(record.pod, reported) : reported;
     if (record.successor !== undefined) {
       this.records.set(uid, { ...record, successor: pod });
       return;

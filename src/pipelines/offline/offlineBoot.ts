@@ -19,11 +19,12 @@ import {
   tap,
 } from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";
+import type { Pod } from "../../core/api.ts";
 import type { PodUid } from "../../core/ids.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { SourceSnapshot } from "../../core/pod/sourceSnapshot.ts";
 import { recordName } from "../../core/offline/keptRecord.ts";
-import { type RestoredCluster, restoredCluster } from "../../core/offline/restoredCluster.ts";
+import { restoredCluster } from "../../core/offline/restoredCluster.ts";
 import { createRecordsPlan } from "../../core/offline/wantedRecords.ts";
 import { deadline } from "../../operators/deadline.ts";
 import { inSequence } from "../../operators/inSequence.ts";
@@ -58,20 +59,27 @@ export function createOfflineBoot(ports: KubeletPorts, config: KubeletConfig, st
   const needs = createKeptNeeds();
   const plan = createRecordsPlan();
   const store = createRecordStore(ports, sealing, config);
-  const loaded = createLateCell<RestoredCluster>();
+  const pods = createLateCell<readonly Pod[]>();
+  let hasAnswered = false;
   const load$ = store.load().pipe(
     map((records) => restoredCluster(records, clock.wallTime())),
     tap((cluster) => {
       needs.take(cluster);
-      loaded.set(cluster);
+      pods.set(hasAnswered ? [] : cluster.pods);
     }),
     switchMap(({ faults }) =>
       inSequence(faults, ({ kind, key, reason }) => store.setAside(recordName(kind, key), reason)),
     ),
   );
   const snapshots$ = ports.snapshots$.pipe(
-    restorePods({ ...offlineBoot, clock, pods$: loaded.changes$.pipe(map(({ pods }) => pods)) }),
-    tap((snapshot) => report(snapshot, ports, offlineBoot.waitMs, state)),
+    restorePods({ ...offlineBoot, clock, pods$: pods.changes$ }),
+    tap((snapshot) => {
+      report(snapshot, ports, offlineBoot.waitMs, state);
+      if (hasAnswered || snapshot.source !== "api" || snapshot.restored === true) return;
+      // The pods from disk are of no use any more.
+      hasAnswered = true;
+      pods.set([]);
+    }),
   );
   const isEndKept = (uid: PodUid): boolean => {
     const record = plan.ofPod(state.registry.value, uid, state.podStatuses.get(uid));

@@ -116,7 +116,7 @@ describe("the wanted records", () => {
     });
     const services = [service("kubernetes", "default"), service("web", "demo"), service("web", "elsewhere")];
     const record = createRecordsPlan()
-      .of(registryOf([apiPod("a")]), () => undefined, { ...NOTHING, services } as never, NOW)
+      .of(registryOf([apiPod("a")]), () => undefined, { ...NOTHING, services }, NOW)
       .get(recordName("services", ""));
     const kept = (name: string, namespace: string) => ({
       metadata: { name, namespace },

@@ -104,8 +104,6 @@ describe("apiPodSource", () => {
   it(
     "marks the state that it reads anew after a gap, and no other",
     marbles((helpers) => {
-      const silence = "-";
-
       const firstWatch = " ae-x";
       const secondWatch = "ab(e)";
       const unsub = "      - 900ms !";
@@ -115,7 +113,7 @@ describe("apiPodSource", () => {
       const lines = { ...LINES, x: GONE as unknown as ApiWatchEvent<Pod> };
       const watches = [firstWatch, secondWatch];
       const api = {
-        watch: () => helpers.cold(watches.shift() ?? silence, lines),
+        watch: () => helpers.cold(watches.shift() ?? secondWatch, lines),
         list: () => NEVER,
       } as unknown as ApiServer;
       const { clock } = helpers;

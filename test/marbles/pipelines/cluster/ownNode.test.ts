@@ -19,6 +19,7 @@ import { nodeStatus } from "../../../../src/pipelines/cluster/reportNodeStatus.t
 import type { SimApiRequest } from "../../../../src/sim/apiServer/apiCall.ts";
 import { createCell } from "../../../../src/state/cell.ts";
 import { FACTS } from "../../../unit/core/node/nodeFacts.ts";
+import { EC2_INSTANCE } from "../../../support/cloudInstances.ts";
 import { fixedRng } from "../../../support/fixedRng.ts";
 import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
 import { simApi } from "../../../support/simApi.ts";
@@ -200,6 +201,17 @@ describe("nodeStatus", () => {
     });
     const reasons = run(nodeStatus(writer, state), 21_000).map(({ reason }) => reason);
     expect([asked.slice(-1), reasons.slice(-1)]).toEqual([["20050 patch nodes/status"], ["NodeHasDiskPressure"]]);
+  });
+
+  it("writes an answer of the cloud at once", () => {
+    const { writer, state, know, run, at, asked, facts } = world();
+    know();
+    at(20_000, () => {
+      facts.value = { ...FACTS, settings: { ...FACTS.settings, hasCloudMetadata: true }, cloud: EC2_INSTANCE };
+      state.cloudInstance.set(EC2_INSTANCE);
+    });
+    run(nodeStatus(writer, state), 21_000);
+    expect(asked.slice(-1)).toEqual(["20050 patch nodes/status"]);
   });
 
   it("writes simultaneous changes in one patch, and the next status half a period later", () => {

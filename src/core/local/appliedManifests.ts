@@ -3,6 +3,7 @@
  * another name belongs to the operator, and is neither replaced nor removed.
  */
 import { isJsonObject } from "../json.ts";
+import { isPathSegment } from "../pathSegment.ts";
 import { apiVersionOf } from "../pod/manifest/manifestKinds.ts";
 import type { ManifestText } from "../pod/manifest/readManifest.ts";
 import type { ManifestProblem } from "../pod/sourceSnapshot.ts";
@@ -42,9 +43,6 @@ export type ApplyAnswer =
   | { readonly problems: readonly ManifestProblem[]; readonly changes?: undefined };
 
 const PREFIX = "rxlet-apply";
-/** Longest name of a file. */
-const MAX_NAME = 255;
-
 const KINDS: ReadonlyMap<unknown, AppliedKind> = new Map([
   ["Pod", "pod"],
   ["ConfigMap", "configmap"],
@@ -69,10 +67,13 @@ export const kindOfWord = (word: string): AppliedKind | undefined => WORDS.get(w
 export const refText = ({ kind, namespace, name }: AppliedRef): string =>
   namespace === "" ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 
-/** Returns the name of the file of an object; undefined when it is longer than a file system allows. */
+/**
+ * Returns the name of the file of an object; undefined when it is longer than a file system allows, or would be a path to
+ * another directory: the names of a removal are those of a client.
+ */
 export function appliedFileName({ kind, namespace, name }: AppliedRef): string | undefined {
   const file = `${[PREFIX, kind.split(".")[0], ...(namespace === "" ? [] : [namespace])].join(".")}_${name}.json`;
-  return file.length > MAX_NAME ? undefined : file;
+  return isPathSegment(file) ? file : undefined;
 }
 
 /** Whether a file was written by apply. */

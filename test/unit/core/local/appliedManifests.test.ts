@@ -49,6 +49,10 @@ it("refuses a name that no file can have", () => {
   const rest = "rxlet-apply.pod.default_.json".length;
   expect(appliedFileName({ ...ref, name: "x".repeat(255 - rest) })).toHaveLength(255);
   expect(appliedFileName({ ...ref, name: "x".repeat(256 - rest) })).toBeUndefined();
+  for (const outside of ["a/../../etc/b", "..\0"]) {
+    expect(appliedFileName({ ...ref, name: outside })).toBeUndefined();
+    expect(appliedFileName({ ...ref, namespace: outside })).toBeUndefined();
+  }
 });
 
 it("finds repeated objects", () => {

@@ -42,6 +42,7 @@ import { podRecords } from "./pipelines/podRecords.ts";
 import { createPodServices } from "./pipelines/podServices.ts";
 import { createQueries } from "./pipelines/queries.ts";
 import { createQueues, routeConfigOutput, routePodOutput, routePlegOutput } from "./pipelines/queues.ts";
+import { rollback } from "./pipelines/rollback.ts";
 import { into, type RunPart } from "./pipelines/runPart.ts";
 import { runtimeState } from "./pipelines/runtime/watchRuntimeState.ts";
 import { pleg } from "./pipelines/runtime/pleg.ts";
@@ -114,7 +115,7 @@ export function createKubelet(config: KubeletConfig, given: KubeletPorts): Kubel
     return podRecords({ outputs$: outputs$.pipe(tap((output) => routePodOutput(output, use))) }, ports, use);
   });
   run("podConfig", SOURCE_PLACES, (use) =>
-    podConfig({ snapshots$: ports.snapshots$ }, ports, config, use).pipe(
+    podConfig({ snapshots$: rollback(ports, ports, config, use) }, ports, config, use).pipe(
       tap((output) => routeConfigOutput(output, use, allSourcesSeen)),
       takeUntil(draining$),
     ),
@@ -168,7 +169,17 @@ function runEvictions(run: RunPart, ports: KubeletPorts, config: KubeletConfig, 
 
 const SERVICE_CELLS = ["idRanges", "volumes", "volumesInUse", "claims", "deviceAllocations"] as const;
 const SOURCE_PLACES = {
-  writes: ["sourcesSeen", "problems", "configObjects", "apiPodObjects", "restored", "registryInputs", "events"],
+  reads: ["podStatuses", "runtimeState", "shuttingDown"],
+  writes: [
+    "sourcesSeen",
+    "problems",
+    "rollbacks",
+    "configObjects",
+    "apiPodObjects",
+    "restored",
+    "registryInputs",
+    "events",
+  ],
 } as const;
 const PLEG_PLACES = {
   reads: ["registry", "sequence", "inspections"],

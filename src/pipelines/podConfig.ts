@@ -60,6 +60,7 @@ function applyConfig(
   return [
     ...updates.map((update): PodConfigOutput => ({ kind: "update", update })),
     ...fresh.flatMap(problemEvent),
+    ...(snapshot.events ?? []).map((event): PodConfigOutput => ({ kind: "event", event })),
     ...(isNew ? [{ kind: "seen" } as const] : []),
   ];
 }

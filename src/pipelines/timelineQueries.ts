@@ -14,7 +14,7 @@ import { KEPT_MS } from "./podTimeline.ts";
  */
 export function timelineQueries(
   clock: Clock,
-  state: Pick<NodeView, "timelines" | "runtimeState" | "volumes" | "problems">,
+  state: Pick<NodeView, "timelines" | "runtimeState" | "volumes" | "problems" | "rollbacks">,
   images: Pick<ImagePulls, "line">,
 ): Pick<KubeletQueries, "timeline" | "timelineNames"> {
   const known = (): readonly PodTimeline[] => {
@@ -30,6 +30,7 @@ export function timelineQueries(
         now: { wall: clock.wallTime(), mono: clock.monotonicMs() },
         pulls: images.line(),
         runtimeProblems: state.runtimeState.value.runtimeProblems,
+        rollback: state.rollbacks.value.find(({ uid }) => uid === found.identity.uid),
         volumes: state.volumes.get(found.identity.uid) ?? NO_VOLUMES,
       };
       return timelineView(found, node, [...state.problems.value.values()].flat());

@@ -21,6 +21,7 @@ import type { ReportedNode } from "../core/node/reportedNode.ts";
 import type { RegisteredPlugins } from "../core/plugins/registeredPlugins.ts";
 import { emptyRegistry, type Registry } from "../core/pod/podRegistry.ts";
 import type { ManifestProblem, PodSource } from "../core/pod/sourceSnapshot.ts";
+import type { RollbackView } from "../core/rollback/rollback.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { RuntimeListing } from "../core/runtime/runtimeListing.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
@@ -84,6 +85,8 @@ export interface NodeState {
   /** Whether API pods from disk run because the API server has not answered since the start. */
   readonly restored: Cell<boolean>;
   readonly problems: Cell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>;
+  /** Manifests in a trial, and those whose last good version runs. */
+  readonly rollbacks: Cell<readonly RollbackView[]>;
   readonly plugins: Cell<RegisteredPlugins>;
   /** Devices of the node by resource. */
   readonly devices: Cell<DeviceState>;
@@ -138,6 +141,7 @@ export function createNodeState(): NodeState {
     sourcesSeen: createCell<ReadonlySet<PodSource>>(new Set()),
     restored: createCell(false),
     problems: createCell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>(new Map()),
+    rollbacks: createCell<readonly RollbackView[]>([]),
     plugins: createCell<RegisteredPlugins>(new Map()),
     devices: createCell(NO_DEVICES),
     devicePluginProblem: createCell<string | undefined>(undefined),

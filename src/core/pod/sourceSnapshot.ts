@@ -2,6 +2,7 @@
 import type { ApiPodObjects } from "../api/apiPodObjects.ts";
 import type { Pod } from "../api.ts";
 import type { ManifestObject } from "../configObjects.ts";
+import type { KubeletEvent } from "../events.ts";
 
 /** Pod sources, named as in the `kubernetes.io/config.source` annotation. */
 export type PodSource = "file" | "http" | "api";
@@ -33,6 +34,8 @@ export interface SourceSnapshot {
   /** ConfigMaps, Secrets and RuntimeClasses of the source. Absent: the source has none. */
   readonly objects?: readonly ManifestObject[];
   readonly problems: readonly ManifestProblem[];
+  /** Events about the pods, to be recorded once. Absent: none. */
+  readonly events?: readonly KubeletEvent[];
   /** The API objects of `pods` and of mirror pods, for a source that has them. */
   readonly reported?: ApiPodObjects;
   /**

@@ -4,6 +4,7 @@ import type { ApiContainerStatus, Pod } from "../api.ts";
 import { parseImageRef } from "../image/imageRef.ts";
 import type { MonotonicMs } from "../ids.ts";
 import { allContainers, isSidecar, podContainerStatuses } from "../pod/containers.ts";
+import type { RollbackView } from "../rollback/rollback.ts";
 import { parseInstant } from "../time/civilTime.ts";
 import { IMAGE_PULL } from "./advanceTimeline.ts";
 import type { PodVolumes } from "../volume/podVolumes.ts";
@@ -27,6 +28,8 @@ export interface NodeBusiness {
   readonly runtimeProblems: readonly string[];
   /** The volumes of the pod. */
   readonly volumes: PodVolumes;
+  /** Trial of the pod's manifest, or the reason why its last good version runs. */
+  readonly rollback?: RollbackView | undefined;
 }
 
 /** Returns the waits of a pod, those that block the rest first. Empty when the pod runs or has ended. */
@@ -41,6 +44,15 @@ export function podWaits(timeline: PodTimeline, node: NodeBusiness): readonly Po
     ...roundWait(timeline, node),
     ...statusWaits(timeline, node),
     ...sidecarStops(timeline),
+    ...rollbackWait(node),
+  ];
+}
+
+function rollbackWait({ rollback }: NodeBusiness): readonly PodWait[] {
+  if (rollback === undefined) return [];
+  const { cause, dueAt: at } = rollback;
+  return [
+    { what: "Rollback", cause, forMs: undefined, ...(at === undefined ? {} : { next: { what: "rollback", at } }) },
   ];
 }
 

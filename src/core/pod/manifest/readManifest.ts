@@ -19,6 +19,7 @@ import {
 import type { ManifestProblem } from "../sourceSnapshot.ts";
 import { isMirrorPod, MIRROR_FIELD } from "../mirrorPod.ts";
 import { type Digest, type StaticOrigin, staticFullName, staticPod, staticPodUid } from "../staticPod.ts";
+import { ROLLBACK_AFTER, rollbackAfter } from "../../rollback/rollback.ts";
 import { type ApiReference, alwaysRefused, apiReferences } from "../staticPodReferences.ts";
 import { validatePod } from "../validatePod.ts";
 import { decodeObject } from "./decodeObject.ts";
@@ -286,6 +287,8 @@ function readPod(item: Item, ofKind: readonly FieldProblem[], context: ManifestC
 
 const isServedHere = ({ isServed }: ApiReference, { standalone }: ManifestContext): boolean => standalone && isServed;
 
+const ROLLBACK_FIELD = `metadata.annotations[${ROLLBACK_AFTER}]`;
+
 function* violationsOf(pod: Pod, complete: DecodedPod, context: ManifestContext): FieldProblems {
   if ((complete.metadata?.name ?? "") === "") {
     yield required("metadata.name", "name is needed for the pod");
@@ -293,6 +296,15 @@ function* violationsOf(pod: Pod, complete: DecodedPod, context: ManifestContext)
   } else yield* validatePod(pod);
   // Differs from upstream, which silently ignores such a manifest.
   if (isMirrorPod(pod)) yield forbidden(MIRROR_FIELD, "a static pod must not be a mirror pod");
+  const after = rollbackAfter(pod);
+  if (after !== undefined && "fault" in after)
+    yield { severity: "warning", field: ROLLBACK_FIELD, reason: after.fault };
+  else if (after !== undefined && context.source !== "file")
+    yield {
+      severity: "warning",
+      field: ROLLBACK_FIELD,
+      reason: "has no effect: only manifests of files are rolled back",
+    };
   for (const reference of apiReferences(pod.spec)) {
     if (alwaysRefused(reference) || (context.preventApiReferences && !isServedHere(reference, context))) {
       yield forbidden(reference.field, `static pods may not reference ${reference.resource}`);

@@ -48,10 +48,13 @@ class Facts {
   name = (path: string): string => this.text(path, nameFault);
   id = (path: string, text?: string): string => this.text(path, idFault, text);
 
-  /** Returns the instance when it has an id and an internal address. */
-  instance(idPath: string, addressPath: string, instance: Omit<CloudInstance, "problems">, id: string) {
-    if (id === "") return err(this.#missing(idPath));
-    if (!instance.addresses.some(({ type }) => type === "InternalIP")) return err(this.#missing(addressPath));
+  /**
+   * Returns the instance when it has the `needed` facts, by path, and an internal address. A provider id never changes, so
+   * that it must not be made of facts that are missing for a moment.
+   */
+  instance(needed: Readonly<Record<string, string>>, instance: Omit<CloudInstance, "problems">) {
+    for (const [path, text] of Object.entries(needed)) if (text === "") return err(this.#missing(path));
+    if (!instance.addresses.some(({ type }) => type === "InternalIP")) return err(this.#missing(EC2_IPV4));
     return ok({ ...instance, problems: this.problems });
   }
 
@@ -80,6 +83,7 @@ const addressList = (all: readonly (readonly [type: string, address: string])[])
 const EC2 = "/latest/meta-data";
 const EC2_ID = `${EC2}/instance-id`;
 const EC2_IPV4 = `${EC2}/local-ipv4`;
+const EC2_ZONE = `${EC2}/placement/availability-zone`;
 
 /**
  * Instance metadata of EC2, version 2. Differs from upstream: reports the primary address of the primary interface alone,
@@ -89,11 +93,11 @@ export const EC2_LAYOUT: MetadataLayout = {
   needsToken: true,
   paths: [
     ...[EC2_ID, EC2_IPV4, `${EC2}/ipv6`, `${EC2}/public-ipv4`, `${EC2}/local-hostname`, `${EC2}/public-hostname`],
-    ...[`${EC2}/instance-type`, `${EC2}/placement/availability-zone`, `${EC2}/placement/region`],
+    ...[`${EC2}/instance-type`, EC2_ZONE, `${EC2}/placement/region`],
   ],
   read(answers) {
     const facts = new Facts(answers);
-    const zone = facts.label(`${EC2}/placement/availability-zone`);
+    const zone = facts.label(EC2_ZONE);
     const id = facts.id(EC2_ID);
     // With several domain names of the network, the service lists a name in each.
     const hostname = facts.text(
@@ -112,7 +116,7 @@ export const EC2_LAYOUT: MetadataLayout = {
     const instanceType = facts.label(`${EC2}/instance-type`);
     const region = facts.label(`${EC2}/placement/region`);
     const providerId = `aws:///${zone}/${id}`;
-    return facts.instance(EC2_ID, EC2_IPV4, { providerId, addresses, instanceType, zone, region }, id);
+    return facts.instance({ [EC2_ID]: id, [EC2_ZONE]: zone }, { providerId, addresses, instanceType, zone, region });
   },
 };
 
@@ -140,7 +144,7 @@ export const OPENSTACK_LAYOUT: MetadataLayout = {
     const zone = facts.label(`${OPENSTACK}: availability_zone`, field("availability_zone"));
     const instanceType = facts.label(`${EC2}/instance-type`);
     const instance = { providerId: `openstack:///${id}`, addresses, instanceType, zone, region: "" };
-    return facts.instance(`${OPENSTACK}: uuid`, EC2_IPV4, instance, id);
+    return facts.instance({ [`${OPENSTACK}: uuid`]: id }, instance);
   },
 };
 

@@ -21,13 +21,13 @@ describe("the layout of EC2", () => {
     expect(ec2({})).toEqual(EC2_INSTANCE);
   });
 
-  it("reads an instance without public address, names, zone and IPv6", () => {
+  it("reads an instance without public address, names, region and IPv6", () => {
     const absent = { "public-ipv4": "", ipv6: undefined, "public-hostname": undefined, "local-hostname": undefined };
-    const nowhere = { "placement/availability-zone": undefined, "placement/region": undefined };
+    const nowhere = { "placement/region": undefined };
     expect(ec2({ ...absent, ...nowhere, "instance-type": undefined })).toEqual({
-      providerId: "aws:////i-0123456789abcdef0",
+      providerId: "aws:///eu-example-1a/i-0123456789abcdef0",
       addresses: [{ type: "InternalIP", address: "192.0.2.10" }],
-      ...{ instanceType: "", zone: "", region: "", problems: [] },
+      ...{ instanceType: "", zone: "eu-example-1a", region: "", problems: [] },
     });
   });
 
@@ -35,6 +35,8 @@ describe("the layout of EC2", () => {
     ["an id of another form", { "instance-id": "../i-1" }, "instance-id: must be at most 64 letters, digits and -"],
     ["an id that is too long", { "instance-id": "i".repeat(65) }, "instance-id: must be at most 64 letters"],
     ["no id", { "instance-id": undefined }, "instance-id: has no value"],
+    ["no zone", { "placement/availability-zone": "" }, "placement/availability-zone: has no value"],
+    ["a zone that is no label", { "placement/availability-zone": "a/b" }, "placement/availability-zone: a label value"],
     ["no address", { "local-ipv4": "", ipv6: undefined }, "local-ipv4: has no value"],
     ["a loopback address", { "local-ipv4": "127.0.0.1", ipv6: "" }, "but its kind is loopback"],
     ["a page of HTML", { "local-ipv4": "<html>", ipv6: "" }, 'must be an IP address, got "<html>"'],

@@ -35,6 +35,18 @@ import { logRotation } from "./pipelines/logRotation.ts";
 import { runMachine } from "./pipelines/machineParts.ts";
 import { runDrivers, runPlugins } from "./pipelines/pluginParts.ts";
 import { createOfflineBoot } from "./pipelines/offline/offlineBoot.ts";
+import {
+  CLUSTER_PLACES,
+  EVICTION_PLACES,
+  GARBAGE_PLACES,
+  GAUGE_PLACES,
+  HEALTH_PLACES,
+  PLEG_PLACES,
+  POD_PLACES,
+  SERVICE_CELLS,
+  SHUTDOWN_PLACES,
+  SOURCE_PLACES,
+} from "./pipelines/partPlaces.ts";
 import { podCommands } from "./pipelines/podCommands.ts";
 import { podConfig } from "./pipelines/podConfig.ts";
 import { podLifecycle } from "./pipelines/podLifecycle.ts";
@@ -166,66 +178,3 @@ function runEvictions(run: RunPart, ports: KubeletPorts, config: KubeletConfig, 
   });
   run("nodeShutdown", SHUTDOWN_PLACES, (use) => nodeShutdown(ports, config, use).pipe(into(use.evictions)));
 }
-
-const SERVICE_CELLS = ["idRanges", "volumes", "volumesInUse", "claims", "deviceAllocations"] as const;
-const SOURCE_PLACES = {
-  reads: ["podStatuses", "runtimeState", "shuttingDown"],
-  writes: [
-    "sourcesSeen",
-    "problems",
-    "rollbacks",
-    "configObjects",
-    "apiPodObjects",
-    "restored",
-    "registryInputs",
-    "events",
-  ],
-} as const;
-const PLEG_PLACES = {
-  reads: ["registry", "sequence", "inspections"],
-  writes: ["listing", "relistedAt", "runtimeStatuses", "runtimeLooks", "inspections", "registryInputs"],
-} as const;
-const POD_PLACES = {
-  reads: [
-    "listing",
-    "runtimeState",
-    "node",
-    "reportedNode",
-    "pressures",
-    "shuttingDown",
-    "sourcesSeen",
-    "registryInputs",
-    "evictions",
-    "devices",
-    "deviceAllocations",
-  ],
-  writes: ["registry", "timelines", "podStatuses", "registryInputs", "inspections", "events", "exhaustedDrivers"],
-} as const;
-const EVICTION_PLACES = { reads: ["registry"], writes: ["pressures", "eviction", "signalLooks", "evictions"] } as const;
-const SHUTDOWN_PLACES = {
-  reads: ["registry", "podStatuses", "apiPodObjects", "node"],
-  writes: ["shuttingDown", "evictions"],
-} as const;
-const GAUGE_PLACES = {
-  reads: ["runtimeStatuses", "registry", "podStatuses", "apiPodObjects", "volumes", "claims"],
-} as const;
-const HEALTH_PLACES = { reads: ["registry", "volumes", "csiDrivers"], writes: ["events"] } as const;
-const GARBAGE_PLACES = { reads: ["listing", "podStatuses", "registry", "runtimeState"], writes: ["events"] } as const;
-const CLUSTER_PLACES = {
-  reads: [
-    "registry",
-    "podStatuses",
-    "apiPodObjects",
-    "sourcesSeen",
-    "runtimeState",
-    "relistedAt",
-    "pressures",
-    "shuttingDown",
-    "addresses",
-    "cloudInstance",
-    "devices",
-    "csiDrivers",
-    "volumesInUse",
-  ],
-  writes: ["node", "reportedNode", "images", "events"],
-} as const;

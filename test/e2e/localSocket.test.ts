@@ -1,11 +1,11 @@
 /** The local socket of a daemon: who may use it, and the commands on it. */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { chmod, readdir, stat, writeFile } from "node:fs/promises";
-import { request } from "node:http";
+import { createServer, type IncomingMessage, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { findProgram } from "../support/findProgram.ts";
@@ -32,7 +32,9 @@ describe.skipIf(mustSkip(TITLE, MISSING))(TITLE, () => {
       "web.json",
       manifest("web", { containers: [script("main", `echo up; ${UNTIL_TERM}`, HOST)] }),
     );
-    await node.daemon.until("web", isRunning, "Running");
+    const talk = script("main", "while :; do echo tick; sleep 0.2; done", HOST);
+    await node.daemon.put("talker.json", manifest("talker", { containers: [talk] }));
+    for (const name of ["web", "talker"]) await node.daemon.until(name, isRunning, "Running");
     await waitFor("the socket", () => stat(node.socket));
   });
   afterAll(() => node.close());
@@ -51,7 +53,7 @@ describe.skipIf(mustSkip(TITLE, MISSING))(TITLE, () => {
   it("lets root and members of the group in, and leaves no proof behind", async () => {
     for (const user of [undefined, { uid: MEMBER, groups: [GROUP] }]) {
       const { out, err, code } = await node.run(["get", "pods"], "", user);
-      expect([out.split("\n")[1]?.replaceAll(/ +/g, " "), err, code]).toEqual([
+      expect([out.split("\n")[2]?.replaceAll(/ +/g, " "), err, code]).toEqual([
         expect.stringMatching(/^web-test-node 1\/1 Running 0 \d+/),
         "",
         0,
@@ -112,6 +114,34 @@ describe.skipIf(mustSkip(TITLE, MISSING))(TITLE, () => {
     ).toEqual({ out: "in\n", err: "command terminated with exit code 4\n", code: 4 });
     expect((await node.run(["explain", "web-test-node"])).out).toMatch(/^default\/web-test-node {2}Running/);
     expect((await node.run(["retry", "web-test-node"])).out).toBe("default/web-test-node: backoffs are reset\n");
+  });
+
+  it("forwards ports and attaches", async () => {
+    const http = createServer((_request, answer) => answer.end("hello"));
+    http.listen(0, "127.0.0.1");
+    await once(http, "listening");
+    const { port } = http.address() as AddressInfo;
+    const said = (child: ChildProcess): (() => string) => {
+      let output = "";
+      for (const stream of [child.stdout, child.stderr]) stream?.on("data", (part: Buffer) => (output += String(part)));
+      return () => output;
+    };
+    const interrupted = async (child: ChildProcess): Promise<unknown> => {
+      const exit = once(child, "exit");
+      child.kill("SIGINT");
+      return (await exit)[0];
+    };
+    const forward = node.spawn(["port-forward", "web-test-node", `:${port}`]);
+    const forwarded = said(forward);
+    const local = await waitFor("it to listen", () => /from 127\.0\.0\.1:(\d+) -> /.exec(forwarded())?.[1]);
+    expect(await (await fetch(`http://127.0.0.1:${local}/`, { headers: { connection: "close" } })).text()).toBe("hello");
+    expect(await interrupted(forward)).toBe(0);
+    http.close();
+    http.closeAllConnections();
+    const attach = node.spawn(["attach", "talker-test-node"]);
+    const attached = said(attach);
+    await waitFor("output", () => attached().includes("tick"));
+    expect(await interrupted(attach)).toBe(130);
   });
 
   it("is served again after the daemon was killed", async () => {

@@ -2,7 +2,7 @@
  * The records on disk: read once at the start, then written and removed one by one. Owner of the files below
  * `offline/records` and of the table of them. Bounds: those of core/offline/keptRecord.ts.
  */
-import { catchError, defer, EMPTY, ignoreElements, type Observable, switchMap, tap } from "rxjs";
+import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, switchMap, tap } from "rxjs";
 import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import {
@@ -17,7 +17,7 @@ import { sha256 } from "../../core/sha256.ts";
 import { utf8Length } from "../../core/utf8Length.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { Sealing } from "../../ports/sealing.ts";
-import { FILE_MODE, readRecords, type RecordContext, setAside } from "./readRecords.ts";
+import { DIRECTORY_MODE, FILE_MODE, readRecords, type RecordContext, setAside } from "./readRecords.ts";
 import { createRecordTable } from "./recordTable.ts";
 
 export interface RecordStore {
@@ -88,8 +88,9 @@ function write(
   const fault = sizeFault(bytes, table.bytes - (known?.bytes ?? 0), count);
   if (fault !== undefined) throw fault;
   table.note(name, { value: undefined, digest: "", bytes });
+  const replace = (sealed: string): Observable<void> => files.replaceFile(`${directory}/${name}`, sealed, FILE_MODE);
   return sealing.seal(name, text).pipe(
-    switchMap((sealed) => files.replaceFile(`${directory}/${name}`, sealed, FILE_MODE)),
+    switchMap((sealed) => concat(files.makeDirectory(directory, DIRECTORY_MODE), replace(sealed))),
     ignoreElements(),
     tap({ complete: () => table.note(name, entry) }),
   );

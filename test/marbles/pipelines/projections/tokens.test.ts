@@ -5,6 +5,7 @@ import { epochMs } from "../../../../src/core/ids.ts";
 import { formatInstant } from "../../../../src/core/time/civilTime.ts";
 import { tokenName, type TokenWish } from "../../../../src/core/token/serviceAccountToken.ts";
 import { createTokens, type TokensDeps } from "../../../../src/pipelines/projections/tokens.ts";
+import type { KeptTokens } from "../../../../src/ports/keptTokens.ts";
 import { type Marbles, marbles } from "../../../support/marbles.ts";
 import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
 
@@ -17,7 +18,7 @@ const WISH: TokenWish = {
 };
 
 /** A server that issues numbered tokens after 10 ms each, and fails while it is set to. */
-function server(m: Marbles) {
+function server(m: Marbles, kept?: KeptTokens) {
   const self = { asked: [] as number[], isDown: false };
   const api = {
     createSubresource: () =>
@@ -31,7 +32,7 @@ function server(m: Marbles) {
       }),
   } as unknown as TokensDeps["api"];
   const rng = { next: () => 0, uuid: () => "" };
-  const tokens = createTokens({ api, clock: m.clock, rng, log: recordingTelemetry().log });
+  const tokens = createTokens({ api, clock: m.clock, rng, log: recordingTelemetry().log, kept });
   /** Asks at an instant; the token, or the message of the error. */
   const at = (ms: number, wish = WISH) =>
     timer(ms, m.scheduler).pipe(
@@ -139,6 +140,32 @@ describe("tokens", () => {
       m.expectObservable(of("x")).toBe(expected);
       m.flush();
       expect(self.asked).toEqual([]);
+    }),
+  );
+
+  it(
+    "come from disk while the server does not answer, until they expire, and are kept there",
+    marbles((m) => {
+      const first = "   1s (a|)";
+      const later = "   3s (b|)";
+      const answered = "10010ms (c|)";
+
+      const expiresAt = epochMs(m.clock.wallTime() + 2_000);
+      const onDisk = { token: "old", expiresAt, lifeMs: 3_600_000 };
+      const kept: string[] = [];
+      const { self, at } = server(m, {
+        find: () => onDisk,
+        keep: (wish, { token }) => void kept.push(`${wish.pod.name} ${token}`),
+      });
+      self.isDown = true;
+      m.expectObservable(at(1_000)).toBe(first, { a: "old" });
+      m.expectObservable(at(3_000)).toBe(later, {
+        b: `token ${tokenName(WISH)} expired and refresh failed: down`,
+      });
+      m.scheduler.schedule(() => void (self.isDown = false), 9_000);
+      m.expectObservable(at(10_000)).toBe(answered, { c: "t3" });
+      m.flush();
+      expect(kept).toEqual(["web t3"]);
     }),
   );
 });

@@ -1,4 +1,6 @@
 /** SELinux labels of CSI volumes over a real socket with real mounts: the requests of the driver, and pods that wait for others. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -160,6 +162,29 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("a CSI volume on a 
     ]);
     expect(calls()).toEqual([]);
   });
+
+  it.each([
+    ["another label", "s0:c1,c2", ["nodeUnstageVolume", "nodeStageVolume", "nodePublishVolume", "nodePublishVolume"]],
+    ["no label", undefined, ["nodeUnstageVolume", "nodeStageVolume", "nodePublishVolume", "nodePublishVolume"]],
+    ["the label of the pods", "s0:c3,c4", ["nodeStageVolume", "nodePublishVolume", "nodePublishVolume"]],
+  ])(
+    "that an earlier kubelet staged for no pod with %s is staged with that of its pods",
+    async (_, level, expected) => {
+      const stageDir = join(place.place, "plugins/kubernetes.io/csi", CSI_NAME, sha256("h1"));
+      mkdirSync(join(stageDir, "globalmount"), { recursive: true });
+      const label = level === undefined ? {} : { seLinuxMountContext: `${FILES}:${level}` };
+      writeFileSync(
+        join(stageDir, "vol_data.json"),
+        JSON.stringify({ driverName: CSI_NAME, ...label, volumeHandle: "h1" }),
+      );
+      execFileSync("mount", ["-t", "tmpfs", "csi-h1", join(stageDir, "globalmount")]);
+      const { start } = await live("ReadWriteMany", true);
+      const pods = [start("b", withLevel("s0:c3,c4")), start("c", withLevel("s0:c3,c4"))];
+      for (const pod of pods) await pod.until("mounted");
+      expect(calls().map((call) => call.split(" ")[0])).toEqual(expected);
+      expect(calls().slice(-2)).toEqual(Array(2).fill(`nodePublishVolume noatime ${optionOf("s0:c3,c4")}`));
+    },
+  );
 
   it("stays with the pod that has it over kill -9, whatever order the pods come in", async () => {
     const first = await live("ReadWriteMany", true);

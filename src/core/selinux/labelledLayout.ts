@@ -16,20 +16,21 @@ export function labelledLayout(layout: VolumeLayout, label: string): VolumeLayou
 export interface LabelledMount {
   /** Label with which it is mounted, or may be; undefined: not mounted, or not known. */
   readonly label: string | undefined;
-  /** Volumes of pods that have it, or may have it. */
-  readonly users: ReadonlySet<string>;
+  /** Volumes of pods that have, or may have, the mount with that label. */
+  readonly labelled: ReadonlySet<string>;
 }
 
 /**
  * Returns why a pod's volume waits for the unmount by pods with another label; undefined: it need not. A pod that has the volume
- * keeps it as it is. `volume` is its name on the node. Upstream: newSELinuxMountMismatchError.
+ * keeps it as it is; a mount that no pod has is no reason to wait. `volume` is its name on the node. Upstream: newSELinuxMountMismatchError.
  */
 export function labelWait(
-  { label, users }: LabelledMount,
+  { label, labelled }: LabelledMount,
   wanted: string | undefined,
   holder: string,
   volume: string,
 ): string | undefined {
-  if (wanted === undefined || label === undefined || label === wanted || users.has(holder)) return undefined;
+  const isOther = wanted !== undefined && label !== undefined && label !== wanted;
+  if (!isOther || labelled.size === 0 || labelled.has(holder)) return undefined;
   return `waiting for unmount of volume "${volume}", because it is already mounted to a different pod with a different SELinux label`;
 }

@@ -14,16 +14,17 @@ import { csiVolumeName, globalMount, stageDirOf } from "../../core/csi/csiLayout
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
 import { isAtOrBelow, mountAt, type MountEntry } from "../../core/mount/mountInfo.ts";
 import { csiPluginDir, type PathRoots, podsDir } from "../../core/paths.ts";
+import { failedAt } from "../../core/volume/volumeChecks.ts";
 import type { LeftStage } from "../../core/volume/leftStage.ts";
 import { inParallel } from "../../operators/inParallel.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import { removeEmptyDirectory } from "./blockMaps.ts";
 import { orElse } from "../../operators/orElse.ts";
 import { unstageBlock } from "./csiBlockTearDown.ts";
-import type { CsiContext } from "./csiContext.ts";
+import type { CsiContext, CsiVolume } from "./csiContext.ts";
 import { readVolData } from "./csiRemains.ts";
 import { unstageMount } from "./csiTearDown.ts";
-import type { HeldVolume, KeptStage } from "./heldVolumes.ts";
+import { type HeldVolume, holderOf, type KeptStage } from "./heldVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
 
 type Directories = Pick<PathRoots, "rootDir">;
@@ -148,6 +149,36 @@ function unstageOne(
   return volume.turns
     .run(unstaged$)
     .pipe(catchError((thrown: unknown) => of(leftStage(directories, stage, toKubeletError(thrown).message))));
+}
+
+/**
+ * Unstages the volume of a pod if it is staged with another SELinux label for no pod: one mount has one label. Errors: SetUpError.
+ */
+export function unstageOther(
+  ports: RemovalPorts,
+  context: CsiContext,
+  { pod, layout: { csi, name } }: CsiVolume,
+  directories: Directories,
+): Observable<never> {
+  const { heldVolumes } = context;
+  const volume = heldVolumes.of(holderOf(pod.metadata.uid, name))?.volume;
+  if (volume === undefined || csi.label === undefined) return EMPTY;
+  const unstaged$ = defer(() => {
+    const { label, labelled } = volume;
+    if (label === undefined || label === csi.label || labelled.size > 0) return EMPTY;
+    return concat(
+      unstage(ports, context, directories, csi, volume),
+      defer(() => {
+        heldVolumes.unmounted(volume);
+        return EMPTY;
+      }),
+    );
+  });
+  return volume.turns.run(unstaged$).pipe(
+    catchError((thrown: unknown) => {
+      throw failedAt("MountDevice", toKubeletError(thrown));
+    }),
+  );
 }
 
 /** Returns the place in which the driver has staged the volume. */

@@ -54,7 +54,7 @@ export function setUpCsi(ports: VolumePorts, context: CsiContext, volume: CsiVol
   const { block, name } = volume.layout;
   const setUp$ = defer(() => {
     refuseSecondPod(csi, holder, shared);
-    if (shared !== undefined) shared.label = csi.label;
+    if (shared !== undefined) context.heldVolumes.mounting(shared, holder, csi.label);
     return attachedMetadata(context, csi);
   }).pipe(
     switchMap((publishContext) =>

@@ -55,7 +55,7 @@ export function setUpDisk(ports: VolumePorts, context: DiskContext, volume: Disk
   const held = context.heldVolumes.of(holder);
   const used$ = defer(() => {
     held?.volume.users.add(holder);
-    if (held !== undefined) held.volume.label = layout.disk.label;
+    if (held !== undefined) context.heldVolumes.mounting(held.volume, holder, layout.disk.label);
     return EMPTY;
   });
   const setUp$ = concat(

@@ -27,6 +27,8 @@ export interface HeldVolume {
   isStaged: boolean;
   /** SELinux label with which it is mounted, or may be; undefined: it is not mounted, or its label does not matter. */
   label: string | undefined;
+  /** Holders that have, or may have, the mount with that label. */
+  readonly labelled: Set<string>;
   /** A pod waits until it is unmounted, because it needs another label. */
   isAwaited: boolean;
 }
@@ -40,8 +42,8 @@ export interface KeptStage {
 }
 
 /** Returns whether the volume of the node goes with this pod's: no other pod may have it, or will have it as it is mounted. */
-export const isLastUse = ({ holders, users, isAwaited }: HeldVolume, holder: string): boolean =>
-  holders.size <= 1 || (isAwaited && [...users].every((user) => user === holder));
+export const isLastUse = ({ holders, users, labelled, isAwaited }: HeldVolume, holder: string): boolean =>
+  holders.size <= 1 || (isAwaited && [...users, ...labelled].every((user) => user === holder));
 
 export interface HeldVolumes {
   /**
@@ -66,6 +68,8 @@ export interface HeldVolumes {
    * is the name of the volume in the status of the Node.
    */
   labelWait(holder: string, label: string | undefined, volumeName: string): string | undefined;
+  /** Notes that a pod's volume mounts it with this label from now on; undefined: the label does not matter. */
+  mounting(volume: HeldVolume, holder: string, label: string | undefined): void;
   /** Notes that the volume is unmounted, so pods with any label may mount it. */
   unmounted(volume: HeldVolume): void;
   /** Emits when a volume that a pod waits for is unmounted. */
@@ -115,6 +119,7 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
       if (name === undefined || entry === undefined) return;
       entry.holders.delete(holder);
       entry.users.delete(holder);
+      entry.labelled.delete(holder);
       if (entry.holders.size === 0) entries.delete(name);
       publish();
     },
@@ -143,8 +148,13 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
       if (entry !== undefined && wait !== undefined) entry.isAwaited = true;
       return wait;
     },
+    mounting: (volume, holder, label) => {
+      volume.label = label;
+      volume.labelled.add(holder);
+    },
     unmounted: (volume) => {
       volume.label = undefined;
+      volume.labelled.clear();
       if (!volume.isAwaited) return;
       volume.isAwaited = false;
       unmounted$.next();
@@ -165,6 +175,7 @@ const newEntry = (isAttachable: boolean): Entry => ({
   isStaged: false,
   kept: undefined,
   label: undefined,
+  labelled: new Set(),
   isAwaited: false,
   isAttachable,
   listedAs: new Set(),

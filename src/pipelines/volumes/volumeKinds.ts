@@ -25,7 +25,7 @@ import type { DeviceTurns } from "./deviceMounts.ts";
 import type { DiskContext } from "./diskAttachment.ts";
 import { isDiskDevice, setUpDiskDevice } from "./diskDevices.ts";
 import { diskNews, diskWait, isDisk, setUpDisk, tearDownDisk } from "./diskVolumes.ts";
-import { unstageKept, waitingStages } from "./csiStages.ts";
+import { unstageKept, unstageOther, waitingStages } from "./csiStages.ts";
 import { flexOnDisk, tearDownFlex } from "./flexTearDown.ts";
 import { type FlexContext, flexNews, flexWait, isFlex, restoreFlex, setUpFlex } from "./flexVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
@@ -55,10 +55,12 @@ export function ownSteps(
   { csi, flex, disks }: VolumeKinds,
   pod: Pod,
   layout: VolumeLayout,
+  directories: Directories,
 ): OwnSteps | undefined {
   if (csi !== undefined && isCsi(layout)) {
     const volume = { pod, layout };
-    return { wait: () => csiWait(volume, csi), setUp: () => setUpCsi(ports, csi, volume) };
+    const setUp = () => concat(unstageOther(ports, csi, volume, directories), setUpCsi(ports, csi, volume));
+    return { wait: () => csiWait(volume, csi), setUp };
   }
   if (disks !== undefined && isDisk(layout)) {
     const volume = { pod, layout };

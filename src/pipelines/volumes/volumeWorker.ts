@@ -217,7 +217,7 @@ function setUp(
   wait.since ??= ports.clock.monotonicMs();
   const check = failedCheck(layout, deps.node.labels);
   if (check !== undefined) return fail(check);
-  const own = ownSteps(ports, deps.kinds, pod, layout);
+  const own = ownSteps(ports, deps.kinds, pod, layout, deps);
   const waitsFor = own?.wait();
   if (typeof waitsFor === "string" || (waitsFor !== undefined && "isBlocked" in waitsFor)) {
     noteWait(record, before, waitsFor);

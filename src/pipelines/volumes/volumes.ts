@@ -142,7 +142,7 @@ const volumesOf = (deps: Deps): Volumes => ({
     return concat(
       restoreVolumes(ports, config, volumes),
       defer(() => restoreKinds(ports, kinds, volumes, config.directories)),
-      defer(() => (labels === undefined ? EMPTY : restoreLabels(ports, kinds, labels, volumes))),
+      defer(() => (labels === undefined ? EMPTY : restoreLabels(ports, kinds, labels, volumes, config.directories))),
     );
   },
   // A pod without volumes subscribes to nothing.

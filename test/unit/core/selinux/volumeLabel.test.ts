@@ -173,7 +173,7 @@ describe("a volume that is mounted with a label", () => {
     ["not mounted", undefined, "y", false],
     ["of a driver that does not support labels", "x", undefined, false],
   ])("%s lets pods wait: %s wanted %s", (_, label, wanted, waits) => {
-    const text = labelWait({ label, users: new Set(["a/pv1"]) }, wanted, "b/pv1", "kubernetes.io/csi/d^h");
+    const text = labelWait({ label, labelled: new Set(["a/pv1"]) }, wanted, "b/pv1", "kubernetes.io/csi/d^h");
     expect(text).toBe(
       waits
         ? 'waiting for unmount of volume "kubernetes.io/csi/d^h", because it is already mounted to a different pod with a different SELinux label'
@@ -182,6 +182,10 @@ describe("a volume that is mounted with a label", () => {
   });
 
   it("stays as it is for a pod that has it", () => {
-    expect(labelWait({ label: "x", users: new Set(["a/pv1"]) }, "y", "a/pv1", "v")).toBeUndefined();
+    expect(labelWait({ label: "x", labelled: new Set(["a/pv1"]) }, "y", "a/pv1", "v")).toBeUndefined();
+  });
+
+  it("keeps nobody waiting when no pod has it", () => {
+    expect(labelWait({ label: "x", labelled: new Set() }, "y", "a/pv1", "v")).toBeUndefined();
   });
 });

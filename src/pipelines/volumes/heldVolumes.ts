@@ -93,7 +93,6 @@ interface Entry extends HeldVolume {
 export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): HeldVolumes {
   const entries = new Map<string, Entry>();
   const names = new Map<string, string>();
-  const unmounted$ = new Subject<void>();
   let isLoaded = false;
   const publish = (): void => {
     if (!isLoaded) return;
@@ -142,8 +141,22 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
       const volume = name === undefined ? undefined : entries.get(name);
       return name === undefined || volume === undefined ? undefined : { name, volume };
     },
+    ...labelSteps((holder) => entries.get(names.get(holder) ?? "")),
+    loaded: () => {
+      isLoaded = true;
+      publish();
+    },
+  };
+}
+
+type LabelSteps = Pick<HeldVolumes, "labelWait" | "mounting" | "unmounted" | "unmounted$">;
+
+/** Returns the steps of SELinux labels; `of` has the volume of a holder. */
+function labelSteps(of: (holder: string) => Entry | undefined): LabelSteps {
+  const unmounted$ = new Subject<void>();
+  return {
     labelWait: (holder, label, volumeName) => {
-      const entry = entries.get(names.get(holder) ?? "");
+      const entry = of(holder);
       const wait = entry && labelWait(entry, label, holder, volumeName);
       if (entry !== undefined && wait !== undefined) entry.isAwaited = true;
       return wait;
@@ -160,10 +173,6 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
       unmounted$.next();
     },
     unmounted$,
-    loaded: () => {
-      isLoaded = true;
-      publish();
-    },
   };
 }
 

@@ -3,7 +3,7 @@
  * services and RuntimeClasses of the cluster. Upstream: none.
  */
 import type { ApiObjects } from "../api/apiResources.ts";
-import type { PodStatus } from "../api.ts";
+import type { Pod, PodStatus } from "../api.ts";
 import { type ConfigLookup, type ManifestObjectKey, objectKey } from "../configObjects.ts";
 import { type EpochMs, type PodUid, podUid } from "../ids.ts";
 import { MAX_REFERENCES, podReferences } from "../pod/podReferences.ts";
@@ -53,9 +53,17 @@ export interface RecordsPlan {
   ): (WantedRecord & { readonly name: string }) | undefined;
 }
 
+/** A pod at the last look, and its record. */
+interface PlannedPod {
+  readonly pod: Pod;
+  readonly status: PodStatus | undefined;
+  readonly value: KeptPod;
+  readonly record: WantedRecord & { readonly name: string };
+}
+
 /** Creates a plan for one kubelet. Bound: an entry per record. */
 export function createRecordsPlan(): RecordsPlan {
-  const pods = new Map<PodUid, KeptPod>();
+  const pods = new Map<PodUid, PlannedPod>();
   const values = new Map<string, { readonly of: readonly unknown[]; readonly value: unknown }>();
   const valueOf = (kind: KeptKind, of: readonly unknown[], compute: () => unknown): unknown => {
     const known = values.get(kind);
@@ -68,11 +76,14 @@ export function createRecordsPlan(): RecordsPlan {
     const record = records.get(uid);
     const pod = record && podToKeep(record);
     if (pod === undefined) return undefined;
-    const next = keptPod(pod, status);
     const known = pods.get(uid);
-    const value = known !== undefined && sameKeptPod(known, next) ? known : next;
-    pods.set(uid, value);
-    return { name: recordName("pod", uid), kind: "pod", key: uid, value, isEnd: hasEnded(value) };
+    // Most pods have not changed since the last time.
+    if (known !== undefined && known.pod === pod && known.status === status) return known.record;
+    const next = keptPod(pod, status);
+    const value = known !== undefined && sameKeptPod(known.value, next) ? known.value : next;
+    const planned = { name: recordName("pod", uid), kind: "pod", key: uid, value, isEnd: hasEnded(value) } as const;
+    pods.set(uid, { pod, status, value, record: planned });
+    return planned;
   };
   return {
     ofPod,

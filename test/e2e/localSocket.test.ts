@@ -134,7 +134,9 @@ describe.skipIf(mustSkip(TITLE, MISSING))(TITLE, () => {
     const forward = node.spawn(["port-forward", "web-test-node", `:${port}`]);
     const forwarded = said(forward);
     const local = await waitFor("it to listen", () => /from 127\.0\.0\.1:(\d+) -> /.exec(forwarded())?.[1]);
-    expect(await (await fetch(`http://127.0.0.1:${local}/`, { headers: { connection: "close" } })).text()).toBe("hello");
+    expect(await (await fetch(`http://127.0.0.1:${local}/`, { headers: { connection: "close" } })).text()).toBe(
+      "hello",
+    );
     expect(await interrupted(forward)).toBe(0);
     http.close();
     http.closeAllConnections();

@@ -1,8 +1,12 @@
+import { type Observable, switchMap, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Pod, PodSpec } from "../../src/core/api.ts";
 import { isRestored } from "../../src/core/pod/restoredMark.ts";
 import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
 import { runsForever } from "../../src/sim/runtime/simProgram.ts";
+import { createKubelet } from "../../src/kubelet.ts";
+import type { CreateKubelet } from "../../src/sim/simKubelet.ts";
+import type { SimNodeOptions } from "../../src/sim/simNodeOptions.ts";
 import { createSimNode } from "../../src/sim/simNode.ts";
 import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
 import { createSimClock } from "../../src/sim/time/simClock.ts";
@@ -14,7 +18,7 @@ const WAIT_MS = 5_000;
 const NODE = "one";
 
 /** A node that boots without its API server, and that server. */
-function offlineNode() {
+function offlineNode(more: Partial<SimNodeOptions> = {}) {
   const scheduler = createHeapScheduler();
   const server = createSimApiServer({ clock: createSimClock(scheduler) });
   const node = createSimNode({
@@ -23,6 +27,7 @@ function offlineNode() {
     api: server,
     config: { nodeName: NODE, offlineBoot: { waitMs: WAIT_MS } },
     programs: () => ({ ...runsForever, onTerm: { afterMs: 500, code: 0 } }),
+    ...more,
   });
   server.put("nodes", { metadata: { name: NODE } });
   const cutPower = (): void => {
@@ -274,5 +279,27 @@ describe("a boot without the API server", () => {
     const timeline = node.kubelet?.queries.timeline("default", "web");
     const entries = JSON.stringify(timeline);
     expect([entries.includes('"Restored"'), entries.includes('"Confirmed"')]).toEqual([true, true]);
+  });
+
+  it("reports the end of a pod only after the disk has it, however slow", () => {
+    const slow: CreateKubelet = (config, ports) => {
+      const { sealing, clock } = ports;
+      const delayed = (call: Observable<string>) => timer(2_000, clock.scheduler).pipe(switchMap(() => call));
+      const slowSealing = sealing && {
+        ...sealing,
+        seal: (name: string, text: string) => delayed(sealing.seal(name, text)),
+      };
+      return createKubelet(config, { ...ports, sealing: slowSealing });
+    };
+    const world = offlineNode({ createKubelet: slow });
+    const { server, node } = world;
+    place(world, "bounded", { activeDeadlineSeconds: 60 });
+    node.runFor(30_000);
+    node.runUntil(() => named(world, "bounded")?.status?.phase === "Failed", 2 * MINUTE_MS);
+    const phaseOf = () => server.object("pods", ref("bounded"))?.status?.phase;
+    node.runFor(1_500);
+    const early = phaseOf();
+    node.runFor(5_000);
+    expect([early, phaseOf(), node.violations]).toEqual(["Running", "Failed", []]);
   });
 });

@@ -172,6 +172,21 @@ describe.skipIf(mustSkip("CSI block volumes", [...missingForMounts(), ...missing
       expect(await left()).toEqual([]);
     });
 
+    it("are not forgotten when their driver only says that it has unpublished one, also while another pod has the volume", async () => {
+      let lies = 1;
+      fault = ({ rpc }) => (rpc === "nodeUnpublishVolume" && lies-- > 0 ? {} : undefined);
+      const { start } = await live();
+      const [a, b] = [start("a", AS_DEVICE), start("b", AS_DEVICE)];
+      await a.until("mounted");
+      await b.until("mounted");
+      a.end();
+      await a.until("unmounted");
+      expect(rpcs().slice(3)).toEqual(["nodeUnpublishVolume", "nodeUnpublishVolume"]);
+      b.end();
+      await b.until("unmounted");
+      expect(await left()).toEqual([]);
+    });
+
     it("are refused as mounts", async () => {
       const { start, events } = await live();
       start("a", { volumeMounts: [{ name: "data", mountPath: "/data" }] });

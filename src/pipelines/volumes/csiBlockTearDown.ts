@@ -29,16 +29,19 @@ export function tearDownCsiBlock(
     switchMap((read) => {
       const data = read?.ok === true ? read.value : undefined;
       // Without a readable file, the driver is unknown: its device stays.
-      const known$ = read?.ok === false ? refuseMountedAt(ports, places.publish) : EMPTY;
+      const refused$ = defer(() => refuseMountedAt(ports, places.publish));
+      const known$ = read?.ok === false ? refused$ : EMPTY;
       const held = heldVolumes.of(holder) ?? heldBy(heldVolumes, holder, data);
       const gone$ = concat(
         known$,
         unmapDevice(ports, places),
         data === undefined ? EMPTY : unpublish(context, data, places.publish),
+        // Differs from upstream: a device that the driver has left at the pod's path would be forgotten with the pod.
+        refused$,
         defer(() =>
           held === undefined || held.volume.holders.size > 1
             ? EMPTY
-            : unstage(ports, context, places, data, held.volume),
+            : unstageBlock(ports, context, places, data, held.volume),
         ),
         defer(() => ports.files.remove(places.link)),
         defer(() => {
@@ -48,21 +51,6 @@ export function tearDownCsiBlock(
       ).pipe(ignoreElements());
       return held === undefined ? gone$ : held.volume.turns.run(gone$);
     }),
-  );
-}
-
-/** Unstages the volume after its last pod. */
-function unstage(
-  ports: RemovalPorts,
-  context: CsiContext,
-  places: CsiBlockPlaces,
-  data: VolData | undefined,
-  volume: HeldVolume,
-): Observable<never> {
-  return concat(
-    // Before the pod's own device is gone, unstaging would take its data away.
-    refuseMountedAt(ports, places.publish),
-    unstageBlock(ports, context, places, data, volume),
   );
 }
 

@@ -33,6 +33,10 @@ describe("a node with CSI drivers, under faults", () => {
 
   it.each<readonly [seed: string | number, why: string]>([
     [1007, "a volume that was staged and not published yet was not in use after a restart"],
+    [
+      "hard-18",
+      "a volume was unstaged while a device of it was published for a pod that was gone: its driver had lied",
+    ],
     [1015, "a volume that was staged and not published yet stayed staged when its pod went during a restart"],
   ])(
     "keeps every rule while its storage fails: seed %s, %s",
@@ -44,6 +48,7 @@ describe("a node with CSI drivers, under faults", () => {
 
   it.each<readonly [seed: string, why: string]>([
     ["exp-1", "an expansion to a size that was looked up before the volume grew again ended the newer expansion"],
+    ["csi19-38", "a device that its driver had not unpublished, although it said so, was forgotten with its pod"],
     ["exp-2", "a volume needed again was staged while the report that removes it from volumesInUse was under way"],
   ])(
     "keeps every rule under all faults: seed %s, %s",

@@ -30,8 +30,11 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("a CSI volume that 
   afterEach(async () => {
     for (const life of lives.splice(0)) life.kill();
     driver.stop();
-    await driver.release();
-    place.close();
+    try {
+      await driver.release();
+    } finally {
+      place.close();
+    }
   });
 
   const objects = {

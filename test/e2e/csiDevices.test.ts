@@ -42,9 +42,12 @@ describe.skipIf(mustSkip("CSI block volumes", [...missingForMounts(), ...missing
     afterEach(async () => {
       for (const each of lives.splice(0)) each.kill();
       driver.stop();
-      await driver.release();
-      place.close();
-      disk.detach();
+      try {
+        await driver.release();
+      } finally {
+        place.close();
+        disk.detach();
+      }
     });
 
     const live = async (options: Partial<CsiNodeOptions> = {}): Promise<CsiNode> => {

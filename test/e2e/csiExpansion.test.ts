@@ -37,9 +37,12 @@ describe.skipIf(mustSkip("expansion", [...missingForMounts(), ...missingForLoopD
   afterEach(async () => {
     life?.kill();
     driver.stop();
-    await driver.release();
-    place.close();
-    disk.detach();
+    try {
+      await driver.release();
+    } finally {
+      place.close();
+      disk.detach();
+    }
   });
 
   const objects = {
@@ -118,6 +121,9 @@ describe.skipIf(mustSkip("expansion", [...missingForMounts(), ...missingForLoopD
       volumePath: join(place.place, "plugins/kubernetes.io/csi/volumeDevices/publish/pv1/a"),
       volumeCapability: { block: {} },
     });
+    // Its loop device outlives the kubelet.
+    pod.end();
+    await pod.until("unmounted");
   });
 
   it("whose driver cannot expand it in use stays as it is, and is not asked again", async () => {

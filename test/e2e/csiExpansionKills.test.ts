@@ -119,9 +119,12 @@ describe.skipIf(mustSkip("expansion", [...missingForMounts(), ...missingForLoopD
   afterEach(async () => {
     life?.kill();
     driver.stop();
-    await driver.release();
-    place.close();
-    disk.detach();
+    try {
+      await driver.release();
+    } finally {
+      place.close();
+      disk.detach();
+    }
   });
 
   /** Waits until somebody has died, and brings it back. */

@@ -38,8 +38,11 @@ describe.skipIf(mustSkip("stages without a pod", missingForMounts()))("a stage w
   afterEach(async () => {
     for (const each of lives.splice(0)) each.kill();
     driver.stop();
-    await driver.release();
-    place.close();
+    try {
+      await driver.release();
+    } finally {
+      place.close();
+    }
   });
 
   const at = (...names: readonly string[]): string => join(place.place, ...names);

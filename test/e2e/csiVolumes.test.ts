@@ -33,8 +33,11 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
   afterEach(async () => {
     for (const each of lives.splice(0)) each.kill();
     driver.stop();
-    await driver.release();
-    place.close();
+    try {
+      await driver.release();
+    } finally {
+      place.close();
+    }
   });
 
   /** A life of the kubelet; volumes need no attachment, unless `spec` says so. */

@@ -172,7 +172,15 @@ describe("httpProbe", () => {
     const broken = await servers.http((_, response) => {
       response.writeHead(200, { "content-length": "9" }).write("half", () => response.destroy());
     });
-    expect([await probe(target(slow), 50), await probe(target(broken))]).toEqual([
+    // On a busy machine even the head of an answer may take longer than the shortest time.
+    const begun = async (): Promise<unknown> => {
+      for (const timeoutMs of [50, 1_000]) {
+        const found = await probe(target(slow), timeoutMs);
+        if ("code" in found) return found;
+      }
+      return probe(target(slow), 20_000);
+    };
+    expect([await begun(), await probe(target(broken))]).toEqual([
       {
         code: "DeadlineExceeded",
         message: "context deadline exceeded (Client.Timeout or context cancellation while reading body)",

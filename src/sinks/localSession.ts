@@ -49,6 +49,8 @@ async function trusted(socket: string): Promise<void> {
       process.getuid?.() ?? -1,
     );
     if (fault !== undefined) throw kubeletError("PermissionDenied", `the socket is not trusted: ${fault}`);
+    // A connection needs write permission; its own error would read as if nothing served there.
+    await fs.access(socket, fs.constants.W_OK);
   } catch (thrown) {
     throw denied(socket, thrown) ?? ioError("use", socket, thrown);
   }

@@ -73,6 +73,7 @@ describe.skipIf(mustSkip(TITLE, MISSING))(TITLE, () => {
     // The socket does not rely on its directory.
     await chmod(join(node.socket, ".."), 0o755);
     expect(await attempt()).toBe("EACCES\n");
+    expect((await node.run(["get", "pods"], "", stranger)).err).toBe(refused);
     await chmod(join(node.socket, ".."), 0o750);
   });
 

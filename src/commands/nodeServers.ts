@@ -16,7 +16,10 @@ import type { ListeningAddress } from "../server/serve.ts";
 import type { ListeningServer, NodeOutput } from "./nodeOutput.ts";
 import type { KubeletStart, NodeSetup } from "./nodeSetup.ts";
 
-/** Serves while subscribed: the pod resources API, the Pods API, healthz, the read-only server and the authenticated server, as configured. */
+/**
+ * Serves while subscribed: the pod resources API, the Pods API, healthz, the read-only server and the authenticated server,
+ * as configured.
+ */
 export function nodeServers(
   setup: NodeSetup,
   ports: KubeletPorts,

@@ -72,8 +72,8 @@ export type ServiceOutput =
   | { readonly kind: "started"; readonly kubelet: { readonly queries: Queries } };
 
 /**
- * Runs the node until `stop$` emits or it ends by itself, and passes its outputs on. `S` is a message of a start that takes long, `R` the end of
- * the start, `W` one to the watchdog, `T` a changed status, `X` the beginning of the stop.
+ * Runs the node until `stop$` emits or it ends by itself, and passes its outputs on. `S` is a message of a start that
+ * takes long, `R` the end of the start, `W` one to the watchdog, `T` a changed status, `X` the beginning of the stop.
  *
  *     node$          -----------kubelet--server------------------
  *     stop$          ---------------------------------------x

@@ -14,8 +14,8 @@ import { hostAddresses } from "./node/watchHostAddresses.ts";
 import { into, type RunPart } from "./runPart.ts";
 
 /**
- * Runs the addresses, cloud instance, firewall, resolver file, cgroups, processes, CPUs and state files of the machine, and the watcher of
- * its OOM kills.
+ * Runs the addresses, cloud instance, firewall, resolver file, cgroups, processes, CPUs and state files of the machine,
+ * and the watcher of its OOM kills.
  */
 export function runMachine(run: RunPart, ports: KubeletPorts, config: KubeletConfig): void {
   run("hostAddresses", { writes: ["addresses"] }, (use) => hostAddresses(ports, config, use.addresses));

@@ -22,8 +22,9 @@ export interface ApiPodSourceOptions extends Omit<ReflectorOptions<"pods">, "res
  *     reflected   ?!-----{a}--{a}!--{ab}--{b}--      ! with a problem, ? not known yet
  *     snapshots   -------a----------ab----b----
  *
- * The first snapshot after each relist is marked `afterGap`. Mirror pods are not run: they represent pods of other sources, and are only among the objects of the API. Cancels:
- * the reflector. Errors: only InvariantError; it never completes. Bound: that of the reflector.
+ * The first snapshot after each relist is marked `afterGap`. Mirror pods are not run: they represent pods of other
+ * sources, and are only among the objects of the API. Cancels: the reflector. Errors: only InvariantError; it never
+ * completes. Bound: that of the reflector.
  */
 export function apiPodSource({ nodeName, onHealth, ...options }: ApiPodSourceOptions): Observable<SourceSnapshot> {
   const { clock } = options;

@@ -5,7 +5,7 @@ import { concat, fromEvent, map, merge, Observable, race, take, takeUntil, tap }
 import { startingLine } from "./cli/devBanner.ts";
 import type { Invocation, SubInvocation } from "./cli/invocation.ts";
 import { runProgram } from "./cli/program.ts";
-import { endProcess, watchThreads } from "./commands/endProcess.ts";
+import { endProcess, restartProcess, watchThreads } from "./commands/endProcess.ts";
 import { fail, failOnBrokenInvariants } from "./commands/fail.ts";
 import { tuneNodeHeap } from "./commands/nodeHeap.ts";
 import { KUBERNETES_VERSION } from "./commands/version.ts";
@@ -18,7 +18,9 @@ const EXIT_FAILURE = 1;
 const EXIT_SIGNALLED = 130;
 
 const signal = (name: NodeJS.Signals): Observable<NodeJS.Signals> => fromEvent(process, name).pipe(map(() => name));
-const signals$ = merge(signal("SIGINT"), signal("SIGTERM"), signal("SIGHUP"));
+const stops$ = merge(signal("SIGINT"), signal("SIGTERM"));
+const hangup$ = signal("SIGHUP");
+const signals$ = merge(stops$, hangup$);
 
 /** The reader of our output has gone (`rxlet dev | head`), which counts as a hangup. */
 const outputGone$ = merge(fromEvent(process.stdout, "error"), readerGone(process.stdout.fd, systemClock)).pipe(take(1));
@@ -88,7 +90,12 @@ async function main(invocation: Invocation): Promise<void> {
     case "kubelet": {
       tuneNodeHeap();
       const { daemon } = await import("./commands/daemon.ts");
-      run(daemon(invocation.options, signals$));
+      let end = endProcess;
+      const node$ = daemon(invocation.options, { stop$: stops$, hangup$, load: readCommandLine });
+      const restarts = tap<{ readonly kind: string; readonly successor?: string }>(({ kind, successor }) => {
+        if (kind === "restart" && successor === "inPlace") end = restartProcess;
+      });
+      run(node$.pipe(restarts), (code) => end(code));
       break;
     }
     default:
@@ -186,13 +193,15 @@ const flushed = (output: NodeJS.WriteStream): Observable<never> =>
     output.write("", end);
   });
 
-function run(command$: Observable<unknown>): void {
+function run(command$: Observable<unknown>, end: (code: number) => void = endProcess): void {
   command$.subscribe({
     error: fail,
-    complete: () => endProcess(Number(process.exitCode ?? 0)),
+    complete: () => end(Number(process.exitCode ?? 0)),
   });
 }
 
+const readCommandLine = (): Promise<Invocation> => runProgram(process.argv.slice(2), { version: KUBERNETES_VERSION });
+
 watchThreads();
 failOnBrokenInvariants();
-await main(await runProgram(process.argv.slice(2), { version: KUBERNETES_VERSION })).catch(fail);
+await main(await readCommandLine()).catch(fail);

@@ -74,7 +74,7 @@ export function controlFile(release: Release, architecture: string, files: reado
     " and those of an API server, in a container runtime such as containerd.",
     " .",
     " The package contains the Node that runs it. The installation neither enables",
-    " nor starts the service rxlet.service.",
+    " nor starts the service rxlet.service or its socket rxlet.socket.",
     "",
   ].join("\n");
 }

@@ -94,6 +94,7 @@ function programFiles(bundle: string, manifest: { readonly version: string }): r
 
 const systemFiles = (): readonly PackagedFile[] => [
   file("/usr/lib/systemd/system/rxlet.service", packagedUnit(text("packaging/rxlet.service"))),
+  file("/usr/lib/systemd/system/rxlet.socket", text("packaging/rxlet.socket")),
   file("/etc/rxlet/config.yaml", packagedConfig(text("packaging/config.yaml"))),
   file("/etc/default/rxlet", text("packaging/debian/default")),
   file("/usr/share/bash-completion/completions/rxlet", bashCompletion()),

@@ -1,10 +1,9 @@
-/**
- * `rxlet`: the daemon on a real node. It ends when `stop$` emits, which main.ts does at SIGTERM, SIGINT or SIGHUP; its pods
- * keep running.
- */
-import { defer, EMPTY, merge, type Observable, takeUntil, tap } from "rxjs";
+/** `rxlet`: the daemon on a real node. It ends at a signal; its pods keep running. */
+import { defer, EMPTY, from, merge, type Observable, switchMap, takeUntil, tap } from "rxjs";
+import type { Invocation } from "../cli/invocation.ts";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import { shownFlags } from "../cli/shownFlags.ts";
+import { kubeletError } from "../core/errors.ts";
 import { valueOf } from "../core/result.ts";
 import { watchdogPeriodMs } from "../core/systemd/watchdog.ts";
 import { VERBOSITY } from "../core/telemetry/verbosity.ts";
@@ -14,9 +13,12 @@ import type { SpanExport } from "../ports/tracing.ts";
 import { createLogger } from "../sinks/logger.ts";
 import { type LogOutput, logOutput } from "../sinks/logOutput.ts";
 import { createSystemdNotify } from "../sinks/systemdNotify.ts";
-import { systemClock } from "../sources/systemClock.ts";
+import { type PassedLocalSocket, passedLocalSocket } from "../sources/passedLocalSocket.ts";
+import { monotonicMicros, systemClock } from "../sources/systemClock.ts";
+import { configurationFaults } from "./configurationFaults.ts";
 import type { NodeOutput } from "./nodeOutput.ts";
 import { configuredServers } from "./nodeServers.ts";
+import type { Restart } from "./reloadService.ts";
 import { runNode } from "./runNode.ts";
 import { runService } from "./runService.ts";
 import { shownConfiguration } from "./shownConfiguration.ts";
@@ -24,8 +26,19 @@ import { KUBERNETES_VERSION } from "./version.ts";
 import { whileLocked } from "./whileLocked.ts";
 import { withTracing } from "./withTracing.ts";
 
-/** Runs until `stop$` emits. Errors when the node cannot start or continue. */
-export function daemon(options: KubeletOptions, stop$: Observable<unknown>): Observable<NodeOutput> {
+/** Influences on a running daemon. */
+export interface DaemonControls {
+  /** SIGTERM or SIGINT. */
+  readonly stop$: Observable<unknown>;
+  /** SIGHUP: a service reads its configuration again, and a daemon of a terminal ends. */
+  readonly hangup$: Observable<unknown>;
+  /** Reads the command line and its files again. */
+  readonly load: () => Promise<Invocation>;
+}
+
+/** Runs until it is stopped or restarted. Errors when the node cannot start or continue. */
+export function daemon(options: KubeletOptions, controls: DaemonControls): Observable<NodeOutput | Restart> {
+  const { stop$ } = controls;
   const { format, verbosity, vmodule, flushFrequency } = options.config.logging;
   const output = logOutput(options.config.logging);
   const log = createLogger({
@@ -42,13 +55,16 @@ export function daemon(options: KubeletOptions, stop$: Observable<unknown>): Obs
   const isOn = (gate: string): boolean => options.featureGates.get(gate) === true;
   log.verbose("daemon", VERBOSITY.runtimeCalls, "Configuration", () => shownConfiguration(options.config, isOn));
   let hasStarted = false;
-  const run = (tracing: SpanExport | undefined): Observable<NodeOutput> => {
-    const node$ = merge(
-      runNode({ options, log, tracing, version: KUBERNETES_VERSION, ownsMachine: true }),
-      flushes(output, flushFrequency),
+  const run = (tracing: SpanExport | undefined): Observable<NodeOutput | Restart> =>
+    defer(() => from(passedLocalSocket(process.env, process.pid, log))).pipe(
+      tap((passedSocket) => refuseOtherSocket(options.flags, passedSocket)),
+      switchMap((passedSocket) => {
+        const setup = { options, log, tracing, passedSocket, version: KUBERNETES_VERSION, ownsMachine: true };
+        const node$ = merge(runNode(setup), flushes(output, flushFrequency));
+        const successor = passedSocket === undefined ? "inPlace" : "manager";
+        return asService(whileLocked(options.flags, node$, log, systemClock), { ...controls, successor }, options, log);
+      }),
     );
-    return asService(whileLocked(options.flags, node$, log, systemClock), stop$, options, log);
-  };
   return withTracing(options, log, stop$, run).pipe(
     tap({
       next: ({ kind }) => {
@@ -57,6 +73,13 @@ export function daemon(options: KubeletOptions, stop$: Observable<unknown>): Obs
       error: (error: unknown) => log.error(hasStarted ? "Kubelet failed" : "Kubelet failed to start", { error }),
     }),
   );
+}
+
+/** Refuses two places for the local commands: one of systemd and one of the flag. */
+function refuseOtherSocket({ localSocket }: KubeletOptions["flags"], passed: PassedLocalSocket | undefined): void {
+  if (passed === undefined || localSocket === "" || localSocket === passed.path) return;
+  const why = `systemd passes the socket ${passed.path}, and the flag says ${JSON.stringify(localSocket)}`;
+  throw kubeletError("InvalidArgument", `--local-socket: ${why}`);
 }
 
 /** Flushes the buffer of the log at intervals; completes at once without one. */
@@ -74,19 +97,19 @@ const flushes = ({ flush }: LogOutput, periodMs: number): Observable<never> =>
         { immediately: false },
       );
 
-/** Runs the node until `stop$` emits, with reports to systemd if that started this process. */
+/** Runs the node until it is stopped, with reports to systemd if that started this process. */
 function asService(
   node$: Observable<NodeOutput>,
-  stop$: Observable<unknown>,
+  { stop$, hangup$, load, successor }: DaemonControls & Pick<Restart, "successor">,
   { config }: KubeletOptions,
   log: Logger,
-): Observable<NodeOutput> {
+): Observable<NodeOutput | Restart> {
   return defer(() => {
     const { NOTIFY_SOCKET: socket = "", ...variables } = process.env;
     const periodMs = valueOf(watchdogPeriodMs(variables, process.pid));
     if (socket === "") {
       log.info("Not reporting to systemd: NOTIFY_SOCKET is not set");
-      return node$.pipe(takeUntil(stop$));
+      return node$.pipe(takeUntil(merge(stop$, hangup$)));
     }
     log.info("Reporting to systemd", { socket, watchdogPeriodMs: periodMs ?? "off" });
     const manager = createSystemdNotify({ clock: systemClock, socket, pid: process.pid });
@@ -94,6 +117,7 @@ function asService(
       manager,
       watchdogPeriodMs: periodMs,
       servers: configuredServers(config),
+      reload: { hangup$, successor, faults: () => configurationFaults(load), monotonicMicros },
       clock: systemClock,
       log,
     });

@@ -31,12 +31,25 @@ export function watchThreads(): void {
 
 /** Ends the process with `code`, at the latest after `END_MS`; standard error says which work was cut off. */
 export function endProcess(code: number): void {
+  afterWork((isDone) => (isDone ? process.exit(code) : endNow(code)));
+}
+
+/**
+ * Replaces this process by a new one with the same command line and process ID, at the latest after `END_MS`. Node aborts
+ * the process if its program cannot run any more; a service manager then starts it again.
+ */
+export function restartProcess(): void {
+  afterWork(() => replaceProcess(0, [...process.execArgv, ...process.argv.slice(1)], process.env));
+}
+
+/** Ends threads, and calls `end` once no work is open or `END_MS` have passed. */
+function afterWork(end: (isDone: boolean) => void): void {
   for (const thread of threads) thread.terminate().catch(() => {}); // it has ended already
   const startedAt = systemClock.monotonicMs();
   systemClock.scheduler.schedule(function look() {
-    if (openWork().length === 0) process.exit(code);
-    if (systemClock.monotonicMs() - startedAt >= END_MS) endNow(code);
-    this.schedule(undefined, LOOK_MS);
+    const isDone = openWork().length === 0;
+    if (isDone || systemClock.monotonicMs() - startedAt >= END_MS) end(isDone);
+    else this.schedule(undefined, LOOK_MS);
   });
 }
 
@@ -45,7 +58,8 @@ export function endNow(code: number): never {
   const open = openWork();
   if (open.length > 0) {
     process.stderr.write(`rxlet: exiting with ${open.join(", ")} still open\n`);
-    exitWithoutJoining(code);
+    // A new program is the only way to keep the exit code without joining threads.
+    replaceProcess(code, ["--no-warnings", "-e", `process.exit(${code})`], {});
   }
   process.exit(code);
 }
@@ -65,12 +79,12 @@ function openWork(): readonly string[] {
   return [...counts].map(([kind, count]) => `${count} ${kind}${count === 1 ? "" : "s"}`);
 }
 
-/** Replaces the process by a new program, the only way to keep the exit code without joining threads. */
-function exitWithoutJoining(code: number): void {
+/** Runs Node with other arguments in this process, without joining threads. */
+function replaceProcess(code: number, args: readonly string[], env: NodeJS.ProcessEnv): void {
   try {
     // A replaced process emits no event, and a buffer of the log waits for it.
     process.emit("exit", code);
-    process.execve?.(process.execPath, [process.execPath, "--no-warnings", "-e", `process.exit(${code})`], {});
+    process.execve?.(process.execPath, [process.execPath, ...args], env);
   } finally {
     process.kill(process.pid, "SIGKILL");
   }

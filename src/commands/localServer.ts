@@ -14,10 +14,12 @@ const RETRY_MS = 30_000;
 
 export interface LocalServerSetup extends Omit<LocalHttpSetup, "place"> {
   readonly socket: string;
+  /** Descriptor of the socket if systemd passed it. */
+  readonly fd?: number | undefined;
 }
 
 /** Serves while subscribed. Never emits, never errors. */
-export function localServer({ socket, ...setup }: LocalServerSetup): Observable<never> {
+export function localServer({ socket, fd, ...setup }: LocalServerSetup): Observable<never> {
   const { log, ports, options } = setup;
   return defer(() => from(placeOf(socket, options.flags.localSocketGroup))).pipe(
     switchMap((place) =>
@@ -27,7 +29,7 @@ export function localServer({ socket, ...setup }: LocalServerSetup): Observable<
         }),
         switchMap(() =>
           localListener({
-            socket,
+            ...{ socket, fd },
             mode: socketMode(place),
             gid: place.gid,
             load: async () => {

@@ -72,7 +72,7 @@ export function nodeServers(
       switchMap(({ localServer }) =>
         socket === undefined || localApi === undefined
           ? EMPTY
-          : localServer({ ...routes, socket, localApi, isStandalone: api === undefined }),
+          : localServer({ ...routes, socket, fd: setup.passedSocket?.fd, localApi, isStandalone: api === undefined }),
       ),
     );
   const servers = { healthz: healthz$, readOnly: readOnly$, https: https$ };
@@ -89,8 +89,13 @@ export function nodeServers(
 }
 
 /** Returns the path of the local socket; undefined without one, as for `rxlet dev`. */
-export const localSocketOf = ({ options: { flags, client }, ownsMachine = false }: NodeSetup): string | undefined =>
-  ownsMachine ? localSocketPath(flags.localSocket, path.resolve(flags.rootDir), client === undefined) : undefined;
+export const localSocketOf = ({
+  options: { flags, client },
+  ownsMachine = false,
+  passedSocket,
+}: NodeSetup): string | undefined =>
+  passedSocket?.path ??
+  (ownsMachine ? localSocketPath(flags.localSocket, path.resolve(flags.rootDir), client === undefined) : undefined);
 
 /** The servers that a node has by its configuration. */
 export const configuredServers = ({

@@ -4,6 +4,7 @@ import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { LeveledLogger } from "../ports/telemetry.ts";
 import type { SpanExport } from "../ports/tracing.ts";
+import type { PassedLocalSocket } from "../sources/passedLocalSocket.ts";
 import type { NodeResources } from "./nodeResources.ts";
 
 /** Inputs of a node. */
@@ -18,6 +19,8 @@ export interface NodeSetup {
    * for pods with mount propagation. `rxlet dev` is a guest of the machine. Default false.
    */
   readonly ownsMachine?: boolean;
+  /** The socket of the local commands that systemd passed to this process. */
+  readonly passedSocket?: PassedLocalSocket | undefined;
   /** Whether the read-only server listens on any free port if another process uses its port. Default false. */
   readonly mayMoveReadOnly?: boolean;
   /**

@@ -37,6 +37,7 @@ import type { HealthCheck, KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { ServiceManager } from "../ports/serviceManager.ts";
 import type { Logger } from "../ports/telemetry.ts";
 import type { ListeningServer, NodeOutput } from "./nodeOutput.ts";
+import { type ReloadSetup, reloads, type Restart, type Send } from "./reloadService.ts";
 
 /** Period of the messages of a start, and the time that each of them asks for. */
 const START_PERIOD_MS = 10_000;
@@ -60,6 +61,7 @@ export interface ServiceSetup {
   readonly watchdogPeriodMs: number | undefined;
   /** Servers that listen at the end of the start. */
   readonly servers: readonly ListeningServer[];
+  readonly reload: ReloadSetup;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -72,7 +74,8 @@ export type ServiceOutput =
   | { readonly kind: "started"; readonly kubelet: { readonly queries: Queries } };
 
 /**
- * Runs the node until `stop$` emits or it ends by itself, and passes its outputs on. `S` is a message of a start that
+ * Runs the node until `stop$` emits, a reload ends it or it ends by itself, and passes its outputs on; the last one is
+ * `Restart` after a reload. `S` is a message of a start that
  * takes long, `R` the end of the start, `W` one to the watchdog, `T` a changed status, `X` the beginning of the stop.
  *
  *     node$          -----------kubelet--server------------------
@@ -87,7 +90,7 @@ export function runService<T extends ServiceOutput>(
   node$: Observable<T>,
   stop$: Observable<unknown>,
   setup: ServiceSetup,
-): Observable<T> {
+): Observable<T | Restart> {
   return defer(() => {
     const send = sender(setup);
     const once$ = stop$.pipe(take(1), share());
@@ -96,17 +99,16 @@ export function runService<T extends ServiceOutput>(
       ignoreElements(),
     );
     const running$ = node$.pipe(connect((outputs$) => merge(reports(outputs$, send, setup), outputs$)));
-    return merge(stopping$, running$.pipe(endWith(ENDED), takeUntil(once$))).pipe(
+    const restart$ = reloads(setup.reload, send, setup.log);
+    return merge(stopping$, merge(restart$, running$.pipe(endWith(ENDED))).pipe(takeUntil(once$))).pipe(
       takeWhile((output) => output !== ENDED),
+      takeWhile((output) => output.kind !== "restart", true),
     );
   });
 }
 
 /** The node has ended by itself, as it does when another kubelet wants its lock. */
 const ENDED = Symbol("ended");
-
-/** Sends one message and emits whether it was sent. Never errors. */
-type Send = (assignments: readonly string[], deadlineMs?: number) => Observable<boolean>;
 
 function sender({ manager, clock, log }: ServiceSetup): Send {
   let isFailing = false;

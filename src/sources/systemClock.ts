@@ -136,6 +136,9 @@ export function atTurnEnd(ended: () => void): void {
   queueMicrotask(() => process.nextTick(ended));
 }
 
+/** Returns the present time of CLOCK_MONOTONIC in microseconds, which other processes of the machine know, too. */
+export const monotonicMicros = (): bigint => process.hrtime.bigint() / 1_000n;
+
 /** Time of this machine. `monotonicMs` counts from the start of the process, with fractions. */
 export const systemClock: Clock = {
   scheduler: systemScheduler,

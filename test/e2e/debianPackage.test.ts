@@ -92,8 +92,9 @@ describe.skipIf(mustSkip(TITLE, MISSING))(TITLE, () => {
     expect(await output("dpkg-query", "-W", "-f=${Conffiles}", "rxlet")).toMatch(/^(?: \/etc\/\S+ \w+\n?)+$/m);
   });
 
-  it("has a unit without faults, which the installation neither enables nor starts", async () => {
-    const verified = await run("systemd-analyze", "verify", "/usr/lib/systemd/system/rxlet.service");
+  it("has units without faults, which the installation neither enables nor starts", async () => {
+    const units = ["rxlet.service", "rxlet.socket"].map((name) => `/usr/lib/systemd/system/${name}`);
+    const verified = await run("systemd-analyze", "verify", ...units);
     expect(`${verified.stdout}${verified.stderr}`).not.toMatch(/rxlet/);
     expect(await enabled()).toBe("disabled");
     await install();

@@ -1,4 +1,7 @@
-/** The packaged unit under a real systemd: the end of the start, the watchdog, the stop. The node has no runtime. */
+/**
+ * The packaged units under a real systemd: the end of the start, the watchdog, reloads, the stop, the socket. The node has
+ * no runtime.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,7 +21,10 @@ import { waitFor } from "../support/waitFor.ts";
 
 const TITLE = "rxlet as a service of systemd";
 const UNIT = "rxlet.service";
-const PACKAGED = new URL("../../packaging/rxlet.service", import.meta.url);
+const SOCKET_UNIT = "rxlet.socket";
+const packaged = (unit: string): Promise<string> =>
+  readFile(new URL(`../../packaging/${unit}`, import.meta.url), "utf8");
+const SOCKET = "/run/rxlet/local.sock";
 /** Three seconds between two messages, which a busy machine keeps. */
 const WATCHDOG_SECONDS = 6;
 
@@ -36,7 +42,7 @@ StandardOutput=append:${folder}/log
 StandardError=append:${folder}/log
 `;
 
-const configuration = (folder: string) => ({
+const configuration = (folder: string, more: object = {}) => ({
   apiVersion: "kubelet.config.k8s.io/v1beta1",
   kind: "KubeletConfiguration",
   enableServer: false,
@@ -47,6 +53,7 @@ const configuration = (folder: string) => ({
   enforceNodeAllocatable: [],
   failSwapOn: false,
   failCgroupV1: false,
+  ...more,
 });
 
 describe.skipIf(mustSkip(TITLE, missingForSystemd()))(TITLE, () => {
@@ -62,16 +69,25 @@ describe.skipIf(mustSkip(TITLE, missingForSystemd()))(TITLE, () => {
     }).catch(async (error: unknown) => {
       throw new Error(`${String(error)}\n${await readFile(join(folder, "log"), "utf8")}`);
     });
+  const configure = (more?: object): Promise<void> =>
+    writeFile(join(folder, "config.json"), JSON.stringify(configuration(folder, more)));
+  /** Counts the starts of a kubelet in the log. */
+  const starts = async (): Promise<number> =>
+    (await readFile(join(folder, "log"), "utf8")).split("Starting kubelet").length - 1;
+  const getPods = async (): Promise<unknown> =>
+    JSON.parse(await systemd.run(process.execPath, BUILT_MAIN, "get", "pods", "--output=json", `--socket=${SOCKET}`));
   const fedAt = async (): Promise<number> => Number(await show("WatchdogTimestampMonotonic"));
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "rxlet-service-"));
     await mkdir(join(folder, "manifests"));
     await privateKernelFlags(folder);
-    await writeFile(join(folder, "config.json"), JSON.stringify(configuration(folder)));
+    await configure();
     systemd = await startPrivateSystemd(cgroupVersionsHere()[0] ?? 1, {
-      [UNIT]: await readFile(PACKAGED, "utf8"),
+      [UNIT]: await packaged(UNIT),
       [`${UNIT}.d/test.conf`]: dropIn(folder),
+      [SOCKET_UNIT]: await packaged(SOCKET_UNIT),
+      [`${SOCKET_UNIT}.d/test.conf`]: "[Unit]\nDefaultDependencies=no\n",
     });
   });
   afterAll(async () => {
@@ -105,10 +121,50 @@ describe.skipIf(mustSkip(TITLE, missingForSystemd()))(TITLE, () => {
     expect(await show("MainPID")).not.toBe(pid);
   });
 
+  it("restarts in place at a reload: the same process runs the new configuration", async () => {
+    const [pid, restarts, before] = [await show("MainPID"), await show("NRestarts"), await starts()];
+    await configure({ healthzPort: 10_249 });
+    await systemd.run("systemctl", "reload", UNIT);
+    await waitFor("a second start", async () => (await starts()) === before + 1);
+    await until("StatusText", (text) => text.startsWith("0 pods"));
+    expect([await show("ActiveState"), await show("MainPID"), await show("NRestarts")]).toEqual([
+      "active",
+      pid,
+      restarts,
+    ]);
+    expect(await readFile(join(folder, "log"), "utf8")).toContain('server="healthz" address="127.0.0.1" port=10249');
+  });
+
+  it("refuses a reload with a faulty configuration, says why, and goes on", async () => {
+    const [pid, before] = [await show("MainPID"), await starts()];
+    await configure({ maxPods: -1 });
+    await systemd.run("systemctl", "reload", UNIT);
+    const status = await until("StatusText", (text) => text.startsWith("Configuration refused"));
+    expect(status).toContain(`the old one holds: ${folder}/config.json:1: maxPods: `);
+    await until("ActiveState", (state) => state === "active");
+    expect([await show("MainPID"), await starts()]).toEqual([pid, before]);
+    await configure();
+  });
+
   it("reports its stop", async () => {
     await systemd.run("systemctl", "stop", UNIT);
     const last = await readFile(join(folder, "last"), "utf8");
     expect(last.trim().split("\n").toSorted()).toEqual(["Result=success", "StatusText=Stopping"]);
+  });
+
+  it("is started by a command when systemd holds the socket, which outlives it", async () => {
+    await systemd.run("systemctl", "start", SOCKET_UNIT);
+    expect(await show("ActiveState")).toBe("inactive");
+    expect(await getPods()).toMatchObject({ kind: "List", items: [] });
+    await systemd.run("systemctl", "stop", UNIT);
+    expect(await getPods()).toMatchObject({ kind: "List", items: [] });
+
+    // A reload needs another process, because only systemd passes the socket on.
+    const pid = await show("MainPID");
+    await systemd.run("systemctl", "reload", UNIT);
+    await until("MainPID", (other) => other !== pid && other !== "0");
+    expect(await getPods()).toMatchObject({ kind: "List", items: [] });
+    await systemd.run("systemctl", "stop", SOCKET_UNIT, UNIT);
   });
 
   it("does not start with a time of the watchdog that is no time, as upstream", () => {

@@ -2,6 +2,14 @@
 
 /** The start is complete. */
 export const READY = "READY=1";
+/**
+ * The configuration is read again, READY=1 ends that. `monotonicMicros`: the present time of CLOCK_MONOTONIC, by which a
+ * manager tells this message from one before its signal.
+ */
+export const reloading = (monotonicMicros: bigint): readonly string[] => [
+  "RELOADING=1",
+  `MONOTONIC_USEC=${monotonicMicros}`,
+];
 /** The stop has begun. */
 export const STOPPING = "STOPPING=1";
 /** The service is alive. */

@@ -2,6 +2,7 @@
  * The listener of the local socket. A node that nobody asks does not load the routes: the first connection does. Owns the
  * socket and its connections, which close with the subscription.
  */
+import * as fs from "node:fs/promises";
 import { createServer, type Server as NetServer, type Socket } from "node:net";
 import type { Server } from "node:http";
 import { Observable } from "rxjs";
@@ -16,6 +17,8 @@ export interface LocalHttp {
 
 export interface LocalListenerOptions {
   readonly socket: string;
+  /** Descriptor of the socket if it listens already and belongs to the service manager, which then also removes it. */
+  readonly fd?: number | undefined;
   readonly mode: number;
   readonly gid: number | undefined;
   /** Creates the HTTP server, for the first connection. */
@@ -54,7 +57,11 @@ export const localListener = (options: LocalListenerOptions): Observable<void> =
       );
     });
     listener.maxConnections = MAX_CONNECTIONS;
-    placeUnixSocket(options.socket, { ...options, bind: (place) => listening(listener, place) }).then(
+    const heard =
+      options.fd === undefined
+        ? placeUnixSocket(options.socket, { ...options, bind: (place) => listening(listener, place) })
+        : takenOver(listener, options.fd, options);
+    heard.then(
       (remove) => {
         removeSocket = remove;
         if (subscriber.closed) remove();
@@ -70,8 +77,17 @@ export const localListener = (options: LocalListenerOptions): Observable<void> =
     };
   });
 
-async function listening(listener: NetServer, place: string): Promise<void> {
+async function listening(listener: NetServer, place: string | { readonly fd: number }): Promise<void> {
   const heard = once(listener, "listening");
   listener.listen(place);
   await heard;
+}
+
+/** Listens on a socket of the service manager, for those who may use it. Resolves with a function that removes nothing. */
+async function takenOver(listener: NetServer, fd: number, options: LocalListenerOptions): Promise<() => void> {
+  const { socket, mode, gid } = options;
+  if (gid !== undefined) await fs.lchown(socket, process.getuid?.() ?? -1, gid);
+  await fs.chmod(socket, mode);
+  await listening(listener, { fd });
+  return () => {};
 }

@@ -1,5 +1,6 @@
 import { EMPTY, NEVER, type Observable, of, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
+import type { ReloadSetup, Restart } from "../../../src/commands/reloadService.ts";
 import { runService, type ServiceOutput, type ServiceSetup } from "../../../src/commands/runService.ts";
 import { kubeletError } from "../../../src/core/errors.ts";
 import { longTimer } from "../../../src/operators/longTimer.ts";
@@ -33,6 +34,7 @@ function service({ clock }: Pick<Marbles, "clock">, more: Partial<ServiceSetup> 
     },
     watchdogPeriodMs: undefined,
     servers: ["healthz"],
+    reload: NO_RELOAD,
     clock,
     log: telemetry.log,
     ...more,
@@ -45,6 +47,17 @@ function service({ clock }: Pick<Marbles, "clock">, more: Partial<ServiceSetup> 
   };
   return { setup, facts, sent, manager, outputs, telemetry };
 }
+
+/** A time of CLOCK_MONOTONIC. */
+const MICROS = 7_000_000n;
+const NO_RELOAD: ReloadSetup = {
+  hangup$: NEVER,
+  faults: () => of([]),
+  monotonicMicros: () => MICROS,
+  successor: "inPlace",
+};
+
+const RESTART: Restart = { kind: "restart", successor: "inPlace" };
 
 const refused = (): Observable<never> => throwError(() => kubeletError("Io", "refused"));
 
@@ -277,6 +290,94 @@ describe("runService", () => {
       expectObservable(runService(hot(node, outputs), NEVER, setup)).toBe(expected, outputs);
       flush();
       expect(sent).toEqual([`0 READY=1 WATCHDOG=1 ${READY_STATUS}`, "3 WATCHDOG=1"]);
+    }),
+  );
+
+  it(
+    "restarts at a reload with a configuration that holds, once",
+    marbles(({ hot, cold, clock, expectObservable, flush }) => {
+      const node = "    k---------";
+      const hangup = "  --h-h-----";
+      const faults = "  ---(v|)";
+      const expected = "k----(r|)";
+
+      const reload = { ...NO_RELOAD, hangup$: hot(hangup), faults: () => cold<readonly string[]>(faults, { v: [] }) };
+      const { setup, outputs, sent } = service({ clock }, { servers: [], reload });
+      expectObservable(runService(hot(node, outputs), NEVER, setup)).toBe(expected, { ...outputs, r: RESTART });
+      flush();
+      expect(sent).toEqual([
+        `0 READY=1 ${READY_STATUS}`,
+        `2 RELOADING=1 MONOTONIC_USEC=${MICROS} STATUS=Reading the configuration`,
+      ]);
+    }),
+  );
+
+  it(
+    "reports a stop to the manager that starts the next process",
+    marbles(({ hot, clock, expectObservable, flush }) => {
+      const node = "    k-----";
+      const hangup = "  --h---";
+      const expected = "k-(r|)";
+
+      const reload: ReloadSetup = { ...NO_RELOAD, hangup$: hot(hangup), successor: "manager" };
+      const { setup, outputs, sent } = service({ clock }, { servers: [], reload });
+      const restart = { ...RESTART, successor: "manager" };
+      expectObservable(runService(hot(node, outputs), NEVER, setup)).toBe(expected, { ...outputs, r: restart });
+      flush();
+      expect(sent.at(-1)).toBe("2 READY=1 STOPPING=1 STATUS=Restarting");
+    }),
+  );
+
+  it(
+    "goes on after a reload with a configuration that is refused, and takes the next one",
+    marbles(({ hot, cold, clock, expectObservable, flush }) => {
+      const node = "    k------------";
+      const hangup = "  --h-----h---h";
+      const first = "   -(f|)";
+      const second = "  #";
+      const third = "   (v|)";
+      const expected = "k-----------(r|)";
+
+      const answers = [
+        cold<readonly string[]>(first, { f: ["kubelet.yaml: maxPods: must be positive", "another"] }),
+        cold<readonly string[]>(second, undefined, kubeletError("Io", "cannot read the machine")),
+        cold<readonly string[]>(third, { v: [] }),
+      ];
+      const reload = { ...NO_RELOAD, hangup$: hot(hangup), faults: () => answers.shift() ?? EMPTY };
+      const { setup, outputs, sent, telemetry } = service({ clock }, { servers: [], reload });
+      expectObservable(runService(hot(node, outputs), NEVER, setup)).toBe(expected, { ...outputs, r: RESTART });
+      flush();
+      const old = "Configuration refused";
+      expect(sent.filter((message) => message.includes(old))).toEqual([
+        `3 READY=1 STATUS=${old} (and 1 more), the old one holds: kubelet.yaml: maxPods: must be positive`,
+        `8 READY=1 STATUS=${old}, the old one holds: cannot read the machine`,
+      ]);
+      const refusals = telemetry.lines.filter(({ level }) => level === "error");
+      expect(refusals.map(({ fields }) => fields["fault"])).toEqual([
+        "kubelet.yaml: maxPods: must be positive",
+        "another",
+        "cannot read the machine",
+      ]);
+    }),
+  );
+
+  it(
+    "cancels a reload when it is stopped",
+    marbles(({ hot, cold, clock, expectObservable, expectSubscriptions, flush }) => {
+      const node = "    k-------";
+      const hangup = "  --h-----";
+      const stop = "    -----x--";
+      const faults = "  --------";
+      const reading = " --^--!";
+      const expected = "k----|";
+
+      const faults$ = cold<readonly string[]>(faults);
+      const reload = { ...NO_RELOAD, hangup$: hot(hangup), faults: () => faults$ };
+      const { setup, outputs, sent } = service({ clock }, { servers: [], reload });
+      expectObservable(runService(hot(node, outputs), hot(stop), setup)).toBe(expected, outputs);
+      expectSubscriptions(faults$).toBe(reading);
+      flush();
+      expect(sent.at(-1)).toBe("5 STOPPING=1 STATUS=Stopping");
     }),
   );
 

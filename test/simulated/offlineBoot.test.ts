@@ -302,4 +302,37 @@ describe("a boot without the API server", () => {
     node.runFor(5_000);
     expect([early, phaseOf(), node.violations]).toEqual(["Running", "Failed", []]);
   });
+
+  it("gives pods the claims whose volumes are on the node; others wait for the server", () => {
+    const world = offlineNode();
+    const { server, node, cutPower, boot } = world;
+    const claimed = (name: string, spec: object): void => {
+      const claim = server.put("persistentvolumeclaims", { metadata: ref(name), spec: { volumeName: name } });
+      const claimRef = { uid: claim.metadata?.uid ?? "", ...ref(name) };
+      server.put("persistentvolumes", { metadata: { name }, spec: { claimRef, ...spec } });
+      server
+        .client()
+        .update("persistentvolumeclaims", { ...claim, status: { phase: "Bound" } }, { subresource: "status" })
+        .subscribe();
+      const volumes = [{ name: "data", persistentVolumeClaim: { claimName: name } }];
+      const container = containerOf({ name: "main", volumeMounts: [{ name: "data", mountPath: "/data" }] });
+      place(world, name, { containers: [container], volumes });
+    };
+    claimed("here", { hostPath: { path: "/disks/one", type: "DirectoryOrCreate" } });
+    claimed("there", { nfs: { server: "nfs.example", path: "/x" } });
+    node.runFor(MINUTE_MS);
+    const before = node.running();
+    cutPower();
+    boot();
+    node.runFor(5 * MINUTE_MS);
+    const offline = node.running();
+    server.setNetwork("up");
+    node.runFor(5 * MINUTE_MS);
+    expect({ before, offline, after: node.running().length, violations: node.violations }).toEqual({
+      before: ["default/here/main#0", "default/there/main#0"],
+      offline: ["default/here/main#1"],
+      after: 2,
+      violations: [],
+    });
+  });
 });

@@ -8,7 +8,7 @@ import { isJsonObject, parseJson } from "../json.ts";
 import { err, ok, type Result } from "../result.ts";
 import { sha256 } from "../sha256.ts";
 
-const KINDS = ["pod", "object", "token", "services", "runtimeclasses"] as const;
+const KINDS = ["pod", "object", "token", "claim", "volume", "services", "runtimeclasses"] as const;
 
 /** The kinds of records. */
 export type KeptKind = (typeof KINDS)[number];
@@ -16,7 +16,7 @@ export type KeptKind = (typeof KINDS)[number];
 /** A record. */
 export interface KeptRecord {
   readonly kind: KeptKind;
-  /** Identifies it within its kind: the UID of a pod, the key of an object or token; empty where there is one only. */
+  /** Identifies it within its kind: the UID of a pod, the key of an object, token or claim; empty where there is one only. */
   readonly key: string;
   /** A JSON value. The same object as long as it is unchanged. */
   readonly value: unknown;

@@ -9,6 +9,7 @@ import { readApiPod } from "../pod/apiPod.ts";
 import { markRestored } from "../pod/restoredMark.ts";
 import type { RuntimeClasses } from "../runtime/runtimeHandler.ts";
 import { tokenKey, type TokenWish } from "../token/serviceAccountToken.ts";
+import { type Claim, claimKey, type PersistentVolume } from "./keptClaims.ts";
 import type { KeptRecord } from "./keptRecord.ts";
 import type { KeptToken, KnownNeeds } from "./wantedRecords.ts";
 
@@ -29,6 +30,8 @@ export function restoredCluster(records: readonly KeptRecord[], now: EpochMs): R
   const pods: Pod[] = [];
   const objects = new Map<ManifestObjectKey, ConfigLookup>();
   const tokens = new Map<string, KeptToken>();
+  const claims = new Map<string, Claim>();
+  const volumes = new Map<string, PersistentVolume>();
   const faults: RecordFault[] = [];
   let services: readonly ApiObjects["services"][] | undefined;
   let runtimeClasses: RuntimeClasses | undefined;
@@ -46,12 +49,20 @@ export function restoredCluster(records: readonly KeptRecord[], now: EpochMs): R
       const token = tokenOf(value);
       if (token !== undefined && tokenKey(token.wish) === key) tokens.set(key, token);
       else refuse("it is not a token of this name");
+    } else if (kind === "claim" || kind === "volume") {
+      const found =
+        isJsonObject(value) && isJsonObject(value["spec"]) ? (value as Claim & PersistentVolume) : undefined;
+      const [own, into] = kind === "claim" ? [claimKey, claims] : [volumeKey, volumes];
+      if (found !== undefined && own(found.metadata ?? {}) === key) into.set(key, found);
+      else refuse(`it is not a ${kind} of this name`);
     } else if (!Array.isArray(value)) refuse("it is not a list");
     else if (kind === "services") services = value.filter(isJsonObject);
     else runtimeClasses = new Map(value.filter(isNamedClass));
   }
-  return { pods, objects, tokens, services, runtimeClasses, faults };
+  return { pods, objects, tokens, claims, volumes, services, runtimeClasses, faults };
 }
+
+const volumeKey = ({ name = "" }: { readonly name?: string }): string => name;
 
 function lookupOf(value: unknown): ConfigLookup | undefined {
   if (!isJsonObject(value)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The records that the pods of a registry need: the pods, the ConfigMaps and Secrets they name, their tokens, and the
- * services and RuntimeClasses of the cluster. Upstream: none.
+ * The records that the pods of a registry need: the pods, the ConfigMaps and Secrets they name, their tokens, claims and
+ * volumes of the node, and the services and RuntimeClasses of the cluster. Upstream: none.
  */
 import type { ApiObjects } from "../api/apiResources.ts";
 import type { Pod, PodStatus } from "../api.ts";
@@ -10,6 +10,7 @@ import { MAX_REFERENCES, podReferences } from "../pod/podReferences.ts";
 import type { Registry } from "../pod/podRegistryTypes.ts";
 import type { RuntimeClasses } from "../runtime/runtimeHandler.ts";
 import { isExpired, type ServiceAccountToken, tokenKey, type TokenWish } from "../token/serviceAccountToken.ts";
+import { claimKeys, isOnNode, type KnownClaims } from "./keptClaims.ts";
 import { hasEnded, type KeptPod, keptPod, podToKeep, sameKeptPod } from "./keptPod.ts";
 import { type KeptKind, type KeptRecord, recordName } from "./keptRecord.ts";
 
@@ -19,7 +20,7 @@ export interface KeptToken extends ServiceAccountToken {
 }
 
 /** The needs of pods, as last known. */
-export interface KnownNeeds {
+export interface KnownNeeds extends KnownClaims {
   readonly objects: ReadonlyMap<ManifestObjectKey, ConfigLookup>;
   /** By `tokenKey`. */
   readonly tokens: ReadonlyMap<string, KeptToken>;
@@ -87,7 +88,7 @@ export function createRecordsPlan(): RecordsPlan {
   };
   return {
     ofPod,
-    of(registry, statusOf, { objects, tokens, services, runtimeClasses }, now) {
+    of(registry, statusOf, { objects, tokens, claims, volumes, services, runtimeClasses }, now) {
       const wanted = new Map<string, WantedRecord | undefined>();
       const add = (kind: KeptKind, key: string, value: unknown): void => {
         wanted.set(recordName(kind, key), value === undefined ? undefined : { kind, key, value, isEnd: false });
@@ -107,6 +108,15 @@ export function createRecordsPlan(): RecordsPlan {
           const key = objectKey(kind, pod.metadata.namespace, name);
           const lookup = objects.get(key);
           if (lookup?.kind !== "missing") add("object", key, lookup?.kind === "found" ? lookup.object : undefined);
+        }
+        for (const key of claimKeys(pod)) {
+          const claim = claims.get(key);
+          const name = claim?.spec?.volumeName ?? "";
+          const volume = volumes.get(name);
+          if (volume !== undefined && !isOnNode(volume)) continue;
+          // Until the volume is known, the records on disk stay as they are.
+          add("claim", key, volume && claim);
+          if (name !== "") add("volume", name, volume);
         }
       }
       for (const [key, token] of tokens) {

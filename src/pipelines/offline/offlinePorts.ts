@@ -5,20 +5,25 @@
 import { connect, defer, EMPTY, filter, map, merge, type Observable, of, takeUntil, tap } from "rxjs";
 import { type ConfigLookup, type ManifestObjectKey, objectKey } from "../../core/configObjects.ts";
 import { tokenKey } from "../../core/token/serviceAccountToken.ts";
+import type { ApiObjects, ApiResourceName } from "../../core/api/apiResources.ts";
+import { type Claim, claimKey, type PersistentVolume } from "../../core/offline/keptClaims.ts";
+import type { ApiGetOptions, ApiServer, ObjectRef } from "../../ports/apiServer.ts";
+import type { Call } from "../../ports/call.ts";
 import type { KeptTokens } from "../../ports/keptTokens.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { ConfigObjectRef, ObjectCache } from "../../ports/objectCache.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
 import type { KeptNeeds } from "./keptNeeds.ts";
 
-type Wrapped = Pick<KubeletPorts, "objects" | "cluster" | "runtimeClasses$" | "keptTokens">;
+type Wrapped = Pick<KubeletPorts, "api" | "objects" | "cluster" | "runtimeClasses$" | "keptTokens">;
 
 /** Wraps the ports. `restored`: whether pods from disk run because the API server has not answered. */
 export const offlinePorts = (
-  { objects, cluster, runtimeClasses$ }: KubeletPorts,
+  { objects, cluster, runtimeClasses$, api }: KubeletPorts,
   needs: KeptNeeds,
   restored: ReadonlyCell<boolean>,
 ): Wrapped => ({
+  api: api && { ...api, objects: keptClaims(api.objects, needs, restored) },
   objects: objects && keptObjects(objects, needs, restored),
   keptTokens: keptTokens(needs, restored),
   cluster: cluster && {
@@ -49,6 +54,27 @@ function keptObjects(cache: ObjectCache, { objects, note }: KeptNeeds, restored:
         }),
       ),
   };
+}
+
+/** Claims and volumes from disk take the place of those of the server until its first answer. */
+function keptClaims(server: ApiServer, needs: KeptNeeds, restored: ReadonlyCell<boolean>): ApiServer {
+  const { claims, volumes, note } = needs;
+  const kept = (resource: ApiResourceName, ref: ObjectRef): Claim | PersistentVolume | undefined => {
+    if (!restored.value) return undefined;
+    if (resource === "persistentvolumeclaims") return claims.get(claimKey(ref));
+    return resource === "persistentvolumes" ? volumes.get(ref.name) : undefined;
+  };
+  const noted = (resource: ApiResourceName, found: object): void => {
+    if (resource === "persistentvolumeclaims") note.claim(found);
+    if (resource === "persistentvolumes") note.volume(found);
+  };
+  const get = <R extends ApiResourceName>(resource: R, ref: ObjectRef, options?: ApiGetOptions): Call<ApiObjects[R]> =>
+    defer(() => {
+      const known = kept(resource, ref);
+      if (known !== undefined) return of(known as ApiObjects[R]);
+      return server.get(resource, ref, options).pipe(tap((found) => noted(resource, found)));
+    });
+  return { ...server, get };
 }
 
 const keptTokens = ({ tokens, note }: KeptNeeds, restored: ReadonlyCell<boolean>): KeptTokens => ({

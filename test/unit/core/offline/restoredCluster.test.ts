@@ -19,6 +19,8 @@ const wish = {
   pod: { name: "a", uid: "u" },
 };
 const token = { token: "t", expiresAt: 1, lifeMs: 2, wish };
+const claim = { metadata: { name: "disk", namespace: "demo" }, spec: { volumeName: "pv1" } };
+const volume = { metadata: { name: "pv1" }, spec: { local: { path: "/disk" } } };
 const read = (...records: readonly KeptRecord[]) => restoredCluster(records, NOW);
 
 describe("records of a cluster", () => {
@@ -27,6 +29,8 @@ describe("records of a cluster", () => {
       { kind: "pod", key: "u", value: { ...pod, status: { phase: "Failed" } } },
       { kind: "object", key: "Secret demo/s", value: secret },
       { kind: "token", key: tokenKey(wish), value: token },
+      { kind: "claim", key: "demo/disk", value: claim },
+      { kind: "volume", key: "pv1", value: volume },
       { kind: "services", key: "", value: [{ metadata: { name: "web" } }] },
       { kind: "runtimeclasses", key: "", value: [["kata", { metadata: { name: "kata" }, handler: "kata" }]] },
     );
@@ -35,6 +39,8 @@ describe("records of a cluster", () => {
       restored: restored && [isRestored(restored), restored.status?.phase, restored.metadata.uid],
       objects: [...cluster.objects].map(([key, { kind }]) => [key, kind]),
       tokens: [...cluster.tokens.values()],
+      claims: [...cluster.claims],
+      volumes: [...cluster.volumes],
       services: cluster.services,
       classes: [...(cluster.runtimeClasses?.keys() ?? [])],
       faults: cluster.faults,
@@ -42,6 +48,8 @@ describe("records of a cluster", () => {
       restored: [true, "Failed", "u"],
       objects: [["Secret demo/s", "found"]],
       tokens: [token],
+      claims: [["demo/disk", claim]],
+      volumes: [["pv1", volume]],
       services: [{ metadata: { name: "web" } }],
       classes: ["kata"],
       faults: [],
@@ -57,6 +65,10 @@ describe("records of a cluster", () => {
     ["an object with a wrong field", { kind: "object", key: "Secret demo/s", value: { ...secret, data: "x" } }, "data"],
     ["a token without a wish", { kind: "token", key: "t", value: { ...token, wish: {} } }, "not a token"],
     ["a token of another name", { kind: "token", key: "t", value: token }, "not a token"],
+    ["another claim", { kind: "claim", key: "demo/other", value: claim }, "not a claim of this name"],
+    ["a claim that is a text", { kind: "claim", key: "demo/disk", value: "disk" }, "not a claim"],
+    ["another volume", { kind: "volume", key: "pv2", value: volume }, "not a volume of this name"],
+    ["a volume without a specification", { kind: "volume", key: "pv1", value: { ...volume, spec: 1 } }, "not a volume"],
     ["services that are no list", { kind: "services", key: "", value: {} }, "not a list"],
   ])("with %s say so, and lose no other", (_, bad, reason) => {
     const { faults, pods } = read(bad, {

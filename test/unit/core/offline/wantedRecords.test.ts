@@ -10,7 +10,10 @@ import { tokenKey } from "../../../../src/core/token/serviceAccountToken.ts";
 import { podOf } from "../../../support/pods.ts";
 
 const NOW = epochMs(1_000_000);
-const NOTHING: KnownNeeds = { objects: new Map(), tokens: new Map(), services: undefined, runtimeClasses: undefined };
+const NOTHING: KnownNeeds = {
+  ...{ objects: new Map(), tokens: new Map(), claims: new Map(), volumes: new Map() },
+  ...{ services: undefined, runtimeClasses: undefined },
+};
 
 const apiPod = (uid: string, more: Parameters<typeof podOf>[0] = {}): Pod =>
   podOf({
@@ -97,6 +100,38 @@ describe("the wanted records", () => {
       ["pod a", ...CLUSTER],
       ["pod a!", ...CLUSTER],
     ]);
+  });
+
+  it("have the claims of running pods whose volumes are on the node; one that is not known stays as it is", () => {
+    const volumes = [
+      { name: "data", persistentVolumeClaim: { claimName: "disk" } },
+      { name: "scratch", ephemeral: {} },
+    ];
+    const pods = registryOf([apiPod("a", { spec: { containers: [{ name: "main" }], volumes } })]);
+    const claim = (name: string, volumeName: string) =>
+      [`demo/${name}`, { metadata: { name, namespace: "demo" }, spec: { volumeName } }] as const;
+    const claims = new Map([claim("disk", "pv1"), claim("a-scratch", "pv2")]);
+    const volume = (name: string, spec: object) => [name, { metadata: { name }, spec }] as const;
+    const onNode = [volume("pv1", { local: { path: "/d" } }), volume("pv2", { hostPath: { path: "/h" } })] as const;
+    const elsewhere = volume("pv1", { csi: { driver: "d", volumeHandle: "h" } });
+    const both = (...known: readonly (readonly [string, object])[]) =>
+      wanted(pods, { claims, volumes: new Map(known) });
+    const restOf = ["claim?", "volume?", ...CLUSTER];
+    expect({
+      known: both(...onNode),
+      unknownVolumes: both(),
+      unknownClaims: wanted(pods, {
+        claims: new Map([["demo/disk", { metadata: { name: "disk", namespace: "demo" }, spec: {} }]]),
+      }),
+      elsewhere: both(elsewhere),
+      ended: wanted(pods, { claims, volumes: new Map(onNode) }, { phase: "Failed" }),
+    }).toEqual({
+      known: ["pod a", "claim demo/disk", "volume pv1", "claim demo/a-scratch", "volume pv2", ...CLUSTER],
+      unknownVolumes: ["pod a", "claim?", "volume?", ...restOf],
+      unknownClaims: ["pod a", "claim?", "claim?", ...CLUSTER],
+      elsewhere: ["pod a", ...restOf],
+      ended: ["pod a!", ...CLUSTER],
+    });
   });
 
   it("have the tokens of running pods that are still good", () => {

@@ -69,7 +69,8 @@ describe("a manifest with rollback-after", () => {
     await node.daemon.kill("SIGKILL");
     await node.daemon.restart();
     await readyAs("one");
-    await put(version("three", "2s"));
+    // Long enough to become Ready on a busy machine.
+    await put(version("three", "5m"));
     await readyAs("three");
     await written('"version":"three"');
   });

@@ -17,8 +17,11 @@ const WAITING = ["test/e2e/clusterMinutes.test.ts", "test/e2e/utilChains.test.ts
 /** Left to itself the runner keeps one core for itself, which on two cores is half of them. */
 const CORES = availableParallelism();
 
-/** Suites with daemons at once, on any number of cores: their waits and figures are those of a small machine. */
-const DAEMON_SUITES = 2;
+/**
+ * Suites with daemons at once, on any number of cores: their waits and figures are those of a small machine, and they wait
+ * for a third of their time.
+ */
+const DAEMON_SUITES = 3;
 
 /** Builds the program that these suites start. */
 const BUILT = "test/support/builtProgram.ts";

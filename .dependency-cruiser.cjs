@@ -20,6 +20,7 @@ const PIPELINE_DIRECTORIES = {
   eviction: ["stats"],
   images: ["projections"],
   offline: [],
+  live: ["images"],
   volumes: ["projections"],
   dra: [],
   shutdown: [],

@@ -31,6 +31,7 @@ import { pressureWakes } from "./pipelines/eviction/pressureWakes.ts";
 import { createGarbageCollection } from "./pipelines/garbageCollection.ts";
 import { housekeeping } from "./pipelines/housekeeping.ts";
 import { inheritedAllocations } from "./pipelines/inheritedAllocations.ts";
+import { createLiveSource } from "./pipelines/live/liveSource.ts";
 import { logRotation } from "./pipelines/logRotation.ts";
 import { runMachine } from "./pipelines/machineParts.ts";
 import { runDrivers, runPlugins } from "./pipelines/pluginParts.ts";
@@ -64,6 +65,7 @@ import { createNodeStats } from "./pipelines/stats/measureNodeStats.ts";
 import type { KubeletCommands } from "./ports/kubeletCommands.ts";
 import type { KubeletPorts } from "./ports/kubeletPorts.ts";
 import type { KubeletQueries } from "./ports/kubeletQueries.ts";
+import type { LiveSource } from "./ports/liveSource.ts";
 import type { NodeStats } from "./ports/nodeStats.ts";
 import type { ReadonlyCell } from "./state/cell.ts";
 import { areSourcesSeen, podsChanged, registrySettled, runtimeKnown } from "./state/milestones.ts";
@@ -83,6 +85,8 @@ export interface Kubelet {
   /** Emits at once, and after `manifestProblems` of `queries` changed. */
   readonly problemsChanged$: Observable<unknown>;
   readonly queries: KubeletQueries;
+  /** Works while it is subscribed. */
+  readonly live: LiveSource;
   readonly stats: NodeStats;
   readonly commands: KubeletCommands;
   /** Sets the gauges that follow the state of the node; to be called before metrics are rendered. */
@@ -154,6 +158,7 @@ export function createKubelet(config: KubeletConfig, given: KubeletPorts): Kubel
     problemsChanged$: state.problems.changes$,
     stats,
     queries: createQueries(ports, config, state, { images: pods.images, stats, garbage, registryInputs }),
+    live: createLiveSource(parts, state, queues, { clock: ports.clock, images: pods.images }),
     commands: podCommands(state.registry, ports.clock, (update) => registryInputs.push({ kind: "update", update })),
     updateGauges: () => gauges.update(),
     drain: (deadlineMs) => {

@@ -43,6 +43,7 @@ type NodeCall = Extract<
       | "pressure"
       | "resources"
       | "retry"
+      | "top"
       | "get"
       | "logs"
       | "exec"
@@ -129,6 +130,11 @@ async function callNode(invocation: NodeCall): Promise<void> {
     case "retry": {
       const { retryPod } = await import("./commands/retry.ts");
       run(retryPod(invocation, process.stdout));
+      break;
+    }
+    case "top": {
+      const { top } = await import("./commands/top.ts");
+      run(top(invocation, process.stdin, process.stdout).pipe(takeUntil(ended$)));
       break;
     }
     case "get": {

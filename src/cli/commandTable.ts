@@ -19,6 +19,7 @@ import {
 import { readRetryFlags, RETRY_FLAGS } from "./retryFlags.ts";
 import { EXPLAIN_FLAGS, NODE_PAGE_FLAGS, readExplainFlags, readNodePageFlags, readVolumesFlags } from "./showFlags.ts";
 import { readSimulateFlags, SIMULATE_FLAGS } from "./simulateFlags.ts";
+import { readTopFlags, TOP_FLAGS } from "./topFlags.ts";
 import { DEV_FLAGS, readDevFlags, readRuntimeFlags, readTemplateFlags, RUNTIME_FLAGS } from "./subCommands.ts";
 
 /** A row of the table. */
@@ -224,6 +225,19 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
       flags: NODE_PAGE_FLAGS,
     },
     readNodePageFlags,
+  ),
+  row(
+    "top",
+    {
+      args: "",
+      maxArgs: 0,
+      about: "Watch the node live: pods and what they wait for, the pipeline, marbles, usage",
+      details:
+        "Keys: 1 to 4 or Tab choose the view, q ends. Without a terminal the view is printed once. The node needs --live-view; rxlet dev and the local socket of a node have it always.",
+      examples: ["rxlet top", "rxlet top --view=marbles", "rxlet top --once --view=node"],
+      flags: TOP_FLAGS,
+    },
+    readTopFlags,
   ),
   row(
     "retry",

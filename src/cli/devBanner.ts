@@ -62,6 +62,7 @@ export function bannerLines(banner: DevBanner, pod: string | undefined): readonl
     ...(twinPid === undefined
       ? []
       : [`Warning    process ${twinPid} is an rxlet dev of the same manifests: each pod runs twice`]),
+    ...(readOnly === undefined ? [] : [`Live view  ${readOnly}/live/${inUse}`]),
     ...(kubeconfig === undefined
       ? []
       : [
@@ -69,7 +70,7 @@ export function bannerLines(banner: DevBanner, pod: string | undefined): readonl
           "Commands   get pods, exec, attach, port-forward, explain, retry, volumes, pressure: the same way",
           `kubectl    export KUBECONFIG=${kubeconfig}`,
         ]),
-    ...(readOnly === undefined ? [] : [`API        ${readOnly}/pods${inUse}`, `Metrics    ${readOnly}/metrics`]),
+    ...(readOnly === undefined ? [] : [`API        ${readOnly}/pods`, `Metrics    ${readOnly}/metrics`]),
     `Log        ${log}`,
     "Ctrl-C     stops the pods and leaves nothing behind",
   ];

@@ -5,6 +5,7 @@ import type { ApplyOptions, DeleteOptions } from "./manifestFlags.ts";
 import type { AttachOptions, ExecOptions, GetOptions, LogsOptions, PortForwardOptions } from "./podCommandFlags.ts";
 import type { RetryOptions } from "./retryFlags.ts";
 import type { ExplainOptions, ShowOptions, VolumesOptions } from "./showFlags.ts";
+import type { TopOptions } from "./topFlags.ts";
 import type { SimulateFlags } from "./simulateFlags.ts";
 import type { DevOptions, RuntimeOptions, TemplateOptions } from "./subCommands.ts";
 
@@ -16,6 +17,7 @@ export type SubInvocation =
   | ({ readonly command: "pressure" } & ShowOptions)
   | ({ readonly command: "resources" } & ShowOptions)
   | ({ readonly command: "retry" } & RetryOptions)
+  | ({ readonly command: "top" } & TopOptions)
   | ({ readonly command: "get" } & GetOptions)
   | ({ readonly command: "logs" } & LogsOptions)
   | ({ readonly command: "exec" } & ExecOptions)

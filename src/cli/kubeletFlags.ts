@@ -47,6 +47,7 @@ export interface KubeletFlags {
   readonly localSocket: string;
   /** Group that may use it; empty is none. */
   readonly localSocketGroup: string;
+  readonly liveView: boolean;
   /** IP address of the read-only server; empty is the configuration's `address`. */
   readonly readOnlyBindAddress: string;
   /** Authorizes exec, attach and port-forward by GET with the verb `get`, as upstream, instead of `create`. */

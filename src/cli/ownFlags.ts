@@ -144,6 +144,14 @@ const RXLET_FLAGS: readonly FlagSpec[] = [
       effective: true,
     },
   ),
+  own(
+    "live-view",
+    "bool",
+    "false",
+    "rxlet",
+    "Show the node as it runs on the page /live/ of the authenticated server, and of the read-only server on loopback",
+    { effective: true },
+  ),
   own("read-only-bind-address", "ip", "", "rxlet", "IP address of the read-only server; empty is that of --address", {
     effective: true,
   }),

@@ -21,8 +21,8 @@ export const byName = (a: PodRow, b: PodRow): number =>
 
 const compared = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Cells joined into lines; every column as wide as its widest cell, no blanks at line ends. */
-function alignedLines(rows: readonly (readonly string[])[], gap: string): readonly string[] {
+/** Returns cells joined into lines; every column as wide as its widest cell, no blanks at line ends. */
+export function alignedLines(rows: readonly (readonly string[])[], gap: string): readonly string[] {
   const widths = rows.reduce<readonly number[]>(
     (widest, row) => row.map((cell, index) => Math.max(cell.length, widest[index] ?? 0)),
     [],

@@ -41,6 +41,7 @@ export async function devKubeletOptions(
     `--client-ca-file=${credentials.authority}`,
     `--tls-cert-file=${credentials.certificate}`,
     `--tls-private-key-file=${credentials.key}`,
+    "--live-view",
     "--cgroups-per-qos=false",
     "--enforce-node-allocatable=",
     `--v=${dev.logLevel}`,

@@ -9,6 +9,7 @@ import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { NodeStats } from "../ports/nodeStats.ts";
 import type { LeveledLogger } from "../ports/telemetry.ts";
 import type { KubeletRouteOptions } from "../server/kubeletServer.ts";
+import type { LiveRoutesOptions } from "../server/live/liveRoutes.ts";
 import type { LocalApiOptions } from "../server/localApi/localApi.ts";
 import type { MetricsSink } from "../sinks/metrics.ts";
 import { createContainerLogs } from "../sources/containerLogs/containerLogs.ts";
@@ -31,6 +32,7 @@ export interface RoutesSetup {
   readonly log: LeveledLogger;
   readonly version: string;
   readonly metrics: MetricsSink;
+  readonly live?: LiveRoutesOptions | undefined;
   /** Absent: the server has no API for kubectl. */
   readonly localApi?: LocalApiOptions | undefined;
 }
@@ -69,5 +71,6 @@ export function kubeletRoutes(setup: RoutesSetup): KubeletRouteOptions {
     telemetry: { log, metrics },
     clock: ports.clock,
     localApi: setup.localApi,
+    live: setup.live,
   };
 }

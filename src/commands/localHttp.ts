@@ -20,9 +20,11 @@ import { manifestDigest } from "../sources/manifestDigest.ts";
 import { MAX_MANIFEST_BYTES } from "../sources/manifestDirectory.ts";
 import { parseManifest } from "../sources/parseManifest.ts";
 import { systemRandom } from "../sources/systemRandom.ts";
+import { liveViewRoutes, type LiveViewSetup } from "./liveView.ts";
 import { kubeletRoutes, type RoutesSetup } from "./kubeletRoutes.ts";
 
 export interface LocalHttpSetup extends RoutesSetup {
+  readonly kubelet: LiveViewSetup["kubelet"];
   readonly place: LocalPlace;
   readonly nodeName: KubeletConfig["nodeName"];
   readonly localApi: LocalApiOptions;
@@ -37,7 +39,7 @@ export function localHttp(setup: LocalHttpSetup): LocalHttp {
   const { clock } = ports;
   const telemetry = { log, metrics };
   const app = localApp({
-    ...kubeletRoutes(setup),
+    ...kubeletRoutes({ ...setup, live: liveViewRoutes(setup) }),
     localApi,
     peers: createLocalPeers(place, { clock, rng: systemRandom }),
     rng: systemRandom,

@@ -2,7 +2,7 @@
  * The only way to close a feedback loop: pushed values are emitted later, by the scheduler, never from inside `push`.
  * Owned by its creator; bounded by `bound`.
  */
-import { Observable, type Subscriber, type Subscription } from "rxjs";
+import { Observable, Subject, type Subscriber, type Subscription } from "rxjs";
 import type { MonotonicMs } from "../core/ids.ts";
 import { invariant, InvariantError } from "../core/invariant.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -22,6 +22,8 @@ export interface Queue<T> {
   readonly waitingSince: MonotonicMs | undefined;
   /** Adds a value; emits nothing before it returns. */
   push(value: T): void;
+  /** Emits each pushed value at once, also those that are dropped later. For those who watch; costs nothing without them. */
+  readonly pushes$: Observable<T>;
   /** Emits the values in order, those that overtake first, to one subscriber at a time. Never completes, never errors. */
   readonly values$: Observable<T>;
 }
@@ -54,6 +56,7 @@ export function createQueue<T>(name: string, { bound, clock, onDrop, overtakes }
   const ahead = createFifo<T>();
   const behind = createFifo<T>();
   const size = (): number => ahead.size + behind.size;
+  const pushes = new Subject<T>();
   let dropped = 0;
   let waitingSince: MonotonicMs | undefined;
   let consumer: Subscriber<T> | undefined;
@@ -85,7 +88,9 @@ export function createQueue<T>(name: string, { bound, clock, onDrop, overtakes }
     get waitingSince() {
       return waitingSince;
     },
+    pushes$: pushes.asObservable(),
     push(value) {
+      if (pushes.observed) pushes.next(value);
       waitingSince ??= clock.monotonicMs();
       (overtakes?.(value) === true ? ahead : behind).push(value);
       if (size() > bound) {

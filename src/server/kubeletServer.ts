@@ -25,6 +25,7 @@ import { addHealthzRoutes } from "./healthzRoutes.ts";
 import { addMetricsRoute } from "./metricsRoute.ts";
 import { addProfileRoutes } from "./profileRoutes.ts";
 import { addPodsRoute, addRunningPodsRoute, addShownPodsRoute } from "./podRoutes.ts";
+import { addLiveRoutes, type LiveRoutesOptions } from "./live/liveRoutes.ts";
 import { addLocalApi, type LocalApiOptions, refuseWrites } from "./localApi/localApi.ts";
 import { isPodStreamUrl } from "./localApi/podSubresources.ts";
 import type { SecureListener } from "./secureListener.ts";
@@ -83,6 +84,8 @@ export interface KubeletAppOptions {
   /** Absent: requests are not traced. */
   readonly tracing?: Tracing | undefined;
   readonly clock: Clock;
+  /** Absent: the server has no live view. */
+  readonly live?: LiveRoutesOptions | undefined;
   /** Absent: the server has only the kubelet's own routes. */
   readonly localApi?: LocalApiOptions | undefined;
 }
@@ -143,6 +146,7 @@ export function addKubeletRoutes(app: Hono, options: KubeletRouteOptions): void 
   addPressureRoute(app, queries);
   addResourcesRoute(app, queries);
   addRetryRoute(app, options.commands, queries);
+  if (options.live !== undefined) addLiveRoutes(app, options.live);
   if (localApi !== undefined) addLocalApi(app, { ...localApi, clock, stats: options.stats, process: options.process });
   if (handlers.enableDebuggingHandlers) addDebuggingRoutes(app, options);
   else addDisabledRoutes(app);

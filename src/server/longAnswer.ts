@@ -10,7 +10,7 @@ const LONG_ANSWER_MS = 4 * 60 * 60 * 1000;
 
 /** Extends the timeout for this response. The next response on the connection has the usual timeout again. */
 export function allowLongAnswer(context: Context): void {
-  const { outgoing } = context.env as Partial<ServerBindings>;
+  const { outgoing } = (context.env ?? {}) as Partial<ServerBindings>;
   outgoing?.socket?.setTimeout(LONG_ANSWER_MS);
 }
 

@@ -23,6 +23,7 @@ import { traceRequests } from "./traceRequests.ts";
 import { addPressureRoute } from "./pressureRoute.ts";
 import { addResourcesRoute } from "./resourcesRoute.ts";
 import { addVolumesRoutes } from "./volumesRoute.ts";
+import { addLiveRoutes, type LiveRoutesOptions } from "./live/liveRoutes.ts";
 import { type ListeningAddress, serve, type ServerLimits } from "./serve.ts";
 
 export interface ReadOnlyServerOptions {
@@ -40,6 +41,8 @@ export interface ReadOnlyServerOptions {
   readonly names: ReadonlySet<string>;
   /** Adds metrics that upstream hides. */
   readonly showsHidden?: boolean;
+  /** Absent: the server has no live view. */
+  readonly live?: LiveRoutesOptions | undefined;
   readonly limits?: ServerLimits;
   readonly shedding?: Shedding | undefined;
 }
@@ -76,6 +79,7 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
   addVolumesRoutes(app, queries);
   addPressureRoute(app, queries);
   addResourcesRoute(app, queries);
+  if (options.live !== undefined) addLiveRoutes(app, options.live);
   addMetricsRoute(app, metricsPage, options.stats, clock);
   addStatsRoutes(app, options.stats, telemetry.log, clock, options);
   addDisabledRoutes(app, ["/runningpods"]);

@@ -59,7 +59,26 @@ function seriesOf<T>(map: ReadonlyMap<string, T>, name: MetricName, labels: Metr
 export interface MetricsSink extends Metrics, MetricsPage {
   /** Called before each page is rendered, to set gauges that are only valid at that moment. */
   beforeRender(update: () => void): void;
+  /** Returns the totals of each series of a histogram; empty for another metric. */
+  histogramTotals(name: MetricName): Promise<readonly HistogramTotal[]>;
+  /** Returns each series of a counter; empty for another metric. */
+  counterTotals(name: MetricName): Promise<readonly CounterTotal[]>;
   close(): void;
+}
+
+/** Observations of a series since the start. */
+export interface HistogramTotal {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly count: number;
+  readonly sum: number;
+  /** Observations up to each bound, by ascending bounds. */
+  readonly upTo: ReadonlyMap<number, number>;
+}
+
+/** A series of a counter. */
+export interface CounterTotal {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
 }
 
 /** Creates all metrics of the table; metrics without labels start at zero. `close` stops the event loop sampler. */
@@ -97,9 +116,33 @@ export function createMetrics(): MetricsSink {
       return await renderRegistry(registry, page);
     },
     beforeRender: (update) => void updates.push(update),
+    histogramTotals: (name) => histogramTotals(histograms.get(name), name),
+    counterTotals: async (name) =>
+      ((await counters.get(name)?.get())?.values ?? []).map(({ labels, value }) => ({ labels: texts(labels), value })),
     close: () => lag.stop(),
   };
 }
+
+async function histogramTotals(histogram: Histogram | undefined, name: MetricName): Promise<readonly HistogramTotal[]> {
+  const values = histogram === undefined ? [] : (await histogram.get()).values;
+  const series = new Map<
+    string,
+    { -readonly [K in keyof HistogramTotal]: HistogramTotal[K] } & { upTo: Map<number, number> }
+  >();
+  for (const { labels, value, metricName } of values) {
+    const { le, ...own } = texts(labels);
+    const key = JSON.stringify(own);
+    const total = series.get(key) ?? { labels: own, count: 0, sum: 0, upTo: new Map<number, number>() };
+    series.set(key, total);
+    if (metricName === `${name}_sum`) total.sum = value;
+    else if (metricName === `${name}_count`) total.count = value;
+    else if (le !== undefined && le !== "+Inf") total.upTo.set(Number(le), value);
+  }
+  return [...series.values()];
+}
+
+const texts = (labels: object): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, String(text)]));
 
 async function updateProcessFigures({ counters, gauges }: Series): Promise<void> {
   const figures: Readonly<Record<string, number>> = await readProcessFigures();

@@ -155,13 +155,14 @@ export interface LiveSignal {
   readonly isMet: boolean;
 }
 
-/** Calls of one kind since the start, and the latencies of those since the last message. */
+/** Calls of one kind since the start, and the latencies of those since the last message; absent without any. */
 export interface LiveCalls {
   readonly target: "runtime" | "api";
   readonly name: string;
   readonly count: number;
   readonly failed: number;
   readonly meanMs?: number;
+  /** The slowest took at most this long; absent beyond the last bucket of the histogram. */
   readonly maxMs?: number;
 }
 

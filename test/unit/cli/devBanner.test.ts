@@ -15,6 +15,7 @@ const BANNER: DevBanner = {
 it("names the commands and addresses that work, with a pod that exists", () => {
   expect(bannerLines(BANNER, "web-laptop")).toEqual([
     "Manifests  /pods  (edit, add or remove files: pods follow)",
+    "Live view  http://127.0.0.1:10255/live/",
     "Logs       npx node src/main.ts logs web-laptop -f",
     "Commands   get pods, exec, attach, port-forward, explain, retry, volumes, pressure: the same way",
     "kubectl    export KUBECONFIG=/run/user/1/rxlet/pods-1/kubeconfig",
@@ -33,7 +34,7 @@ it("says what to do with an empty directory", () => {
 
 it("says why a port is another one", () => {
   const lines = bannerLines({ ...BANNER, readOnly: "http://127.0.0.1:42975", portInUse: 10255 }, undefined);
-  expect(lines[4]).toBe("API        http://127.0.0.1:42975/pods  (port 10255 is in use)");
+  expect(lines[1]).toBe("Live view  http://127.0.0.1:42975/live/  (port 10255 is in use)");
 });
 
 it("warns that another instance runs the same manifests", () => {
@@ -56,16 +57,16 @@ it("leaves out addresses of a server that is off", () => {
 
 it("names no command before there is a server to ask", () => {
   const lines = bannerLines({ ...BANNER, kubeconfig: undefined }, undefined);
-  expect(lines.map((line) => line.split(" ")[0])).toEqual(["Manifests", "API", "Metrics", "Log", "Ctrl-C"]);
+  expect(lines.map((line) => line.split(" ")[0])).toEqual(["Manifests", "Live", "API", "Metrics", "Log", "Ctrl-C"]);
 });
 
 it("keeps the lines that a small screen needs most", () => {
   const lines = bannerLines(BANNER, "web-laptop");
   const labels = (rows: number): readonly string[] =>
     bannerBlock(lines, 100, rows).map((line) => line.split(" ")[0] ?? "");
-  expect(labels(8)).toEqual(["Manifests", "Logs", "Commands", "kubectl", "API", "Metrics", "Log", "Ctrl-C"]);
-  expect(labels(7)).toEqual(["Manifests", "Logs", "Commands", "kubectl", "API", "Log", "Ctrl-C"]);
-  expect(labels(4)).toEqual(["Manifests", "Logs", "kubectl", "Ctrl-C"]);
+  expect(labels(9)).toEqual(["Manifests", "Live", "Logs", "Commands", "kubectl", "API", "Metrics", "Log", "Ctrl-C"]);
+  expect(labels(8)).toEqual(["Manifests", "Live", "Logs", "Commands", "kubectl", "API", "Log", "Ctrl-C"]);
+  expect(labels(4)).toEqual(["Manifests", "Live", "Logs", "kubectl"]);
   expect(labels(1)).toEqual(["Manifests"]);
   expect(labels(0)).toEqual(["Manifests"]);
 });

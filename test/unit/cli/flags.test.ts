@@ -26,6 +26,7 @@ describe("the flag table", () => {
         ...facts.map(({ name }) => name),
         "local-socket",
         "local-socket-group",
+        "live-view",
         "read-only-bind-address",
         "allow-streams-by-get",
         "proc-sys-dir",

@@ -73,7 +73,7 @@ describe("runProgram", () => {
     [
       ["serve"],
       [
-        'unknown command "serve"; the commands are dev, explain, get, logs, exec, attach, port-forward, cp, apply, delete, volumes, pressure, resources, retry, template, simulate, runtime',
+        'unknown command "serve"; the commands are dev, explain, get, logs, exec, attach, port-forward, cp, apply, delete, volumes, pressure, resources, top, retry, template, simulate, runtime',
       ],
     ],
     [["help", "explian"], ['unknown command "explian"; did you mean explain?']],

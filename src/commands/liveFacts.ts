@@ -1,0 +1,65 @@
+/** The messages of the live view about the node itself, measured while somebody watches. */
+import { combineLatest, defer, from, map, type Observable, of, startWith } from "rxjs";
+import type { LiveNode } from "../core/live/liveMessages.ts";
+import { liveNode } from "../core/live/liveNode.ts";
+import { parseQuantity, quantityMilli } from "../core/quantity.ts";
+import { createCallFigures } from "./callFigures.ts";
+import { orElse } from "../operators/orElse.ts";
+import { pollAfter } from "../operators/pollAfter.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { KubeletQueries } from "../ports/kubeletQueries.ts";
+import type { NodeStats } from "../ports/nodeStats.ts";
+import type { MetricsSink } from "../sinks/metrics.ts";
+
+export interface LiveFactsSetup {
+  readonly queries: Pick<KubeletQueries, "runtimeProblems" | "health" | "pressure" | "hardware" | "node">;
+  readonly stats: NodeStats;
+  readonly metrics: Pick<MetricsSink, "histogramTotals" | "counterTotals">;
+  readonly clock: Clock;
+}
+
+const USAGE_PERIOD_MS = 2_000;
+/** A look at the eviction signals measures the disks and lists the images. */
+const PRESSURE_PERIOD_MS = 10_000;
+
+/** Emits the node at once and every USAGE_PERIOD_MS. Never completes, never errors. */
+export function liveFacts({ queries, stats, metrics, clock }: LiveFactsSetup): Observable<LiveNode> {
+  const pressure$ = pollAfter(clock, PRESSURE_PERIOD_MS, () => known(queries.pressure()));
+  const calls = createCallFigures(metrics);
+  const usage$ = pollAfter(clock, USAGE_PERIOD_MS, () =>
+    combineLatest([known(stats.summaryWithoutDirectories()), defer(() => from(calls()))]),
+  );
+  return combineLatest([pressure$.pipe(startWith(undefined)), usage$]).pipe(
+    map(([pressure, [summary, latencies]]) => {
+      const { capacity = {} } = queries.node().status ?? {};
+      return liveNode({
+        at: clock.wallTime(),
+        problems: problemsOf(queries),
+        summary,
+        ...{ pressure, hardware: queries.hardware(), calls: latencies },
+        cpuCapacityMillis: milliOf(capacity["cpu"]),
+        memoryCapacityBytes: unitsOf(capacity["memory"]),
+      });
+    }),
+  );
+}
+
+/** Emits undefined for what cannot be measured now. */
+const known = <T>(call$: Observable<T>): Observable<T | undefined> => call$.pipe(orElse(() => of(undefined)));
+
+const problemsOf = ({ runtimeProblems, health }: LiveFactsSetup["queries"]): readonly string[] => [
+  ...runtimeProblems(),
+  ...health().flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name}: ${problem}`])),
+];
+
+function milliOf(text: string | undefined): number | undefined {
+  const quantity = text === undefined ? undefined : parseQuantity(text);
+  return quantity && Number(quantityMilli(quantity));
+}
+
+const MILLI = 1_000;
+
+function unitsOf(text: string | undefined): number | undefined {
+  const milli = milliOf(text);
+  return milli === undefined ? undefined : milli / MILLI;
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { liveNode, type NodeFigures } from "../../../../src/core/live/liveNode.ts";
+
+const NOTHING: NodeFigures = {
+  at: 1,
+  problems: [],
+  summary: undefined,
+  cpuCapacityMillis: undefined,
+  memoryCapacityBytes: undefined,
+  pressure: undefined,
+  hardware: { devices: [] } as unknown as NodeFigures["hardware"],
+  calls: [],
+};
+const GIB = 1 << 30;
+
+describe("the node in the live view", () => {
+  it("has no figures that nobody measured", () => {
+    expect(liveNode(NOTHING)).toEqual({
+      ...{ kind: "node", at: 1, problems: [], usage: {}, pressures: [], signals: [], evictionOrder: [] },
+      ...{ devices: [], calls: [] },
+    });
+  });
+
+  it("has its usage beside its capacity", () => {
+    const summary = {
+      node: {
+        cpu: { usageNanoCores: 1_500_000_000 },
+        memory: { workingSetBytes: 2 * GIB },
+        fs: { usedBytes: 3, capacityBytes: 4 },
+      },
+      pods: [],
+    } as unknown as NodeFigures["summary"];
+    expect(liveNode({ ...NOTHING, summary, cpuCapacityMillis: 2_000, memoryCapacityBytes: 8 * GIB }).usage).toEqual({
+      ...{ cpuMillis: 1_500, cpuCapacityMillis: 2_000, memoryBytes: 2 * GIB, memoryCapacityBytes: 8 * GIB },
+      ...{ diskBytes: 3, diskCapacityBytes: 4 },
+    });
+  });
+
+  it("shows of each signal the threshold that is met, else the closest one", () => {
+    const signal = (name: string, thresholds: readonly object[], available?: number) => ({
+      signal: name,
+      unit: name === "pid.available" ? "pids" : "bytes",
+      ...(available === undefined ? {} : { measured: { available, capacity: 9, secondsAgo: 1 } }),
+      thresholds,
+    });
+    const pressure = {
+      conditions: ["MemoryPressure"],
+      signals: [
+        signal(
+          "memory.available",
+          [
+            { amount: GIB, distance: 5 },
+            { amount: 512, distance: -1, metSeconds: 3 },
+          ],
+          300,
+        ),
+        signal(
+          "nodefs.available",
+          [
+            { amount: 100 * GIB, distance: 9 },
+            { amount: 1.5 * GIB, distance: 2 },
+          ],
+          2.5 * GIB,
+        ),
+        signal("pid.available", [{ amount: 100 }], 200),
+        signal("imagefs.available", []),
+      ],
+      eviction: { pods: [{ namespace: "demo", name: "web", reason: "" }] },
+    } as unknown as NodeFigures["pressure"];
+    const { pressures, signals, evictionOrder } = liveNode({ ...NOTHING, pressure });
+    expect({ pressures, signals, evictionOrder }).toEqual({
+      pressures: ["MemoryPressure"],
+      signals: [
+        { name: "memory.available", available: "300 B", threshold: "512 B", isMet: true },
+        { name: "nodefs.available", available: "2.5 GiB", threshold: "1.5 GiB", isMet: false },
+        { name: "pid.available", available: "200", threshold: "100", isMet: false },
+        { name: "imagefs.available", available: "not measured", threshold: "", isMet: false },
+      ],
+      evictionOrder: ["demo/web"],
+    });
+  });
+
+  it("counts the devices that containers have", () => {
+    const hardware = {
+      devices: [{ resource: "example.com/gpu", total: 8, free: 3, unhealthyCount: 1 }],
+    } as unknown as NodeFigures["hardware"];
+    expect(liveNode({ ...NOTHING, hardware }).devices).toEqual([{ resource: "example.com/gpu", total: 8, used: 4 }]);
+  });
+});

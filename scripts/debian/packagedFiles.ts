@@ -110,6 +110,8 @@ const documents = ({ version, dateMs }: Release): readonly PackagedFile[] => [
   file(`${DOCS}/operations.md.gz`, compressed(text("docs/operations.md"))),
   file(`${DOCS}/joining.md.gz`, compressed(text("docs/joining.md"))),
   file(`${DOCS}/examples/10-rxlet.conflist`, text("packaging/10-rxlet.conflist")),
+  file(`${DOCS}/examples/grafana-dashboard.json.gz`, compressed(text("packaging/monitoring/grafana-dashboard.json"))),
+  file(`${DOCS}/examples/prometheus-rules.yaml.gz`, compressed(text("packaging/monitoring/prometheus-rules.yaml"))),
   file(`${DOCS}/examples/10-kubeadm.conf`, text("packaging/10-kubeadm.conf")),
 ];
 

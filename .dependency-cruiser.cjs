@@ -99,6 +99,12 @@ module.exports = {
       "a CRI server of its own",
     ),
     only("streaming-is-protocols-alone", "^src/streaming/", [], "SPDY and WebSocket, of no side of the kubelet"),
+    only(
+      "cni-runs-plugins",
+      "^src/cni/",
+      ["^src/core/", "^src/fileSystem/", "^src/dockershim/podNetwork\\.ts$"],
+      "the network of the dockershim by plugins",
+    ),
     only("cli-sees-core", "^src/cli/", ["^src/core/"]),
     {
       name: "sim-stays-out-of-production",

@@ -77,7 +77,7 @@ export function checkAttached(attachment: Attachment, { plugins }: AttachmentPla
   return checkInNetwork(own.value, attachment, result, plugins);
 }
 
-const keyOf = ({ network, id, ifName }: AttachmentKey): AttachmentKey => ({ network, id, ifName });
+const keyOf = ({ network, id, ifName }: AttachmentKey) => ({ network, id, ifName });
 
 /** Returns the path of a namespace; empty if it is gone, which the specification has plugins accept. */
 export async function existing(netns: string): Promise<string> {

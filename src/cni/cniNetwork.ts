@@ -188,9 +188,9 @@ function withUnrecorded(
   sandbox: Known,
   present: NetworkList | undefined,
 ): readonly Attachment[] {
-  const [loops, others] = [true, false].map((isLoop) =>
-    attachments.filter(({ ifName }) => (ifName === LOOPBACK_INTERFACE) === isLoop),
-  ) as [readonly Attachment[], readonly Attachment[]];
+  const isLoopback = ({ ifName }: Attachment): boolean => ifName === LOOPBACK_INTERFACE;
+  const loops = attachments.filter(isLoopback);
+  const others = attachments.filter((attachment) => !isLoopback(attachment));
   if (others.length > 0 || present === undefined) return [...others, ...loops];
   const { id, netns } = sandbox;
   const args = cniArgsOf(sandbox);

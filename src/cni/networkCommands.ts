@@ -61,7 +61,7 @@ async function addOnce(
   const given = { capabilityArgs: sandbox.capabilityArgs, ...prevResultOf(previous?.value) };
   const task = taskOf(list, plugin, callOf("ADD", sandbox), given);
   const answered = await callPlugin(task, place, limit);
-  if (!answered.ok) return answered;
+  if (!answered.ok) return err(answered.error);
   const value = parseJson(answered.value);
   if (value === undefined) {
     return err(pluginFault(task, "Io", `it printed no JSON: ${quotedText(answered.value) || "nothing"}`));
@@ -90,7 +90,7 @@ async function onEach(
 ): Promise<Result<void>> {
   for (const plugin of plugins) {
     const answered = await callPlugin(taskOf(list, plugin, wanted, given), place, limit);
-    if (!answered.ok) return answered;
+    if (!answered.ok) return err(answered.error);
   }
   return ok(undefined);
 }
@@ -175,7 +175,7 @@ async function versionsOf(
   };
   const answered = await callPlugin(task, place, limitOf(place.askMs, place));
   if (!answered.ok)
-    return answered.failed !== undefined && isBeforeVersions(answered.failed) ? ok(["0.1.0"]) : answered;
+    return answered.failed !== undefined && isBeforeVersions(answered.failed) ? ok(["0.1.0"]) : err(answered.error);
   const versions = supportedVersions(answered.value);
   return versions.ok ? versions : err(pluginFault(task, "Io", versions.error.message));
 }

@@ -53,6 +53,12 @@ export async function readNetwork(
   return { faults };
 }
 
+/** Returns whether the directory has a file that may be a configuration. */
+export async function hasConfigurations(directory: string): Promise<boolean> {
+  const names = await configNames(directory);
+  return names.ok && names.value.length > 0;
+}
+
 /** Returns names of configurations in their order. A missing directory has none. */
 async function configNames(directory: string): Promise<Result<readonly string[]>> {
   try {

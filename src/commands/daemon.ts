@@ -2,7 +2,7 @@
  * `rxlet`: the daemon on a real node. It ends when `stop$` emits, which main.ts does at SIGTERM, SIGINT or SIGHUP; its pods
  * keep running.
  */
-import { defer, EMPTY, merge, type Observable, takeUntil, tap } from "rxjs";
+import { defer, EMPTY, merge, type Observable, switchMap, takeUntil, tap } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import { shownFlags } from "../cli/shownFlags.ts";
 import { valueOf } from "../core/result.ts";
@@ -44,7 +44,9 @@ export function daemon(options: KubeletOptions, stop$: Observable<unknown>): Obs
   let hasStarted = false;
   const run = (tracing: SpanExport | undefined): Observable<NodeOutput> => {
     const node$ = merge(
-      runNode({ options, log, tracing, version: KUBERNETES_VERSION, ownsMachine: true }),
+      onRuntime(options, log, (used) =>
+        runNode({ options: used, log, tracing, version: KUBERNETES_VERSION, ownsMachine: true }),
+      ),
       flushes(output, flushFrequency),
     );
     return asService(whileLocked(options.flags, node$, log, systemClock), stop$, options, log);
@@ -57,6 +59,16 @@ export function daemon(options: KubeletOptions, stop$: Observable<unknown>): Obs
       error: (error: unknown) => log.error(hasStarted ? "Kubelet failed" : "Kubelet failed to start", { error }),
     }),
   );
+}
+
+/** Runs the node with its runtime: that of the configuration, or Docker by the dockershim, which only such a node loads. */
+function onRuntime<T>(
+  options: KubeletOptions,
+  log: Logger,
+  run: (options: KubeletOptions) => Observable<T>,
+): Observable<T> {
+  if (options.flags.containerRuntime !== "docker") return run(options);
+  return defer(() => import("./onDocker.ts")).pipe(switchMap(({ onDocker }) => onDocker(options, log, run)));
 }
 
 /** Flushes the buffer of the log at intervals; completes at once without one. */

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type CniNetwork, createCniNetwork } from "../../src/cni/cniNetwork.ts";
 import { sandboxOf } from "../support/fakeCni.ts";
-import { findProgram } from "../support/findProgram.ts";
 import { mustSkip } from "../support/mustSkip.ts";
 import {
   missingForIpTables,

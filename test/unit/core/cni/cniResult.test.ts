@@ -125,7 +125,8 @@ describe("a result", () => {
 describe("addresses of a pod", () => {
   const result = (more: Partial<CniResult>): CniResult => ({ interfaces: [], ips: [], routes: [], dns: {}, ...more });
   const host = { name: "br0" };
-  const [lo, eth0] = ["lo", "eth0"].map((name) => ({ name, sandbox: "/ns" })) as [{ name: string }, { name: string }];
+  const lo = { name: "lo", sandbox: "/ns" };
+  const eth0 = { name: "eth0", sandbox: "/ns" };
 
   it.each<[string, CniResult, readonly string[]]>([
     [

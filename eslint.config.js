@@ -134,6 +134,8 @@ export default tseslint.config(
       "src/sim/**",
       "src/server/**",
       "src/embeddedRuntime/**",
+      "src/dockershim/**",
+      "src/criServer/**",
       "src/state/**",
       "src/commands/**",
     ],
@@ -160,7 +162,13 @@ export default tseslint.config(
     },
   },
   {
-    files: ["src/sources/systemClock.ts", "src/cli/**", "src/embeddedRuntime/**"],
+    files: [
+      "src/sources/systemClock.ts",
+      "src/cli/**",
+      "src/embeddedRuntime/**",
+      "src/dockershim/**",
+      "src/criServer/**",
+    ],
     rules: { "no-restricted-globals": "off", "no-restricted-properties": "off" },
   },
   {

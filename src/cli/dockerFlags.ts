@@ -87,11 +87,11 @@ export function runtimeFaults(runtime: string): readonly string[] {
 /** Returns every fault of the flags of Docker, ready to print. */
 export function dockerFaults(options: DockerOptions): readonly string[] {
   const { dockerEndpoint, networkPlugin, cniConfDir, cniBinDir, cniCacheDir, podInfraContainerImage } = options;
-  const directories = [
-    ["cni-conf-dir", cniConfDir],
-    ["cni-cache-dir", cniCacheDir],
-    ...cniBinDirs(options).map((directory) => ["cni-bin-dir", directory]),
-  ] as readonly (readonly [string, string])[];
+  const directories: readonly { readonly name: string; readonly directory: string }[] = [
+    { name: "cni-conf-dir", directory: cniConfDir },
+    { name: "cni-cache-dir", directory: cniCacheDir },
+    ...cniBinDirs(options).map((directory) => ({ name: "cni-bin-dir", directory })),
+  ];
   const kubenet =
     networkPlugin === ("kubenet" as string) ? "; kubenet left Kubernetes with the dockershim in 1.24" : "";
   return [
@@ -102,8 +102,8 @@ export function dockerFaults(options: DockerOptions): readonly string[] {
       ? []
       : [`--network-plugin: must be cni, bridge or empty, got ${JSON.stringify(networkPlugin)}${kubenet}`]),
     ...directories
-      .filter(([, directory]) => !directory.startsWith("/"))
-      .map(([name, directory]) => `--${name}: must be an absolute path, got ${JSON.stringify(directory)}`),
+      .filter(({ directory }) => !directory.startsWith("/"))
+      .map(({ name, directory }) => `--${name}: must be an absolute path, got ${JSON.stringify(directory)}`),
     ...(cniBinDir.replaceAll(",", "").trim() === "" ? ["--cni-bin-dir: must name a directory"] : []),
     ...(podInfraContainerImage.trim() === "" ? ["--pod-infra-container-image: must name an image"] : []),
   ];

@@ -165,7 +165,7 @@ async function noticesOf(
   const network = status?.conditions.find(({ type }) => type === NETWORK_READY);
   const hasNetwork = network === undefined || network.status;
   return [
-    ...(leftover === 0 ? [] : [`${title} had ${leftover} pods of an rxlet dev that was killed: they are removed`]),
+    ...(leftover === 0 ? [] : [`${title} had pods of an rxlet dev that was killed: ${leftover} removed`]),
     ...(hasNetwork ? [] : [`${title} has no pod network, so pods wait: ${network.message}`]),
     ...(runtime === "docker" && process.getuid?.() !== 0
       ? ["Docker's log files belong to root: rxlet logs needs root"]

@@ -3,7 +3,7 @@
  * killed one left. Process ids are told apart by the start time of the process.
  */
 import { createHash } from "node:crypto";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, rmdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { isJsonObject, parseJson } from "../core/json.ts";
 import type { LastDev } from "../core/dev/runtimePods.ts";
@@ -33,7 +33,11 @@ export async function claimRuntime(endpoint: string): Promise<RuntimeClaim> {
       const note = { pid: process.pid, startedAt: await startOf(process.pid) };
       await writeFile(file, JSON.stringify(note), { mode: 0o600 });
     },
-    drop: () => rm(file, { force: true }),
+    drop: async () => {
+      await rm(file, { force: true });
+      // Fails while other instances have entries.
+      await rmdir(shared).catch(() => undefined);
+    },
   };
 }
 

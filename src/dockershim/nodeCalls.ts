@@ -65,7 +65,10 @@ export function nodeCalls(shim: Shim): Handlers {
       const { cgroupDriver } = await shim.info();
       return { linux: { cgroupDriver: cgroupDriver === "systemd" ? CgroupDriver.SYSTEMD : CgroupDriver.CGROUPFS } };
     },
-    updateRuntimeConfig: () => ({}),
+    updateRuntimeConfig: ({ runtimeConfig }) => {
+      shim.networks.podNetwork?.updatePodCidr?.(runtimeConfig?.networkConfig?.podCidr ?? "");
+      return {};
+    },
     listMetricDescriptors: () => ({ descriptors: [] }),
     listPodSandboxMetrics: () => ({ podMetrics: [] }),
     checkpointContainer: () => {

@@ -49,4 +49,8 @@ export interface PodNetwork {
   /** Disconnects the sandbox; succeeds where it is not connected. */
   remove(sandbox: NetworkedSandbox): Promise<Result<void>>;
   status(): PodNetworkStatus;
+  /** Sets the range of the node's pods: one in CIDR notation, or two with a comma; empty while it is not known. */
+  updatePodCidr?(podCidr: string): void;
+  /** Disconnects sandboxes that it added in an earlier process, where only these exist. */
+  sweep?(existing: ReadonlySet<string>): Promise<void>;
 }

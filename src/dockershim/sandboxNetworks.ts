@@ -82,6 +82,8 @@ export async function openSandboxNetworks(
       for (const id of [...records.keys()].filter((known) => !existing.has(known))) {
         await disconnect(id, "").catch((thrown: unknown) => report(messageOf(thrown)));
       }
+      // The network may have records of its own: of another shim, or of a state directory that was lost.
+      await podNetwork?.sweep?.(existing);
     },
   };
 }

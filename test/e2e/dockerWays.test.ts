@@ -167,6 +167,17 @@ describeOnDocker("a node on Docker", (installation) => {
       expect([await containers(), await user.leftovers()]).toEqual([[], []]);
     });
 
+    it("rxlet dev says why the containerd of Docker is of no use to it", async () => {
+      const endpoint = `--runtime-endpoint=unix://${join(docker.folder, "containerd.sock")}`;
+      const refused = await user.run(["dev", user.folder, "--runtime=containerd", endpoint]);
+      expect([refused.code, refused.err]).toEqual([
+        1,
+        "rxlet: --runtime=containerd: it serves no CRI v1: its configuration disables the plugin cri, as that of Docker's " +
+          "packages does (disabled_plugins in /etc/containerd/config.toml); --runtime=docker needs none\n",
+      ]);
+      expect(await user.leftovers()).toEqual([]);
+    });
+
     it("rxlet dev removes the pods of one that was killed, and refuses a Docker with pods of another kubelet", async () => {
       const killed = await user.start("pods", { "web.json": podOf("web") }, onDocker());
       await killed.until("web", "running", isRunning);

@@ -1,4 +1,4 @@
-/** One command to one plugin of a network: finds its program, runs it, and names plugin, network and command in errors. */
+/** Runs a command on a plugin of a network; errors name plugin, network and command. */
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { type ErrorCode, kubeletError, type KubeletError } from "../core/errors.ts";

@@ -1,6 +1,6 @@
 /**
  * A note that an `rxlet dev` of this user has pods in a runtime of the machine, so the next one knows whose pods a
- * killed one left. Process ids are told apart by the start time of the process.
+ * killed one left. The start time tells a process from a later one with its id.
  */
 import { createHash } from "node:crypto";
 import { readFile, rm, rmdir, writeFile } from "node:fs/promises";
@@ -45,8 +45,8 @@ async function lastIn(file: string): Promise<LastDev> {
   const note = parseJson(await readFile(file, "utf8").catch(() => undefined));
   if (!isJsonObject(note) || typeof note["pid"] !== "number") return { kind: "none" };
   const { pid, startedAt } = note;
-  const isRunning = startedAt !== undefined && (await startOf(pid as number)) === startedAt;
-  return isRunning ? { kind: "running", pid: pid as number } : { kind: "ended" };
+  const isRunning = startedAt !== undefined && (await startOf(pid)) === startedAt;
+  return isRunning ? { kind: "running", pid } : { kind: "ended" };
 }
 
 /** Returns the start time of a process in ticks since the boot; undefined once it is gone. */

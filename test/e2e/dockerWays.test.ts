@@ -1,7 +1,8 @@
 /** The ways to a node on Docker: in the daemon, as a server for other kubelets, and in `rxlet dev`. */
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { firstValueFrom } from "rxjs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
@@ -15,6 +16,7 @@ import { realClock } from "../support/realClock.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { createDevUser, type DevUser } from "./devNode.ts";
 
+const EXAMPLES = fileURLToPath(new URL("../../examples/container-pods", import.meta.url));
 const PLUGINS = "/usr/lib/cni";
 const NAMES = ["bridge", "host-local", "loopback"];
 
@@ -41,7 +43,9 @@ describeOnDocker("a node on Docker", (installation) => {
   let docker: PrivateDocker;
   beforeAll(async () => {
     docker = await startPrivateDocker(installation);
+    // Images that a newcomer pulls.
     await docker.request("POST", `/images/${PAUSE_IMAGE}/tag?repo=registry.k8s.io/pause&tag=3.10`);
+    await docker.request("POST", `/images/${BUSYBOX_IMAGE}/tag?repo=busybox&tag=1.37`);
   });
   afterAll(async () => {
     await docker.stop();
@@ -151,11 +155,15 @@ describeOnDocker("a node on Docker", (installation) => {
       expect(existsSync(socket)).toBe(false);
     });
 
-    it("rxlet dev runs its pods in containers, and removes them when it is stopped", async () => {
-      const node = await user.start("pods", { "web.json": podOf("web") }, onDocker());
+    it("rxlet dev runs the examples in containers, and removes them when it is stopped", async () => {
+      const files = readdirSync(EXAMPLES).map((name) => [name, readFileSync(join(EXAMPLES, name), "utf8")] as const);
+      const node = await user.start("pods", Object.fromEntries(files), onDocker());
       const pod = await node.until("web", "running", isRunning);
       expect(containerId(pod)).toMatch(/^docker:/);
-      expect(await containers()).toHaveLength(2);
+      expect(await (await fetch(`http://${pod.status?.podIP}:8080`)).text()).toBe("hello from web-laptop\n");
+      await node.until("app", "running", isRunning);
+      await node.until("crasher", "restarted", ({ status }) => (status?.containerStatuses?.[0]?.restartCount ?? 0) > 0);
+      await node.until("job", "complete", ({ status }) => status?.phase === "Succeeded");
       const twin = await user.run(["dev", node.manifests, ...onDocker()]);
       expect([twin.code, twin.err]).toEqual([
         1,

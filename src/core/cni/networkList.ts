@@ -21,7 +21,7 @@ export interface PluginConfig {
   readonly type: string;
   /** Runtime configuration that it takes, such as `portMappings`. */
   readonly capabilities: readonly string[];
-  /** Its configuration as written. */
+  /** Configuration as written. */
   readonly document: Document;
 }
 
@@ -35,7 +35,7 @@ export interface NetworkList {
   readonly disableGc: boolean;
   /** Whether plugins in files of a directory named after the network are left out. */
   readonly loadOnlyInlinedPlugins: boolean;
-  /** At most MAX_PLUGINS, in the order of ADD. */
+  /** Plugins in the order of ADD, MAX_PLUGINS at most. */
   readonly plugins: readonly PluginConfig[];
   /** The whole list as JSON: what the cache of results keeps. */
   readonly text: string;

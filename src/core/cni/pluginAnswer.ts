@@ -40,7 +40,7 @@ export function pluginFailure({ how, stdout, stderr }: FailedPlugin): PluginFail
   if (isJsonObject(report) && typeof report["msg"] === "string" && report["msg"] !== "") {
     const { code, msg, details } = report;
     const more = typeof details === "string" && details !== "" ? `; ${quotedText(details)}` : "";
-    return { code: AWAY.has(code) ? "Unavailable" : "Io", message: `${quotedText(msg as string)}${more}` };
+    return { code: AWAY.has(code) ? "Unavailable" : "Io", message: `${quotedText(msg)}${more}` };
   }
   if (stdout.trim() !== "") return { code: "Io", message: `${how}: ${quotedText(stdout)}` };
   return { code: "Io", message: stderr.trim() === "" ? how : `${how}: ${quotedText(stderr)}` };

@@ -79,7 +79,7 @@ describe("a sandbox", () => {
     before.close();
     fake.conf("10-net.conflist", chain("1.0.0", ["third"]));
     const after = await open();
-    // Its process has ended, so its namespace is gone.
+    // The process of the sandbox has ended, so its namespace is gone.
     expect((await after.remove(sandboxOf("abc", { netns: "/proc/self/ns/none" }))).ok).toBe(true);
     expect(fake.calls().slice(2)).toEqual(["DEL first eth0", "DEL loopback lo"]);
     expect(fake.environment("DEL", "first")).toMatchObject({ CNI_NETNS: "" });
@@ -257,7 +257,7 @@ describe("a program", () => {
     const isRefused = spawnSync(file).error !== undefined;
     const added = network.add(sandboxOf("abc"));
     await waitFor("the first plugin", () => fake.calls().includes("ADD loopback lo"));
-    // Some kernels start such a program at once.
+    // Linux 6.11 and 6.12 start such a program at once.
     if (isRefused) {
       const other = await open({ busyPauseMs: 1, cacheDir: join(placeOf(), "other") });
       expect(other.status().message).toBe("cni config uninitialized");

@@ -90,6 +90,18 @@ describe("logs of Docker", () => {
     expect((await reader.read()).done).toBe(true);
   });
 
+  it("neither repeats nor loses a file that is renamed while older ones are read", async () => {
+    const log = await dockerLog();
+    for (const [n, name] of [".3", ".2", ".1", ""].entries()) await log.write(entries(n * 10, n * 10 + 10), name);
+    const reader = (await open({ path: log.path })).getReader();
+    let got = "";
+    for (let { value, done } = await reader.read(); !done; { value, done } = await reader.read()) {
+      got += Buffer.from(value ?? []).toString();
+      if (got === logLines(0, 10)) await log.rotate(4);
+    }
+    expect(got).toBe(logLines(0, 40));
+  });
+
   it("gives the end of a log, for the message of a container that wrote none", async () => {
     const log = await dockerLog();
     await log.write(entries(0, 10));

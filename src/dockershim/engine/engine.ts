@@ -195,7 +195,7 @@ async function hijack(socketPath: string, path: string, request: EngineRequest):
   outgoing.on("error", (thrown) => reject(noAnswer(what, thrown, request.signal)));
   outgoing.on("upgrade", (answer, socket, head) => {
     if (head.length > 0) socket.unshift(head);
-    resolve({ socket: socket as Socket, isFramed: answer.headers["content-type"] === FRAMED });
+    resolve({ socket, isFramed: answer.headers["content-type"] === FRAMED });
   });
   outgoing.on("response", (answer) => {
     readUpTo(answer, MAX_REFUSAL_BYTES, what).then(

@@ -69,13 +69,18 @@ describeOnDocker("a node on Docker", (installation) => {
       const [confDir, bin] = [join(place, "net.d"), join(place, "bin")];
       for (const directory of [place, confDir, bin]) mkdirSync(directory);
       for (const name of NAMES) scriptAt(join(bin, name), `exec ${machine.enter.join(" ")} ${join(PLUGINS, name)}`);
-      const ipam = { type: "host-local", dataDir: join(place, "addresses"), subnet: "10.89.0.0/16" };
-      const bridge = { cniVersion: "1.0.0", name: "podnet", type: "bridge", bridge: "cni0", isGateway: true, ipam };
-      writeFileSync(join(confDir, "10-podnet.conf"), JSON.stringify(bridge));
+      const network = {
+        ...{ cniVersion: "1.0.0", name: "podnet", type: "bridge", bridge: "cni0", isGateway: true },
+        // The range is that of the node.
+        capabilities: { ipRanges: true },
+        ipam: { type: "host-local", dataDir: join(place, "addresses") },
+      };
+      writeFileSync(join(confDir, "10-podnet.conf"), JSON.stringify(network));
       daemon = await startDaemon({
         folder: place,
         endpoint: "unix:///run/none.sock",
         cgroupRoot: docker.cgroupParent,
+        config: { podCIDR: "10.89.0.0/16" },
         args: [
           "--container-runtime=docker",
           `--docker-endpoint=${docker.endpoint}`,

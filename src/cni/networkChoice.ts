@@ -77,11 +77,13 @@ function conflated(task: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   let waiting: Promise<void> | undefined;
   return () => {
-    waiting ??= running.then(() => {
-      running = waiting ?? running;
-      waiting = undefined;
-      return task();
-    });
+    waiting ??= running
+      .catch(() => undefined)
+      .then(() => {
+        running = waiting ?? running;
+        waiting = undefined;
+        return task();
+      });
     return waiting;
   };
 }

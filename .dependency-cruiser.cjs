@@ -96,10 +96,28 @@ module.exports = {
     only(
       "embedded-runtime-is-no-kubelet",
       "^src/embeddedRuntime/",
-      ["^src/streaming/", "^src/fileSystem/", "^src/grpcServer/"],
+      ["^src/criServer/", "^src/streaming/", "^src/fileSystem/", "^src/grpcServer/"],
       "a CRI server of its own",
     ),
+    only(
+      "dockershim-is-no-kubelet",
+      "^src/dockershim/",
+      ["^src/core/", "^src/criServer/", "^src/streaming/", "^src/fileSystem/", "^src/grpcServer/"],
+      "a CRI server over the Docker Engine API",
+    ),
+    only(
+      "cri-servers-share-streams",
+      "^src/criServer/",
+      ["^src/streaming/", "^src/grpcServer/"],
+      "what our CRI servers have in common",
+    ),
     only("streaming-is-protocols-alone", "^src/streaming/", [], "SPDY and WebSocket, of no side of the kubelet"),
+    only(
+      "cni-runs-plugins",
+      "^src/cni/",
+      ["^src/core/", "^src/fileSystem/", "^src/dockershim/podNetwork\\.ts$"],
+      "the network of the dockershim by plugins",
+    ),
     only("cli-sees-core", "^src/cli/", ["^src/core/"]),
     only("live-page-sees-core", "^src/livePage/", ["^src/core/"], "runs in a browser"),
     {
@@ -130,7 +148,10 @@ module.exports = {
     {
       name: "world-libraries-at-the-edge",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(sources|sinks|server|grpcServer|streaming|embeddedRuntime|cli)/" },
+      from: {
+        path: "^src/",
+        pathNot: "^src/(sources|sinks|server|grpcServer|streaming|criServer|dockershim|embeddedRuntime|cli)/",
+      },
       to: { path: EDGE_LIBRARIES, dependencyTypesNot: ["type-only"] },
     },
   ],

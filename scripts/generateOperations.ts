@@ -15,6 +15,7 @@ import { EXEC_FLAGS, GET_FLAGS, LOGS_FLAGS, PORT_FORWARD_FLAGS } from "../src/cl
 import { RETRY_FLAGS } from "../src/cli/retryFlags.ts";
 import { EXPLAIN_FLAGS } from "../src/cli/showFlags.ts";
 import { TARGET_FLAGS } from "../src/cli/targetFlags.ts";
+import { DOCKERSHIM_FLAGS } from "../src/cli/dockershimFlags.ts";
 import { DEV_FLAGS, RUNTIME_FLAGS } from "../src/cli/subCommands.ts";
 import type { ConfigField, FieldDefault } from "../src/core/config/configField.ts";
 import { CONFIG_FIELDS } from "../src/core/config/configFields.ts";
@@ -172,6 +173,7 @@ const TABLES: ReadonlyMap<string, () => string> = new Map([
   ["apply flags", () => flags(APPLY_FLAGS)],
   ["delete flags", () => flags(DELETE_FLAGS)],
   ["runtime flags", () => flags(RUNTIME_FLAGS)],
+  ["dockershim flags", () => flags(DOCKERSHIM_FLAGS)],
 ]);
 
 /** The same document however the formatter pads its tables. */

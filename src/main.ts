@@ -71,6 +71,11 @@ async function main(invocation: Invocation): Promise<void> {
       run(embeddedRuntime(invocation, signals$.pipe(take(1))));
       break;
     }
+    case "dockershim": {
+      const { dockershim } = await import("./commands/dockershim.ts");
+      run(dockershim(invocation, signals$.pipe(take(1))));
+      break;
+    }
     case "dev": {
       tuneNodeHeap();
       process.stdout.write(`${startingLine(invocation.dir)}\n`);

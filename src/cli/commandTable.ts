@@ -1,5 +1,6 @@
 /** The sub-commands of rxlet: one row each. Help, parsing and suggestions read the same row. */
 import { COPY_FLAGS, readCopyFlags } from "./copyFlags.ts";
+import { DOCKERSHIM_FLAGS, readDockershimFlags } from "./dockershimFlags.ts";
 import type { FlagSpec } from "./flagSpec.ts";
 import type { SubInvocation, WrongInvocation } from "./invocation.ts";
 import type { ParsedFlags } from "./parseKubeletFlags.ts";
@@ -66,11 +67,17 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
     {
       args: "[DIR]",
       maxArgs: 1,
-      about: "Run the pods of a directory with the built-in runtime, and show them live",
+      about: "Run the pods of a directory, and show them live",
       details:
         "Needs neither root nor containers: containers are processes of your user. Without DIR it runs the examples.\n" +
-        "Ctrl-C stops the pods.",
-      examples: ["rxlet dev", "rxlet dev ./manifests --node-name=laptop", "rxlet dev ./manifests | cat"],
+        "Ctrl-C stops the pods. --runtime=docker and --runtime=containerd run them in real containers, as root or as a user\n" +
+        "who may use the socket.",
+      examples: [
+        "rxlet dev",
+        "rxlet dev ./manifests --node-name=laptop",
+        "rxlet dev --runtime=docker",
+        "rxlet dev ./manifests | cat",
+      ],
       flags: DEV_FLAGS,
     },
     readDevFlags,
@@ -295,6 +302,18 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
       flags: RUNTIME_FLAGS,
     },
     readRuntimeFlags,
+  ),
+  row(
+    "dockershim",
+    {
+      args: "",
+      maxArgs: 0,
+      about: "Serve CRI v1 over Docker, for any kubelet",
+      details: "A daemon with --container-runtime=docker needs none: it has its own.",
+      examples: ["rxlet dockershim --socket=/run/rxlet/dockershim.sock --network-plugin=cni"],
+      flags: DOCKERSHIM_FLAGS,
+    },
+    readDockershimFlags,
   ),
 ];
 

@@ -1,5 +1,6 @@
 /** A command line as a value. */
 import type { CopyOptions } from "./copyFlags.ts";
+import type { DockershimOptions } from "./dockershimFlags.ts";
 import type { KubeletOptions } from "./kubeletOptions.ts";
 import type { ApplyOptions, DeleteOptions } from "./manifestFlags.ts";
 import type { AttachOptions, ExecOptions, GetOptions, LogsOptions, PortForwardOptions } from "./podCommandFlags.ts";
@@ -28,6 +29,7 @@ export type SubInvocation =
   | ({ readonly command: "delete" } & DeleteOptions)
   | ({ readonly command: "template" } & TemplateOptions)
   | ({ readonly command: "runtime" } & RuntimeOptions)
+  | ({ readonly command: "dockershim" } & DockershimOptions)
   | ({ readonly command: "simulate" } & SimulateFlags);
 
 /** Errors of a command line, one line each. */

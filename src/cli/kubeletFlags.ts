@@ -1,7 +1,9 @@
 /** Settings of flags that KubeletConfiguration lacks. Names are the flags in camel case; durations are milliseconds. */
 
+import type { ContainerRuntime, DockerOptions } from "./dockerFlags.ts";
+
 /** Values of the flags that set no configuration field. Empty texts mean unset. */
-export interface KubeletFlags {
+export interface KubeletFlags extends DockerOptions {
   readonly config: string;
   readonly configDir: string;
   readonly rootDir: string;
@@ -66,4 +68,5 @@ export interface KubeletFlags {
   readonly offlineBootWait: number;
   /** Directory that has dev, proc and sys of the machine. */
   readonly gpuManagerRoot: string;
+  readonly containerRuntime: ContainerRuntime;
 }

@@ -2,6 +2,7 @@
 import { isIPAddress, labelKeyFault, labelValueFault } from "../core/config/nodeNames.ts";
 import { addressKind } from "../core/node/ipAddress.ts";
 import { METADATA_LAYOUTS } from "../core/cloud/metadataLayout.ts";
+import { dockerFaults, runtimeFaults } from "./dockerFlags.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
 
 const KUBELET_NAMESPACES = ["kubelet.kubernetes.io", "node.kubernetes.io"];
@@ -89,9 +90,12 @@ export function nodeFlagFaults(flags: KubeletFlags): readonly string[] {
     flags.exitOnLockContention && flags.lockFile === ""
       ? ["--exit-on-lock-contention: cannot exit on lock file contention: no lock file specified"]
       : [];
-  const own = [...metadataFaults(flags), ...offlineFaults(flags), ...localSocketFaults(flags)];
+  const runtime = [...runtimeFaults(flags.containerRuntime), ...(usesDocker(flags) ? dockerFaults(flags) : [])];
+  const own = [...metadataFaults(flags), ...offlineFaults(flags), ...localSocketFaults(flags), ...runtime];
   return [...labels, ...nodeIpFaults(flags.nodeIp), ...blank, ...cloud, ...ttl, ...lock, ...own];
 }
+
+const usesDocker = ({ containerRuntime }: KubeletFlags): boolean => containerRuntime === "docker";
 
 /** Longest wait for the API server: a longer one would be a mistake of units. */
 const LONGEST_WAIT_MS = 10 * 60_000;

@@ -1,5 +1,6 @@
 /** Flags that set no field of KubeletConfiguration: upstream's, then rxlet's own. */
 import { CADVISOR_FLAGS } from "./cadvisorFlags.ts";
+import { CONTAINER_RUNTIME_FLAG, DOCKER_FLAGS } from "./dockerFlags.ts";
 import type { FlagGroup, FlagSpec, FlagType, PairSyntax } from "./flagSpec.ts";
 
 interface Extras {
@@ -203,6 +204,8 @@ const RXLET_FLAGS: readonly FlagSpec[] = [
   own("gpu-manager-root", "string", "/", "rxlet", "Directory with the dev, proc and sys that the GPU manager reads", {
     effective: true,
   }),
+  CONTAINER_RUNTIME_FLAG,
+  ...DOCKER_FLAGS,
 ];
 
 /** Every flag of this kind. */

@@ -17,8 +17,6 @@ export interface ParsedFlags {
   /** The arguments after `--`; undefined without it. They are positional, too. */
   readonly afterDashes: readonly string[] | undefined;
   readonly help: boolean;
-  /** Flags of older kubelets that have no effect. */
-  readonly ignored: readonly string[];
   readonly errors: readonly string[];
 }
 
@@ -38,8 +36,8 @@ export function parseFlags(
     if (parsed.ok) given.push({ spec, value: parsed.value });
     else errors.push(...parsed.faults.map((fault) => `--${spec.name}: ${fault}`));
   }
-  const { positional, afterDashes, help, ignored } = line;
-  return { given, positional, afterDashes, help, ignored, errors };
+  const { positional, afterDashes, help } = line;
+  return { given, positional, afterDashes, help, errors };
 }
 
 /** Returns the default of a flag, parsed from its printed form. */

@@ -13,20 +13,8 @@ export interface ReadArguments {
   /** The arguments after `--`; undefined without it. They are positional, too. */
   readonly afterDashes: readonly string[] | undefined;
   readonly help: boolean;
-  /** Flags of older kubelets, as written: known, and without effect. */
-  readonly ignored: readonly string[];
   readonly errors: readonly string[];
 }
-
-/**
- * Flags that kubeadm of earlier versions wrote into kubeadm-flags.env, each with a value. Differs from upstream, which
- * refuses them: a node that was upgraded still starts.
- */
-const REMOVED_FLAGS: ReadonlySet<string> = new Set([
-  "pod-infra-container-image",
-  "container-runtime",
-  "network-plugin",
-]);
 
 interface Token {
   readonly name: string;
@@ -74,7 +62,6 @@ export function readArguments(argv: readonly string[], specs: readonly FlagSpec[
     else own.push(text);
   };
   const positional: string[] = [];
-  const ignored: string[] = [];
   const errors: string[] = [];
   let help = false;
   let afterDashes: readonly string[] | undefined;
@@ -99,8 +86,7 @@ export function readArguments(argv: readonly string[], specs: readonly FlagSpec[
     const spec = byName.get(token.name);
     const next = line[index + 1];
     if (spec === undefined) {
-      if (REMOVED_FLAGS.has(token.name)) ignored.push(token.written);
-      else errors.push(unknownFlag(token, specs, listedBy));
+      errors.push(unknownFlag(token, specs, listedBy));
       // Likely the value of the unknown flag; taking it for an argument would only add noise.
       if (token.value === undefined && next !== undefined && !next.startsWith("-")) index += 1;
     } else if (token.value !== undefined) {
@@ -114,5 +100,5 @@ export function readArguments(argv: readonly string[], specs: readonly FlagSpec[
       index += 1;
     }
   }
-  return { texts, positional, afterDashes, help, ignored, errors };
+  return { texts, positional, afterDashes, help, errors };
 }

@@ -6,6 +6,7 @@ import { zeroOf } from "../core/config/defaultConfiguration.ts";
 import type { ConfigPath, KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
 import { EVICTION_SIGNALS, isWatched } from "../core/eviction/thresholds.ts";
 import type { ConfigDocument } from "./configDocument.ts";
+import { idleDockerFlags } from "./dockerFlags.ts";
 import { propertyOfFlag } from "./flags.ts";
 import type { FlagSpec } from "./flagSpec.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
@@ -34,18 +35,27 @@ const whyOf = (path: ConfigPath): string | undefined => (CONFIG_FIELDS[path] sat
 /** Members of lists are reported as the list. */
 const isReportable = (path: ConfigPath): boolean => !path.includes("[]") && CONFIG_FIELDS[path].type !== "object";
 
+/** Returns the endpoints of CRI servers that are set. */
+const setEndpoints = (given: readonly GivenFlag[], documents: readonly ConfigDocument[]): readonly ConfigPath[] =>
+  (["containerRuntimeEndpoint", "imageServiceEndpoint"] as const).filter((path) => isSetIn(path, given, documents));
+
+const isSetIn = (path: ConfigPath, given: readonly GivenFlag[], documents: readonly ConfigDocument[]): boolean => {
+  const steps = path.split(".");
+  return (
+    given.some(({ spec }) => spec.field === path) ||
+    documents.some((document) => document.locate(steps).steps === steps.length)
+  );
+};
+
 function configWithoutEffect(
   config: KubeletConfiguration,
   given: readonly GivenFlag[],
   documents: readonly ConfigDocument[],
 ): readonly ConfigPath[] {
-  const flagged = new Set(given.map(({ spec }) => spec.field));
   return CONFIG_PATHS.filter(isReportable).filter((path) => {
     const field = CONFIG_FIELDS[path];
-    const steps = path.split(".");
-    const isSet = flagged.has(path) || documents.some((document) => document.locate(steps).steps === steps.length);
     const value = configAt(config, path);
-    return isSet && !isDefault(field, value) && !hasEffect(field, value);
+    return isSetIn(path, given, documents) && !isDefault(field, value) && !hasEffect(field, value);
   });
 }
 
@@ -71,7 +81,7 @@ function ignoredSignals(config: KubeletConfiguration): readonly string[] {
 export function startWarnings(
   config: KubeletConfiguration,
   flags: KubeletFlags,
-  { given, ignored }: Pick<ParsedFlags, "given" | "ignored">,
+  { given }: Pick<ParsedFlags, "given">,
   documents: readonly ConfigDocument[],
 ): readonly string[] {
   const idle = [
@@ -83,6 +93,8 @@ export function startWarnings(
   const old = given
     .filter(({ spec }) => spec.deprecated !== undefined)
     .map(({ spec }) => `--${spec.name} (${spec.deprecated})`);
+  const docker = idleDockerFlags(flags.containerRuntime, given);
+  const endpoints = flags.containerRuntime === "docker" ? setEndpoints(given, documents) : [];
   const signals = ignoredSignals(config);
   const instead = "the thresholds of nodefs or imagefs count for the file system of containers, as upstream";
   return [
@@ -90,6 +102,7 @@ export function startWarnings(
     ...(never.length === 0 ? [] : [`settings without effect: ${never.join(", ")}`]),
     ...(signals.length === 0 ? [] : [`ignored: ${signals.join(", ")}; ${instead}`]),
     ...(old.length === 0 ? [] : [`deprecated flags in use: ${old.join(", ")}`]),
-    ...(ignored.length === 0 ? [] : [`flags of older kubelets are ignored: ${ignored.join(", ")}`]),
+    ...(docker.length === 0 ? [] : [`ignored without --container-runtime=docker: ${docker.join(", ")}`]),
+    ...(endpoints.length === 0 ? [] : [`ignored with --container-runtime=docker: ${endpoints.join(", ")}`]),
   ];
 }

@@ -1,4 +1,5 @@
 /** Flags and options of `rxlet dev`, `rxlet template` and `rxlet runtime`. */
+import { isUnixSocket } from "./dockerFlags.ts";
 import type { FlagSpec, FlagType } from "./flagSpec.ts";
 import { ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
 
@@ -14,7 +15,16 @@ export interface DevOptions {
   readonly readOnlyPort: number;
   /** Log verbosity; higher logs more. */
   readonly logLevel: number;
+  /** The runtime that runs the pods. */
+  readonly runtime: DevRuntimeName;
+  /** URL of its socket; its usual one when absent. */
+  readonly runtimeEndpoint?: string;
 }
+
+const DEV_RUNTIMES = ["embedded", "docker", "containerd"] as const;
+
+/** Runtimes of `rxlet dev`: the built-in one, or one of the machine. */
+export type DevRuntimeName = (typeof DEV_RUNTIMES)[number];
 
 /** Options of `rxlet runtime`. */
 export interface RuntimeOptions {
@@ -49,6 +59,13 @@ export const DEV_FLAGS: readonly FlagSpec[] = [
   flag("node-name", "string", "", "Name of the node; the host name when not given"),
   flag("read-only-port", "int32", "10255", "Port of the read-only server on loopback; 0 turns it off"),
   flag("log-level", "Level", "0", "Log verbosity; higher logs more"),
+  flag("runtime", "string", "embedded", "Runtime of the pods: embedded, docker or containerd"),
+  flag(
+    "runtime-endpoint",
+    "string",
+    "",
+    "Socket of Docker or containerd; when empty that of DOCKER_HOST, unix:///var/run/docker.sock or unix:///run/containerd/containerd.sock",
+  ),
 ];
 
 /** Flags of `rxlet runtime`. */
@@ -63,9 +80,8 @@ export function readDevFlags({ given, positional, errors }: ParsedFlags): Read<D
   const values = ownFlagValues(given, DEV_FLAGS);
   const text = (name: string): string => String(values[name]);
   const readOnlyPort = Number(values["readOnlyPort"]);
-  const isPort = readOnlyPort >= 0 && readOnlyPort <= 65_535;
-  const fault = `--read-only-port: must be 0 (off) or a port between 1 and 65535, got ${readOnlyPort}`;
-  const faults = isPort ? errors : [...errors, fault];
+  const [runtime, runtimeEndpoint] = [text("runtime"), text("runtimeEndpoint")];
+  const faults = [...errors, ...portFaults(readOnlyPort), ...devRuntimeFaults(runtime, runtimeEndpoint)];
   if (faults.length > 0) return { ok: false, errors: faults };
   const [dir] = positional;
   return {
@@ -76,8 +92,23 @@ export function readDevFlags({ given, positional, errors }: ParsedFlags): Read<D
       ...(text("nodeName") === "" ? {} : { nodeName: text("nodeName") }),
       readOnlyPort,
       logLevel: Number(values["logLevel"]),
+      runtime: runtime as DevRuntimeName,
+      ...(runtimeEndpoint === "" ? {} : { runtimeEndpoint }),
     },
   };
+}
+
+const portFaults = (port: number): readonly string[] =>
+  port >= 0 && port <= 65_535 ? [] : [`--read-only-port: must be 0 (off) or a port between 1 and 65535, got ${port}`];
+
+function devRuntimeFaults(runtime: string, endpoint: string): readonly string[] {
+  if (!(DEV_RUNTIMES as readonly string[]).includes(runtime)) {
+    return [`--runtime: must be embedded, docker or containerd, got ${JSON.stringify(runtime)}`];
+  }
+  if (endpoint === "") return [];
+  if (runtime === "embedded") return ["--runtime-endpoint: needs --runtime=docker or --runtime=containerd"];
+  if (isUnixSocket(endpoint)) return [];
+  return [`--runtime-endpoint: must be unix:// and an absolute path, got ${JSON.stringify(endpoint)}`];
 }
 
 /** Likewise for `rxlet runtime`. */

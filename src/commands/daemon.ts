@@ -59,8 +59,11 @@ export function daemon(options: KubeletOptions, controls: DaemonControls): Obser
     defer(() => from(passedLocalSocket(process.env, process.pid, log))).pipe(
       tap((passedSocket) => refuseOtherSocket(options.flags, passedSocket)),
       switchMap((passedSocket) => {
-        const setup = { options, log, tracing, passedSocket, version: KUBERNETES_VERSION, ownsMachine: true };
-        const node$ = merge(runNode(setup), flushes(output, flushFrequency));
+        const setup = { log, tracing, passedSocket, version: KUBERNETES_VERSION, ownsMachine: true };
+        const node$ = merge(
+          onRuntime(options, log, (used) => runNode({ ...setup, options: used })),
+          flushes(output, flushFrequency),
+        );
         const successor = passedSocket === undefined ? "inPlace" : "manager";
         return asService(whileLocked(options.flags, node$, log, systemClock), { ...controls, successor }, options, log);
       }),
@@ -80,6 +83,16 @@ function refuseOtherSocket({ localSocket }: KubeletOptions["flags"], passed: Pas
   if (passed === undefined || localSocket === "" || localSocket === passed.path) return;
   const why = `systemd passes the socket ${passed.path}, and the flag says ${JSON.stringify(localSocket)}`;
   throw kubeletError("InvalidArgument", `--local-socket: ${why}`);
+}
+
+/** Runs the node with its runtime: that of the configuration, or Docker by the dockershim, which only such a node loads. */
+function onRuntime<T>(
+  options: KubeletOptions,
+  log: Logger,
+  run: (options: KubeletOptions) => Observable<T>,
+): Observable<T> {
+  if (options.flags.containerRuntime !== "docker") return run(options);
+  return defer(() => import("./onDocker.ts")).pipe(switchMap(({ onDocker }) => onDocker(options, log, run)));
 }
 
 /** Flushes the buffer of the log at intervals; completes at once without one. */

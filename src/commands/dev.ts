@@ -76,6 +76,8 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
     switchMap((space) => {
       let kubelet: Kubelet | undefined;
       let isStopping = false;
+      notice = space.notices.length === 0 ? undefined : space.notices.join("; ");
+      if (screen.isTTY !== true) for (const line of space.notices) screen.write(`${line}\n`);
       const note = (): string | undefined => (isStopping && kubelet ? stoppingNote(leaving(kubelet)) : notice);
       const log = createLogger({
         format: "text",

@@ -37,7 +37,7 @@ const PRIVATE_FILE = 0o600;
 const ownUid = (): number => process.getuid?.() ?? -1;
 
 /** `$XDG_RUNTIME_DIR/rxlet`, or `rxlet-UID` in the directory for temporary files where that is not this user's. */
-async function sharedDirectory(): Promise<string> {
+export async function sharedDirectory(): Promise<string> {
   const runtimeDir = process.env["XDG_RUNTIME_DIR"] ?? "";
   const found = path.isAbsolute(runtimeDir) ? await stat(runtimeDir).catch(() => undefined) : undefined;
   if (found?.isDirectory() === true && found.uid === ownUid()) return path.join(runtimeDir, "rxlet");
@@ -48,7 +48,7 @@ async function sharedDirectory(): Promise<string> {
  * Returns whether only this user can write there: a directory of another user could direct commands to that user's
  * server.
  */
-async function isPrivate(directory: string): Promise<boolean> {
+export async function isPrivate(directory: string): Promise<boolean> {
   const found = await lstat(directory).catch(() => undefined);
   return found?.isDirectory() === true && found.uid === ownUid() && (found.mode & 0o077) === 0;
 }

@@ -14,7 +14,8 @@ export const LOOPBACK = "127.0.0.1";
 export interface DevPlaces {
   readonly manifests: string;
   readonly root: string;
-  readonly socket: string;
+  /** URL of the runtime's socket. */
+  readonly endpoint: string;
   readonly credentials: CredentialPaths;
 }
 
@@ -24,10 +25,10 @@ const ANY_PORT = 0;
 /** Builds a command line of the daemon, so that both commands share one way to configure a node. */
 export async function devKubeletOptions(
   dev: DevOptions,
-  { manifests, root, socket, credentials }: DevPlaces,
+  { manifests, root, endpoint, credentials }: DevPlaces,
 ): Promise<KubeletOptions> {
   const argv = [
-    `--container-runtime-endpoint=unix://${socket}`,
+    `--container-runtime-endpoint=${endpoint}`,
     `--root-dir=${path.join(root, "kubelet")}`,
     `--pod-manifest-path=${manifests}`,
     // The daemon makes this directory: a trial makes nothing outside of its own.

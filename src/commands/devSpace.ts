@@ -20,6 +20,9 @@ import { type ClientFiles, createDevCredentials, credentialPaths } from "./devCr
 import { type AnnouncedDev, announceDev, runningDevs, writePrivateFiles } from "./devInstances.ts";
 import { devKubeletOptions, LOOPBACK } from "./devOptions.ts";
 import { logTail } from "./logTail.ts";
+import type { MachineRuntimePlace } from "./machineRuntime.ts";
+import { createLogger } from "../sinks/logger.ts";
+import { toOne } from "../sinks/logOutput.ts";
 import { type DevRuntime, startDevRuntime } from "./devRuntime.ts";
 import { programWords } from "./programWords.ts";
 import { removeOwnTree } from "./removeOwnTree.ts";
@@ -27,7 +30,11 @@ import { makeDirectories } from "../fileSystem/makeDirectories.ts";
 
 /** The default of `--read-only-port`. */
 const DEFAULT_READ_ONLY_PORT = 10_255;
-const EXAMPLES = fileURLToPath(new URL("../../examples/first-pods", import.meta.url));
+/** Examples by kind of runtime: the built-in one has the programs of the machine instead of images. */
+const EXAMPLES = {
+  embedded: fileURLToPath(new URL("../../examples/first-pods", import.meta.url)),
+  containers: fileURLToPath(new URL("../../examples/container-pods", import.meta.url)),
+};
 /** Host names of the authenticated server. */
 const SERVER_HOSTS = [LOOPBACK, "localhost"];
 
@@ -41,6 +48,8 @@ export interface DevSpace {
   readonly writeHint: string;
   /** The read-only server listens on any free port if its port, which the user did not choose, is in use. */
   readonly mayMoveReadOnly: boolean;
+  /** Hints about the runtime. */
+  readonly notices: readonly string[];
   /** The banner before the node runs. */
   readonly banner: DevBanner;
   /** Registers the authenticated server at this port for other commands of this user; resolves with its kubeconfig. */
@@ -63,7 +72,7 @@ const isError = (line: string): boolean => /^[EF]\d{4} /.test(line) && !line.inc
  * the end of a runtime that was replaced.
  */
 export async function openDevSpace(dev: DevOptions, onRestart: (how: string) => void): Promise<DevSpace> {
-  const manifests = path.resolve(dev.dir ?? EXAMPLES);
+  const manifests = path.resolve(dev.dir ?? EXAMPLES[dev.runtime === "embedded" ? "embedded" : "containers"]);
   const isEmpty = (await manifestNames(manifests)).length === 0;
   if (dev.rootDir === undefined) {
     const root = await mkdtemp(path.join(os.tmpdir(), "rxlet-"));
@@ -91,17 +100,23 @@ interface SpaceSetup {
   readonly onRestart: (how: string) => void;
 }
 
-async function openSpaceIn({ dev, manifests, isEmpty, root, isTemporary, onRestart }: SpaceSetup): Promise<DevSpace> {
+async function openSpaceIn(setup: SpaceSetup): Promise<DevSpace> {
+  const { dev, manifests, isEmpty, root, isTemporary } = setup;
   const logFile = path.join(root, "rxlet.log");
-  const socket = path.join(root, "runtime.sock");
   const pki = path.join(root, "pki");
-  const places = { manifests, root, socket, credentials: credentialPaths(pki) };
-  const options = await devKubeletOptions(dev, places);
-  const [clientFiles, runtime] = await bothOpen(
-    createDevCredentials(pki, SERVER_HOSTS),
-    startDevRuntime({ socket, stateDir: path.join(root, "runtime"), logFile }, isTemporary ? [root] : [], onRestart),
-  );
   const log = createWriteStream(logFile, { flags: "a" });
+  const [clientFiles, { runtime, endpoint, notices }] = await bothOpen(
+    createDevCredentials(pki, SERVER_HOSTS),
+    openRuntime(setup, log, logFile),
+  ).catch((thrown: unknown) => {
+    log.destroy();
+    throw thrown;
+  });
+  const places = { manifests, root, endpoint, credentials: credentialPaths(pki) };
+  const options = await devKubeletOptions(dev, places).catch(async (thrown: unknown) => {
+    await runtime.stop();
+    throw thrown;
+  });
   const banner: DevBanner = {
     program: programWords(),
     manifests,
@@ -117,6 +132,7 @@ async function openSpaceIn({ dev, manifests, isEmpty, root, isTemporary, onResta
     options,
     mayMoveReadOnly: dev.readOnlyPort === DEFAULT_READ_ONLY_PORT,
     banner,
+    notices,
     runtime,
     log,
     logFile,
@@ -161,15 +177,36 @@ async function manifestNames(place: string): Promise<readonly string[]> {
   throw kubeletError("InvalidArgument", `${place}: is neither a directory nor a file`);
 }
 
+/** A runtime with the URL of its socket. */
+type OpenRuntime = Pick<MachineRuntimePlace, "runtime" | "endpoint" | "notices">;
+
+/** Opens the runtime of the user's choice; that of the machine is loaded only then. */
+async function openRuntime(
+  { dev, root, isTemporary, onRestart }: SpaceSetup,
+  output: WriteStream,
+  logFile: string,
+): Promise<OpenRuntime> {
+  if (dev.runtime !== "embedded") {
+    const { openMachineRuntime } = await import("./machineRuntime.ts");
+    const wallTime = () => systemClock.wallTime();
+    const log = createLogger({ format: "text", verbosity: dev.logLevel, wallTime, output: toOne(output) });
+    return openMachineRuntime(dev.runtime, dev, root, log);
+  }
+  const socket = path.join(root, "runtime.sock");
+  const place = { socket, stateDir: path.join(root, "runtime"), logFile };
+  const runtime = await startDevRuntime(place, isTemporary ? [root] : [], onRestart);
+  return { runtime, endpoint: `unix://${socket}`, notices: [] };
+}
+
 /** Awaits credentials and runtime, which start at the same time; a failure of the credentials ends the runtime. */
 async function bothOpen(
   credentials: Promise<ClientFiles>,
-  runtime: Promise<DevRuntime>,
-): Promise<readonly [ClientFiles, DevRuntime]> {
+  runtime: Promise<OpenRuntime>,
+): Promise<readonly [ClientFiles, OpenRuntime]> {
   const [made, started] = await Promise.allSettled([credentials, runtime]);
   if (started.status === "rejected") throw started.reason;
   if (made.status === "fulfilled") return [made.value, started.value];
-  await started.value.stop();
+  await started.value.runtime.stop();
   throw made.reason;
 }
 

@@ -14,10 +14,11 @@ import { checkContainerConfig, containerEnv } from "./containerEnv.ts";
 import { INPUT_PIPE } from "./containerInput.ts";
 import { scratchDir, startContainer } from "./containerStart.ts";
 import { removeContainer, stopContainer } from "./containerStop.ts";
-import { containerMessage, containerState, containerStatusMessage, matchesLabels } from "./criMessages.ts";
+import { containerMessage, containerState, containerStatusMessage } from "./criMessages.ts";
 import { execPlace, runningContainer } from "./execPlace.ts";
 import { execSync } from "./execSync.ts";
 import { makeFifos } from "./fifoReader.ts";
+import { matchesLabels } from "../criServer/matchesLabels.ts";
 import type { ServiceHandlers } from "../grpcServer/grpcService.ts";
 import { meansHostImage } from "./hostImage.ts";
 import { enterScript, SUPERVISOR_FDS } from "./launchScripts.ts";
@@ -25,7 +26,7 @@ import type { ContainerRecord } from "./records.ts";
 import { type LiveContainer, newId } from "./registry.ts";
 import type { Runtime } from "./runtime.ts";
 import { invalidArgument, notFound, RpcFault } from "../grpcServer/rpcFault.ts";
-import { wallClockNs } from "./wallClockNs.ts";
+import { wallClockNs } from "../criServer/wallClockNs.ts";
 
 type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
 

@@ -6,7 +6,7 @@ import { type ContainerEventResponse, type ContainerEventType, ContainerEventRes
 import { containerStatusMessage, sandboxStatusMessage } from "./criMessages.ts";
 import type { StreamSink } from "../grpcServer/grpcService.ts";
 import type { Registry } from "./registry.ts";
-import { wallClockNs } from "./wallClockNs.ts";
+import { wallClockNs } from "../criServer/wallClockNs.ts";
 
 /** Distributes container events to subscribers. */
 export interface ContainerEvents {

@@ -12,8 +12,8 @@ import { type FifoReader, openFifoForChild, openFifoToRead, readFifo } from "./f
 import { SUPERVISOR_FDS } from "./launchScripts.ts";
 import { commandLineContains, killQuietly, killSessions, sessionMembersUsing } from "./processTable.ts";
 import { readStateFile } from "./readStateFile.ts";
-import { within } from "./within.ts";
-import { wallClockNs } from "./wallClockNs.ts";
+import { within } from "../criServer/within.ts";
+import { wallClockNs } from "../criServer/wallClockNs.ts";
 
 /** Exit of a container. */
 export interface ContainerEnd {

@@ -17,7 +17,7 @@ import type { ContainerRecord, SandboxRecord } from "./records.ts";
 import type { LiveContainer } from "./registry.ts";
 import type { Runtime } from "./runtime.ts";
 import { messageOf, RpcFault } from "../grpcServer/rpcFault.ts";
-import { wallClockNs } from "./wallClockNs.ts";
+import { wallClockNs } from "../criServer/wallClockNs.ts";
 
 const START_FAILED = 128;
 

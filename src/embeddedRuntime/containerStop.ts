@@ -5,7 +5,7 @@ import { stopSignal } from "./containerEnv.ts";
 import type { LiveContainer } from "./registry.ts";
 import type { Runtime } from "./runtime.ts";
 import { RpcFault } from "../grpcServer/rpcFault.ts";
-import { within } from "./within.ts";
+import { within } from "../criServer/within.ts";
 
 /** A process that has not exited this long after SIGKILL is stuck in the kernel. */
 const KILL_MS = 10_000;

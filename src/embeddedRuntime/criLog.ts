@@ -6,7 +6,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { messageOf } from "../grpcServer/rpcFault.ts";
-import { rfc3339Nano, wallClockNs } from "./wallClockNs.ts";
+import { rfc3339Nano, wallClockNs } from "../criServer/wallClockNs.ts";
 import { makeDirectoriesSync } from "../fileSystem/makeDirectories.ts";
 
 export type LogStream = "stdout" | "stderr";

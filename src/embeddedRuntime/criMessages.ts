@@ -121,9 +121,3 @@ export const containerAttributes = (record: ContainerRecord): ContainerAttribute
     labels: record.config.labels,
     annotations: record.config.annotations,
   });
-
-/** Returns whether the labels match every entry of the selector. */
-export const matchesLabels = (
-  labels: Readonly<Record<string, string>>,
-  selector: Readonly<Record<string, string>>,
-): boolean => Object.entries(selector).every(([key, value]) => labels[key] === value);

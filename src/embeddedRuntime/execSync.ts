@@ -8,7 +8,7 @@ import { status } from "@grpc/grpc-js";
 import type { ExecSyncResponse } from "../gen/cri.ts";
 import { type ExecPlace, startExec } from "./execProcess.ts";
 import { RpcFault } from "../grpcServer/rpcFault.ts";
-import { within } from "./within.ts";
+import { within } from "../criServer/within.ts";
 
 /** Bound for stdout and stderr together: 16 MiB minus space for the rest of the message. */
 export const MAX_EXEC_OUTPUT_BYTES = 16 * 1024 * 1024 - 64 * 1024;

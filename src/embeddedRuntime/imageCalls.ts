@@ -5,7 +5,7 @@ import type { FilesystemUsage, ImageServiceDefinition, ImageSpec } from "../gen/
 import type { ServiceHandlers } from "../grpcServer/grpcService.ts";
 import { HOST_IMAGE_ID, HOST_IMAGE_NAME, hostImage, meansHostImage } from "./hostImage.ts";
 import { invalidArgument, RpcFault } from "../grpcServer/rpcFault.ts";
-import { wallClockNs } from "./wallClockNs.ts";
+import { wallClockNs } from "../criServer/wallClockNs.ts";
 
 /** Returns the handlers of ImageService. The reported image file system is that of the state directory. */
 export function imageCalls(stateDir: string): ServiceHandlers<ImageServiceDefinition["methods"]> {

@@ -24,7 +24,7 @@ import { openStateFiles } from "./stateFiles.ts";
 import { lockStateDir } from "./stateLock.ts";
 import { statsCalls } from "./statsCalls.ts";
 import { streamCalls } from "./streamCalls.ts";
-import { startStreamServer, type StreamServer } from "./streamServer.ts";
+import { startStreamServer, type StreamServer } from "../criServer/streamServer.ts";
 import { listenOnUnixSocket } from "../grpcServer/unixSocket.ts";
 import { replaceFile } from "./replaceFile.ts";
 

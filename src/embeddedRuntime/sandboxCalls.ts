@@ -4,20 +4,15 @@
  */
 import { ContainerEventType, NamespaceMode, type RuntimeServiceDefinition, type PodSandboxFilter } from "../gen/cri.ts";
 import { removeContainer, stopContainer } from "./containerStop.ts";
-import {
-  containerStatusMessage,
-  matchesLabels,
-  sandboxMessage,
-  sandboxState,
-  sandboxStatusMessage,
-} from "./criMessages.ts";
+import { containerStatusMessage, sandboxMessage, sandboxState, sandboxStatusMessage } from "./criMessages.ts";
+import { matchesLabels } from "../criServer/matchesLabels.ts";
 import type { ServiceHandlers } from "../grpcServer/grpcService.ts";
 import { freePodAddress } from "./freePodAddress.ts";
 import type { SandboxRecord } from "./records.ts";
 import { newId } from "./registry.ts";
 import type { Runtime } from "./runtime.ts";
 import { invalidArgument } from "../grpcServer/rpcFault.ts";
-import { wallClockNs } from "./wallClockNs.ts";
+import { wallClockNs } from "../criServer/wallClockNs.ts";
 
 type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
 

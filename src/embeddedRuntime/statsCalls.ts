@@ -13,13 +13,14 @@ import {
   type RuntimeServiceDefinition,
 } from "../gen/cri.ts";
 import { scratchDir } from "./containerStart.ts";
-import { containerAttributes, matchesLabels, sandboxAttributes } from "./criMessages.ts";
+import { containerAttributes, sandboxAttributes } from "./criMessages.ts";
+import { matchesLabels } from "../criServer/matchesLabels.ts";
 import type { ServiceHandlers } from "../grpcServer/grpcService.ts";
 import { type ProcessEntry, readProcessTable } from "./processTable.ts";
 import type { ContainerRecord, SandboxRecord } from "./records.ts";
 import type { LiveContainer } from "./registry.ts";
 import type { Runtime } from "./runtime.ts";
-import { wallClockNs } from "./wallClockNs.ts";
+import { wallClockNs } from "../criServer/wallClockNs.ts";
 
 type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
 

@@ -1,19 +1,22 @@
 /** Exec, Attach and PortForward: validates the requests and serves the streams. */
-import net from "node:net";
+import type net from "node:net";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { status } from "@grpc/grpc-js";
-import type { AttachRequest, ExecRequest, RuntimeServiceDefinition } from "../gen/cri.ts";
+import type { RuntimeServiceDefinition } from "../gen/cri.ts";
 import { openInput } from "./containerInput.ts";
-import type { CommandEnd, CommandStreams } from "./commandStreams.ts";
+import type { CommandEnd, CommandStreams } from "../criServer/commandStreams.ts";
+import { checkStreams } from "../criServer/checkStreams.ts";
+import { feed } from "../criServer/feed.ts";
+import { forwardTo } from "../criServer/forwardTo.ts";
 import { execPlace, runningContainer } from "./execPlace.ts";
 import { type ExecProcess, startExec } from "./execProcess.ts";
 import type { ServiceHandlers } from "../grpcServer/grpcService.ts";
 import type { Runtime } from "./runtime.ts";
 import type { LiveContainer } from "./registry.ts";
-import { invalidArgument, messageOf, RpcFault } from "../grpcServer/rpcFault.ts";
-import type { StreamServer } from "./streamServer.ts";
+import { messageOf, RpcFault } from "../grpcServer/rpcFault.ts";
+import type { StreamServer } from "../criServer/streamServer.ts";
 import { followSizes, terminalFault } from "./terminal.ts";
-import { within } from "./within.ts";
+import { within } from "../criServer/within.ts";
 
 type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
 
@@ -53,14 +56,6 @@ export function streamCalls(runtime: Runtime, server: StreamServer): Handlers {
   };
 }
 
-function checkStreams({ stdin, stdout, stderr, tty }: ExecRequest | AttachRequest) {
-  if (tty && stderr) throw invalidArgument("tty", "tty and stderr cannot both be true");
-  if (!stdin && !stdout && !stderr) {
-    throw new RpcFault(status.INVALID_ARGUMENT, "one of stdin, stdout, or stderr must be set");
-  }
-  return { stdin, stdout, stderr, tty };
-}
-
 const noTerminal = (why: string, instead: string): RpcFault =>
   new RpcFault(status.UNIMPLEMENTED, `the embedded runtime of rxlet has no terminal here: ${why}; ${instead}`);
 
@@ -93,19 +88,6 @@ async function exec(
     streams.gone.removeEventListener("abort", kill);
     release();
   }
-}
-
-/**
- * Pipes stdin to a process. Data that the process no longer reads is discarded, so that the connection is not blocked.
- */
-function feed(from: Readable | undefined, to: Writable | null | undefined): void {
-  if (from === undefined) return;
-  if (to === null || to === undefined || to.destroyed) return void from.resume();
-  to.once("close", () => {
-    from.unpipe(to);
-    from.resume();
-  });
-  from.pipe(to);
 }
 
 function join(from: Readable, to: Writable | undefined): void {
@@ -145,27 +127,4 @@ async function attach(runtime: Runtime, live: LiveContainer, streams: CommandStr
     live.watchers.delete(watcher);
     streams.stdin?.unpipe();
   }
-}
-
-/** Connects the stream to the first address that accepts; returns the errors if none does. */
-async function forwardTo(addresses: readonly string[], port: number, stream: Duplex): Promise<string | undefined> {
-  const problems: string[] = [];
-  for (const host of addresses) {
-    const target = net.connect({ host, port, allowHalfOpen: true });
-    const connected = await new Promise<boolean>((resolve) => {
-      target.once("connect", () => resolve(true));
-      target.once("error", (error) => {
-        problems.push(error.message);
-        resolve(false);
-      });
-    });
-    if (!connected) continue;
-    return await new Promise((resolve) => {
-      target.once("error", (error) => resolve(error.message));
-      target.once("close", () => resolve(undefined));
-      stream.once("close", () => target.destroy());
-      stream.pipe(target).pipe(stream);
-    });
-  }
-  return problems.join("; ");
 }

@@ -1,23 +1,23 @@
 /**
  * A terminal for exec without a native module: script(1) of util-linux owns the pseudo terminal and copies between it
- * and its own pipes. Linux only. Bounds: one resize at a time, MAX_MESSAGE bytes of an incomplete message.
+ * and its own pipes. Linux only. Bound: one resize at a time.
  */
 import { execFile } from "node:child_process";
 import fs from "node:fs";
 import type { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
+import { followSizes as followTerminalSizes } from "../criServer/terminalSizes.ts";
+import type { TerminalSize } from "../criServer/terminalSizes.ts";
 import { killQuietly } from "./processTable.ts";
 
 const run = promisify(execFile);
 const TOOL_MS = 5_000;
-const MAX_MESSAGE = 1024;
 /**
  * `script` opens its terminal shortly after its start. A first resize checks for it this many times, ten milliseconds
  * apart.
  */
 const OPEN_LOOKS = 200;
-const MAX_SIZE = 65_535;
 
 let tool: Promise<string | undefined> | undefined;
 
@@ -64,37 +64,8 @@ export function killOnTerminal(scriptPid: number): void {
  * Applies the terminal sizes that the client sends until the stream ends or `gone` aborts. Rejects when the client
  * disconnects.
  */
-export async function followSizes(sizes: Readable, scriptPid: number, gone: AbortSignal): Promise<void> {
-  let text = "";
-  for await (const chunk of sizes) {
-    text = `${text}${String(chunk)}`;
-    const last = text.match(/\{[^{}]*\}/g)?.at(-1);
-    text = text.slice(text.lastIndexOf("}") + 1).slice(-MAX_MESSAGE);
-    const size = last === undefined ? undefined : parseSize(last);
-    if (size !== undefined) await resize(scriptPid, size, gone);
-  }
-}
-
-interface TerminalSize {
-  readonly rows: number;
-  readonly columns: number;
-}
-
-/** Parses a TerminalSize of the remote command protocol; undefined if invalid. */
-export function parseSize(text: string): TerminalSize | undefined {
-  try {
-    const { Width: columns, Height: rows } = JSON.parse(text) as {
-      readonly Width?: unknown;
-      readonly Height?: unknown;
-    };
-    return isSize(columns) && isSize(rows) ? { rows, columns } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const isSize = (value: unknown): value is number =>
-  typeof value === "number" && Number.isInteger(value) && value > 0 && value <= MAX_SIZE;
+export const followSizes = (sizes: Readable, scriptPid: number, gone: AbortSignal): Promise<void> =>
+  followTerminalSizes(sizes, (size) => resize(scriptPid, size, gone));
 
 async function resize(scriptPid: number, { rows, columns }: TerminalSize, gone: AbortSignal): Promise<void> {
   for (let look = 0; look < OPEN_LOOKS && !gone.aborted; look++) {

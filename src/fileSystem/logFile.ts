@@ -1,6 +1,7 @@
 /**
  * Opens and reads the log files of a container. Symbolic links below the pod log directory and files that are not
  * regular are rejected, because pods that mount the node's logs could otherwise expose any file of the node.
+ * The one exception are links to logs of Docker, whose target has to be such a log itself, behind no further link.
  * Differs from upstream: upstream follows links.
  */
 import * as fs from "node:fs/promises";
@@ -9,6 +10,7 @@ import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { type KubeletError, kubeletError } from "../core/errors.ts";
 import { errnoOf, ioError } from "../core/ioError.ts";
+import { criEntries, dockerLogPlace, rotatedDockerFiles } from "../core/logs/dockerLog.ts";
 import { COMPRESSED, type RotatedFiles, rotatedFiles } from "../core/logs/logFileNames.ts";
 import { namesIn } from "./listDirectory.ts";
 import { openRegular, tailOf } from "./regularFile.ts";
@@ -19,6 +21,8 @@ const DELETED = " (deleted)";
 export interface LogPlace {
   readonly directory: string;
   readonly latest: string;
+  /** Whether Docker writes and rotates it, in its own format. */
+  readonly isDockers: boolean;
 }
 
 /** An open log file; the function that opened it closes `handle`. */
@@ -39,7 +43,17 @@ export async function logPlace(root: string, path: string): Promise<LogPlace> {
   });
   const inside = insideOf([root, realRoot], path) ?? (await belowOtherName(realRoot, path));
   if (inside === undefined) throw kubeletError("PermissionDenied", `log file ${path} is not below ${root}`);
-  return { directory: join(realRoot, dirname(inside)), latest: basename(path) };
+  const place = { directory: join(realRoot, dirname(inside)), latest: basename(path), isDockers: false };
+  return (await behindLink(place)) ?? place;
+}
+
+/** The log of Docker that the place is a link to; undefined for anything else. */
+async function behindLink({ directory, latest }: LogPlace): Promise<LogPlace | undefined> {
+  const target = await fs.readlink(join(directory, latest)).catch(() => undefined);
+  const found = target === undefined ? undefined : dockerLogPlace(target);
+  if (found === undefined || (await fs.realpath(found.directory).catch(() => undefined)) !== found.directory)
+    return undefined;
+  return { ...found, isDockers: true };
 }
 
 function insideOf(roots: readonly string[], path: string): string | undefined {
@@ -105,19 +119,26 @@ export async function readLogTail(root: string, path: string, maxBytes: number):
   const file = await openLogFile(place, place.latest);
   if (file === undefined) throw kubeletError("NotFound", `cannot read ${path}: ENOENT`);
   try {
-    return await tailOf(file.handle, maxBytes);
+    const tail = await tailOf(file.handle, maxBytes);
+    return place.isDockers
+      ? tail
+          .split("\n")
+          .filter((line) => line !== "")
+          .map(criEntries)
+          .join("")
+      : tail;
   } finally {
     await file.handle.close();
   }
 }
 
 /** Returns the rotated files of the log; none if the directory does not exist. */
-export async function listRotated({ directory, latest }: LogPlace): Promise<RotatedFiles> {
+export async function listRotated({ directory, latest, isDockers }: LogPlace): Promise<RotatedFiles> {
   const names = await namesIn(directory).catch((thrown: unknown) => {
     if (errnoOf(thrown) === "ENOENT") return [];
     throw ioError("list", directory, thrown);
   });
-  return rotatedFiles(names, latest);
+  return isDockers ? rotatedDockerFiles(names, latest) : rotatedFiles(names, latest);
 }
 
 /**

@@ -38,6 +38,8 @@ export interface StreamSink<T> {
   send(message: T): boolean;
   /** Sends a snapshot as a whole: its messages do not count against the bound. */
   sendAll(messages: readonly T[]): void;
+  /** Ends the stream with this error, for a client that has to subscribe again. */
+  fail(fault: RpcFault): void;
 }
 
 /** Handles a unary call; `signal` aborts when the client cancels. */
@@ -130,6 +132,9 @@ function streaming(
       sendAll: (messages) => {
         bound += messages.length;
         for (const message of messages) if (!over) call.write(message);
+      },
+      fail: (fault) => {
+        if (!over) call.emit("error", statusOf(fault));
       },
     };
     let end: () => void;

@@ -8,6 +8,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { kubeletError } from "../core/errors.ts";
 import { errnoOf, ioError } from "../core/ioError.ts";
+import { dockerLogPlace } from "../core/logs/dockerLog.ts";
 import { COMPRESSED, type RotatedFiles, rotatedFiles, UNFINISHED } from "../core/logs/logFileNames.ts";
 import type { PathRoots } from "../core/paths.ts";
 import { namesIn } from "../fileSystem/listDirectory.ts";
@@ -43,6 +44,8 @@ const call = <T>(action: string, path: string, run: (signal: AbortSignal) => Pro
 async function sizeOf(path: string): Promise<number | undefined> {
   try {
     const stats = await fs.lstat(path);
+    // Docker rotates its logs itself: for the kubelet they never grow.
+    if (stats.isSymbolicLink() && dockerLogPlace(await fs.readlink(path)) !== undefined) return 0;
     if (!stats.isFile()) throw kubeletError("InvalidArgument", `${path} is no regular file`);
     return stats.size;
   } catch (thrown) {

@@ -10,18 +10,34 @@ import type { RuntimeFeatures, RuntimeUnderTest } from "./runtimeFixture.ts";
 /** Time, stream, tag, text. */
 const LOG_LINE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+(?:Z|[+-]\d\d:\d\d) (stdout|stderr) ([FP]) (.*)$/;
 
-const textOf = (lines: readonly string[]): readonly (readonly string[])[] =>
-  lines.map((line) => (LOG_LINE.exec(line) ?? [line]).slice(1));
+/** Stream, tag and text of each line. */
+type Parts = (lines: readonly string[]) => readonly (readonly string[])[];
+
+const criParts: Parts = (lines) => lines.map((line) => (LOG_LINE.exec(line) ?? [line]).slice(1));
+
+/** An object per line, whose text ends as the program's line did. */
+const dockerParts: Parts = (lines) =>
+  lines.map((line) => {
+    const { log, stream, time } = JSON.parse(line) as {
+      readonly log: string;
+      readonly stream: string;
+      readonly time: string;
+    };
+    if (Number.isNaN(Date.parse(time))) return [line];
+    return [stream, log.endsWith("\n") ? "F" : "P", log.replace(/\n$/, "")];
+  });
 
 /** Output, commands and files inside containers. */
 export function insideConformance(under: () => RuntimeUnderTest, features: RuntimeFeatures): void {
-  if (features.logs) logConformance(under);
+  if (features.logs) logConformance(under, features);
   if (features.exec) execConformance(under);
   if (features.mounts) mountConformance(under);
 }
 
-function logConformance(under: () => RuntimeUnderTest): void {
-  it("writes output as CRI log lines to log_path below log_directory", async () => {
+function logConformance(under: () => RuntimeUnderTest, { logFormat }: RuntimeFeatures): void {
+  const textOf = logFormat === "docker" ? dockerParts : criParts;
+
+  it("writes output as log lines to log_path below log_directory", async () => {
     const sandbox = await under().sandbox();
     const id = await under().run(sandbox, under().programs.prints("out: ä", "err: ö"), { logPath: "main/0.log" });
     const { logPath } = await under().exited(id);
@@ -45,6 +61,19 @@ function logConformance(under: () => RuntimeUnderTest): void {
       "/tmp",
     ]);
   });
+
+  if (logFormat === "docker") {
+    it("refuses ReopenContainerLog, and the log goes on", async () => {
+      const sandbox = await under().sandbox();
+      const containerId = await under().run(sandbox, under().programs.printsForever("tick"), { logPath: "stays.log" });
+      const reopen = under().runtime.reopenContainerLog(cri.ReopenContainerLogRequest.create({ containerId }));
+      expect(await ending(reopen)).toEqual({ error: "Unimplemented" });
+      const path = join(sandbox.config.logDirectory, "stays.log");
+      const { length } = await under().logLines(path, 1);
+      await under().logLines(path, length + 1);
+    });
+    return;
+  }
 
   it("goes on in a new file after ReopenContainerLog", async () => {
     const sandbox = await under().sandbox();

@@ -37,6 +37,8 @@ export interface RuntimeFeatures {
   readonly exec: boolean;
   /** Log files are written below `logRoot`, and output is real. */
   readonly logs: boolean;
+  /** Format of these files, CRI's by default; Docker also rotates them itself, and refuses ReopenContainerLog. */
+  readonly logFormat?: "docker";
   /** Host directories appear inside the container. */
   readonly mounts: boolean;
 }
@@ -231,7 +233,7 @@ export class RuntimeUnderTest {
     return this.runtime.execSync(cri.ExecSyncRequest.create({ containerId, cmd, timeout }));
   }
 
-  /** Lines of a log file without their times, once there are at least `count`. */
+  /** Lines of a log file, once there are at least `count`. */
   logLines(path: string, count: number): Promise<readonly string[]> {
     return waitFor(`${count} lines in ${path}`, async () => {
       const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");

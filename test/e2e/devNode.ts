@@ -28,8 +28,8 @@ export interface DevUser {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Arguments of Node for the program. */
   readonly main: readonly string[];
-  /** Starts `rxlet dev` on a new directory of this name. */
-  start(name: string, manifests: Readonly<Record<string, unknown>>): Promise<DevNode>;
+  /** Starts `rxlet dev` on a new directory of this name, with further flags. */
+  start(name: string, manifests: Readonly<Record<string, unknown>>, flags?: readonly string[]): Promise<DevNode>;
   /** Starts `rxlet ARGS`. */
   spawn(args: readonly string[], cwd?: string): ChildProcess;
   /** Runs `rxlet ARGS` to its end. */
@@ -75,13 +75,13 @@ export async function createDevUser(): Promise<DevUser> {
     folder,
     env,
     main: [BUILT_MAIN],
-    start: async (name, manifests) => {
+    start: async (name, manifests, flags = []) => {
       const directory = join(folder, name);
-      await mkdir(directory);
+      await mkdir(directory, { recursive: true });
       const put = (file: string, manifest: unknown): Promise<void> =>
         writeFile(join(directory, file), typeof manifest === "string" ? manifest : JSON.stringify(manifest));
       for (const [file, manifest] of Object.entries(manifests)) await put(file, manifest);
-      const child = rxlet(["dev", directory, "--node-name", "laptop", "--read-only-port", "0"]);
+      const child = rxlet(["dev", directory, "--node-name", "laptop", "--read-only-port", "0", ...flags]);
       let output = "";
       for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text: Buffer) => (output += String(text)));
       const kubeconfig = await waitFor("the banner of rxlet dev", () => {

@@ -16,7 +16,7 @@ export const BUSYBOX_IMAGE = "rxlet.test/busybox:1";
 /** The process that holds a sandbox's namespaces. */
 export const PAUSE_IMAGE = "rxlet.test/pause:1";
 
-/** An image as one file, to be loaded with `ctr images import`. */
+/** An image as one file, to be loaded with `ctr images import` or by Docker. */
 export interface ImageArchive {
   readonly name: string;
   /** OCI image layout in a tar archive. */
@@ -121,7 +121,16 @@ export function ociArchive(name: string, process_: ImageProcess, entries: readon
     schemaVersion: 2,
     manifests: [{ ...manifest, annotations: { "io.containerd.image.name": name } }],
   };
+  // Docker 20.10 knows images by this file alone; readers of the layout ignore it.
+  const forDocker = [
+    {
+      Config: `blobs/${config.digest.replace(":", "/")}`,
+      RepoTags: [name],
+      Layers: [`blobs/${layer.digest.replace(":", "/")}`],
+    },
+  ];
   const archive = tarArchive([
+    text("manifest.json", JSON.stringify(forDocker)),
     text("oci-layout", JSON.stringify({ imageLayoutVersion: "1.0.0" })),
     text("index.json", JSON.stringify(index)),
     directory("blobs"),

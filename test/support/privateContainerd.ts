@@ -7,7 +7,6 @@ import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, writeFile } from "node:fs/promises";
-import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { firstValueFrom } from "rxjs";
@@ -22,6 +21,7 @@ import { createCriClient } from "../../src/sinks/cri.ts";
 import type { CriClient, CriClientOptions } from "../../src/sinks/cri.ts";
 import { containerdToml, podNetworkConfig } from "./containerdConfig.ts";
 import type { ContainerdInstallation } from "./containerdInstallation.ts";
+import { freeSubnet } from "./freeSubnet.ts";
 import { hostPortsWork } from "./hostPorts.ts";
 import { PAUSE_IMAGE, busyboxImage, pauseImage } from "./images.ts";
 import type { ImageArchive } from "./images.ts";
@@ -144,16 +144,6 @@ async function configure(
   });
   await writeFile(join(folder, "config.toml"), config);
   return hostPorts;
-}
-
-/** A /24 below 10.64.0.0/10 that no interface of this machine is in. */
-function freeSubnet(): string {
-  const taken = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((item) => item.address));
-  for (;;) {
-    const [x = 0, y = 0] = randomBytes(2);
-    const prefix = `10.${64 + (x % 64)}.${y}.`;
-    if (!taken.some((address) => address.startsWith(prefix))) return `${prefix}0/24`;
-  }
 }
 
 /** Tries it: file systems differ, and so do kernels inside containers. */

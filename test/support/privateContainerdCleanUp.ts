@@ -22,6 +22,8 @@ export interface PrivateState {
   /** The test process. */
   readonly ownerPid: number;
   readonly daemonPid: number;
+  /** Another daemon that uses this one, and has to end first. */
+  readonly userPid?: number;
   readonly folder: string;
   readonly socket: string;
   readonly bridge: string;
@@ -35,12 +37,13 @@ export const STATE_FILE = "private.json";
 /** Ends processes and removes mounts, cgroups, network and files. Rejects, naming it, if something stays. */
 export async function cleanUp(state: PrivateState): Promise<void> {
   const { folder, socket, cgroup, bridge } = state;
-  if (isDaemonOf(state.daemonPid, folder)) kill(state.daemonPid);
+  const daemons = [state.userPid ?? 0, state.daemonPid].filter((pid) => pid > 0);
+  for (const pid of daemons) if (isDaemonOf(pid, folder)) kill(pid);
   const outside = filesElsewhere(state);
   await waitFor("the daemon, its shims and containers to end", () => {
     const alive = [...shimsOf(socket), ...processesInCgroup(cgroup)];
     alive.forEach(kill);
-    return alive.length === 0 && !isDaemonOf(state.daemonPid, folder);
+    return alive.length === 0 && !daemons.some((pid) => isDaemonOf(pid, folder));
   });
   await waitFor(`mounts below ${folder} to go`, () => {
     unmountBelow(folder);

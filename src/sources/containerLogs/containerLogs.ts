@@ -11,6 +11,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { ContainerLogs, LogReading } from "../../ports/containerLogs.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import { logPlace } from "../../fileSystem/logFile.ts";
+import { createDockerLines } from "./dockerLines.ts";
 import { createLogPieces } from "./logPieces.ts";
 import { openLog, type OpenLog } from "./openLog.ts";
 import { readLog } from "./readLog.ts";
@@ -39,7 +40,7 @@ async function open(
   const isBefore = since === undefined ? undefined : sinceBound(since);
   const formatter = createLogFormatter({ timestamps, stream, limitBytes, isBefore });
   const reader = new AbortController();
-  const pieces = createLogPieces(formatter, reader.signal);
+  const pieces = createLogPieces(formatter, reader.signal, place.isDockers ? createDockerLines() : undefined);
   const bytes = readLog({ place, opened, formatter, pieces, isBefore, reading, reader: reader.signal, clock, log });
   return streamOf(bytes, opened, () => {
     reader.abort();

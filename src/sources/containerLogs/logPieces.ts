@@ -4,6 +4,7 @@
  */
 import { type LogFormatter, prefixLengthFor } from "../../core/logs/logFormatter.ts";
 import { decompressed, type LogFile } from "../../fileSystem/logFile.ts";
+import type { LineConverter } from "./dockerLines.ts";
 
 const SMALLEST_BYTES = 16 * 1024;
 const LARGEST_BYTES = 256 * 1024;
@@ -23,8 +24,11 @@ export interface LogPieces {
   compressed(file: LogFile, skippedLines: number): AsyncGenerator<Uint8Array>;
 }
 
-/** Creates the readers of one log; they stop when the formatter is full or the client has gone. */
-export function createLogPieces(formatter: LogFormatter, reader: AbortSignal): LogPieces {
+/**
+ * Creates the readers of one log; they stop when the formatter is full or the client has gone. `convert` makes entries
+ * of CRI of logs in another format.
+ */
+export function createLogPieces(formatter: LogFormatter, reader: AbortSignal, convert?: LineConverter): LogPieces {
   let size = SMALLEST_BYTES;
   let buffer = Buffer.allocUnsafe(0);
   const isOver = (): boolean => formatter.isFull || reader.aborted;
@@ -33,7 +37,7 @@ export function createLogPieces(formatter: LogFormatter, reader: AbortSignal): L
     else if (bytesRead < size / 16) size = Math.max(size / 4, SMALLEST_BYTES);
   };
   return {
-    async *plain({ handle }, position, { to = Number.POSITIVE_INFINITY, isWhole = false } = {}) {
+    async *plain({ handle, identity }, position, { to = Number.POSITIVE_INFINITY, isWhole = false } = {}) {
       while (position.offset < to && !isOver()) {
         const prefixLength = prefixLengthFor(size);
         if (buffer.length !== prefixLength + size) buffer = Buffer.allocUnsafe(prefixLength + size);
@@ -41,6 +45,13 @@ export function createLogPieces(formatter: LogFormatter, reader: AbortSignal): L
         const { bytesRead } = await handle.read(buffer, prefixLength, wanted, position.offset);
         if (bytesRead === 0) return;
         position.offset += bytesRead;
+        if (convert !== undefined) {
+          const made = formatted(convert(identity, buffer.subarray(prefixLength, prefixLength + bytesRead)), formatter);
+          resize(bytesRead);
+          if (made.length > 0) yield made;
+          if (bytesRead < wanted && !isWhole) return;
+          continue;
+        }
         const length = formatter.format(buffer, prefixLength, prefixLength + bytesRead);
         resize(bytesRead);
         if (length > 0) yield Uint8Array.prototype.slice.call(buffer, 0, length);
@@ -58,12 +69,18 @@ export function createLogPieces(formatter: LogFormatter, reader: AbortSignal): L
           from = newline + 1;
         }
         if (left > 0) continue;
-        const prefixLength = prefixLengthFor(piece.length - from);
-        const bytes = Buffer.allocUnsafe(prefixLength + piece.length - from);
-        bytes.set(piece.subarray(from), prefixLength);
-        const length = formatter.format(bytes, prefixLength, bytes.length);
-        if (length > 0) yield bytes.subarray(0, length);
+        const rest = piece.subarray(from);
+        const made = formatted(convert === undefined ? rest : convert(file.identity, rest), formatter);
+        if (made.length > 0) yield made;
       }
     },
   };
+}
+
+/** Formats bytes in a buffer of their own. */
+function formatted(content: Uint8Array, formatter: LogFormatter): Uint8Array {
+  const prefixLength = prefixLengthFor(content.length);
+  const bytes = Buffer.allocUnsafe(prefixLength + content.length);
+  bytes.set(content, prefixLength);
+  return bytes.subarray(0, formatter.format(bytes, prefixLength, bytes.length));
 }

@@ -1,6 +1,7 @@
 /** Finds the successor of a log file that was read to its end. */
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
+import { dockerAge } from "../../core/logs/dockerLog.ts";
 import { rotationOf } from "../../core/logs/logFileNames.ts";
 import { identityOf, listRotated, type LogFile, type LogPlace, nameOf } from "../../fileSystem/logFile.ts";
 
@@ -15,6 +16,10 @@ export type Succession =
    */
   | { readonly kind: "next"; readonly name: string; readonly isAfterGap: boolean };
 
+/** Above every number of a rotated file of Docker. */
+const MAX_AGE = 10_000;
+const AGE_DIGITS = 5;
+
 const NONE: Succession = { kind: "none" };
 
 /**
@@ -28,13 +33,19 @@ export async function successionOf(place: LogPlace, file: LogFile, offset: numbe
   // A file without a name was removed, not rotated.
   if (own === undefined || own === latest) return toLatest(stats !== undefined, latest, false);
   const { inUse } = await listRotated(place);
-  const rotation = rotationOf(own);
+  // Docker gives all files other names when it rotates: look again at the next change.
+  if (place.isDockers && (await nameOf(place, file)) !== own) return NONE;
+  const age = ageIn(place, own);
   // Rotation removes the oldest file first: while the read file exists, so does every later one.
-  const isAfterGap = !inUse.some((name) => rotationOf(name) === rotation);
-  const younger = inUse.find((name) => rotationOf(name) > rotation);
+  const isAfterGap = !inUse.some((name) => ageIn(place, name) === age);
+  const younger = inUse.find((name) => ageIn(place, name) > age);
   if (younger !== undefined) return { kind: "next", name: younger, isAfterGap };
   return toLatest(stats !== undefined, latest, isAfterGap);
 }
+
+/** A text that is greater for a younger file. */
+const ageIn = ({ isDockers, latest }: LogPlace, name: string): string =>
+  isDockers ? String(MAX_AGE - (dockerAge(name, latest) ?? MAX_AGE)).padStart(AGE_DIGITS, "0") : rotationOf(name);
 
 const toLatest = (isThere: boolean, name: string, isAfterGap: boolean): Succession =>
   isThere ? { kind: "next", name, isAfterGap } : NONE;

@@ -2,7 +2,7 @@
 import { toKubeletError } from "../../core/errors.ts";
 import { followLog } from "./followLog.ts";
 import { type LogContext, readCompressed } from "./logContext.ts";
-import { openRotated } from "../../fileSystem/logFile.ts";
+import { openOlder } from "./openLog.ts";
 import { laterStart, type LogStart, type SearchedFiles, startOfSince, startOfTail } from "./logStart.ts";
 
 /** Emits the rotated files, then the current one up to its size at the opening, or as long as it is followed. */
@@ -11,7 +11,7 @@ export async function* readLog(context: LogContext): AsyncGenerator<Uint8Array> 
   const { older, size } = opened;
   const start = await startOf(context);
   for (let index = start.index; index < older.length && !formatter.isFull && !reader.aborted; index++) {
-    const file = await openRotated(place, older[index] ?? "");
+    const file = await openOlder(place, older[index]);
     if (file === undefined) continue;
     try {
       const { offset, skippedLines } = index === start.index ? start : { offset: 0, skippedLines: 0 };
@@ -43,7 +43,7 @@ function filesOf({ place, opened, reading, log }: LogContext): SearchedFiles {
     count: older.length + 1,
     async with(index, use) {
       if (index === older.length) return use(current, size);
-      const file = await openRotated(place, older[index] ?? "");
+      const file = await openOlder(place, older[index]);
       if (file === undefined) return undefined;
       try {
         return await use(file, (await file.handle.stat()).size);

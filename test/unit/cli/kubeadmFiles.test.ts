@@ -140,7 +140,7 @@ describe("the files of kubeadm", () => {
     const { config, warnings } = await load([`--container-runtime-endpoint=${socket}`, ...old], true);
     expect(config.containerRuntimeEndpoint).toBe(socket);
     expect(warnings).toContain(
-      "flags of older kubelets are ignored: --network-plugin, --container-runtime, --pod-infra-container-image",
+      "ignored without --container-runtime=docker: --network-plugin, --pod-infra-container-image",
     );
   });
 });

@@ -45,15 +45,23 @@ describe("runProgram", () => {
   });
 
   it("reads the options of dev", async () => {
-    expect(await run("dev")).toEqual({ command: "dev", readOnlyPort: 10255, logLevel: 0 });
+    expect(await run("dev")).toEqual({
+      command: "dev",
+      readOnlyPort: 10255,
+      logLevel: 0,
+      runtime: "embedded",
+    });
     const argv = ["dev", "./pods", "--root-dir=/r", "--node-name", "n", "--read-only-port=0", "--log-level", "4"];
-    expect(await run(...argv)).toEqual({
+    const runtime = ["--runtime=docker", "--runtime-endpoint=unix:///d.sock"];
+    expect(await run(...argv, ...runtime)).toEqual({
       command: "dev",
       dir: "./pods",
       rootDir: "/r",
       nodeName: "n",
       readOnlyPort: 0,
       logLevel: 4,
+      runtime: "docker",
+      runtimeEndpoint: "unix:///d.sock",
     });
   });
 
@@ -66,6 +74,28 @@ describe("runProgram", () => {
     });
   });
 
+  it("reads the options of dockershim", async () => {
+    const defaults = {
+      command: "dockershim",
+      socket: "/s.sock",
+      stateDir: "/var/lib/dockershim",
+      dockerEndpoint: "unix:///var/run/docker.sock",
+      networkPlugin: "",
+      cniConfDir: "/etc/cni/net.d",
+      cniBinDir: "/opt/cni/bin,/usr/lib/cni",
+      cniCacheDir: "/var/lib/cni/cache",
+      podInfraContainerImage: "registry.k8s.io/pause:3.10",
+    };
+    expect(await run("dockershim", "--socket=unix:///s.sock")).toEqual(defaults);
+    const argv = ["--socket=/s.sock", "--docker-endpoint=unix:///d", "--network-plugin=cni", "--state-dir=/d"];
+    expect(await run("dockershim", ...argv)).toEqual({
+      ...defaults,
+      dockerEndpoint: "unix:///d",
+      networkPlugin: "cni",
+      stateDir: "/d",
+    });
+  });
+
   it.each<[readonly string[], readonly string[]]>([
     [["deb"], ['unknown command "deb"; did you mean dev?']],
     [["version"], ['unknown command "version"; rxlet --version prints the version']],
@@ -73,7 +103,7 @@ describe("runProgram", () => {
     [
       ["serve"],
       [
-        'unknown command "serve"; the commands are dev, explain, get, logs, exec, attach, port-forward, cp, apply, delete, volumes, pressure, resources, top, retry, template, simulate, runtime',
+        'unknown command "serve"; the commands are dev, explain, get, logs, exec, attach, port-forward, cp, apply, delete, volumes, pressure, resources, top, retry, template, simulate, runtime, dockershim',
       ],
     ],
     [["help", "explian"], ['unknown command "explian"; did you mean explain?']],
@@ -93,6 +123,24 @@ describe("runProgram", () => {
     [["volumes", "a", "b"], ['unexpected argument "b"; usage: rxlet volumes [POD] [flags]']],
     [["template"], ["template needs a manifest: rxlet template FILE"]],
     [["simulate", "a"], ['unexpected argument "a"; usage: rxlet simulate [flags]']],
+    [["dev", "--runtime=rkt"], ['--runtime: must be embedded, docker or containerd, got "rkt"']],
+    [["dev", "--runtime-endpoint=unix:///s"], ["--runtime-endpoint: needs --runtime=docker or --runtime=containerd"]],
+    [
+      ["dev", "--runtime=docker", "--runtime-endpoint=tcp://h:2375"],
+      ['--runtime-endpoint: must be unix:// and an absolute path, got "tcp://h:2375"'],
+    ],
+    [["dockershim"], ["--socket: is required"]],
+    [
+      ["dockershim", "--state-dir=", "--socket"],
+      ["--socket: needs a value: --socket <text>", "--state-dir: is required"],
+    ],
+    [
+      ["dockershim", "--socket=/s", "--network-plugin=kubenet", "x"],
+      [
+        'unexpected argument "x"; usage: rxlet dockershim [flags]',
+        '--network-plugin: must be cni, bridge or empty, got "kubenet"; kubenet left Kubernetes with the dockershim in 1.24',
+      ],
+    ],
     [["runtime"], ["--socket: is required", "--state-dir: is required"]],
     [
       ["runtime", "--socket"],

@@ -14,7 +14,7 @@ import type { KubeletConfiguration } from "../../../src/core/config/kubeletConfi
 const { gates } = resolveFeatureGates({});
 const DEFAULTS = defaultConfiguration({}, (name) => gates.get(name) === true);
 const FLAGS = {} as KubeletFlags;
-const NONE = { given: [], ignored: [] };
+const NONE = { given: [] };
 /** A file that has one field. */
 const fileWith = (path: string) =>
   [
@@ -61,7 +61,7 @@ describe("startWarnings", () => {
     ),
   )("names --%s, which has no effect, when it is set", (name, spec) => {
     const flags = { [propertyOfFlag(name)]: "other" } as unknown as KubeletFlags;
-    const [warning] = startWarnings(DEFAULTS, flags, { given: [{ spec, value: "other" }], ignored: [] }, []);
+    const [warning] = startWarnings(DEFAULTS, flags, { given: [{ spec, value: "other" }] }, []);
     expect(warning).toBe(warningOf(`--${name}`, spec.idle));
   });
 

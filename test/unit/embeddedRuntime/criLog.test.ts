@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { formatEntries, MAX_LINE_BYTES, openCriLog } from "../../../src/embeddedRuntime/criLog.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
-import { rfc3339Nano, wallClockNs } from "../../../src/embeddedRuntime/wallClockNs.ts";
+import { rfc3339Nano, wallClockNs } from "../../../src/criServer/wallClockNs.ts";
 
 const AT = "2026-01-02T03:04:05.000000006Z";
 const format = (rest: string, chunk: string): readonly [string, string] => {

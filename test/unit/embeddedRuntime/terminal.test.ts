@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { followSizes, onTerminal, parseSize } from "../../../src/embeddedRuntime/terminal.ts";
+import { parseSize } from "../../../src/criServer/terminalSizes.ts";
+import { followSizes, onTerminal } from "../../../src/embeddedRuntime/terminal.ts";
 
 describe("parseSize", () => {
   it.each([

@@ -20,6 +20,7 @@ function watched() {
         return !isSlow;
       },
       sendAll: (events) => void types.push(...events.map(({ type }) => type)),
+      fail: (fault) => expect.unreachable(fault.message),
     });
     return { types, leave };
   };

@@ -14,7 +14,12 @@ describe("the waker of a log's follower", () => {
   let ended = new AbortController();
   let waker: LogWaker;
   const wakerOf = (directory: string): LogWaker => {
-    waker = createLogWaker({ directory, latest: "0.log" }, virtualClock(scheduler), reader.signal, ended.signal);
+    waker = createLogWaker(
+      { directory, latest: "0.log", isDockers: false },
+      virtualClock(scheduler),
+      reader.signal,
+      ended.signal,
+    );
     return waker;
   };
   beforeEach(() => {

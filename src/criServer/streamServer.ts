@@ -5,7 +5,7 @@
  */
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { isIPv6, type AddressInfo, type Socket } from "node:net";
 import { type RunCommand, serveCommand, type WantedStreams } from "./commandStreams.ts";
 import { type Forward, servePortForward } from "./portForwardStreams.ts";
 import { messageOf } from "../grpcServer/rpcFault.ts";
@@ -24,11 +24,12 @@ export interface StreamServer {
   close(): void;
 }
 
+const LOOPBACK = "127.0.0.1";
 /** Idle timeout of a connection. */
 const IDLE_MS = 4 * 60 * 60 * 1000;
 
 /** Starts the server; `report` receives problems that cannot be returned to a client. */
-export async function startStreamServer(report: (line: string) => void): Promise<StreamServer> {
+export async function startStreamServer(report: (line: string) => void, address = LOOPBACK): Promise<StreamServer> {
   const tokens = createStreamTokens<StreamRequest>(() => performance.now());
   const sockets = new Set<Socket>();
   const server = createServer((_request, answer) => {
@@ -51,11 +52,12 @@ export async function startStreamServer(report: (line: string) => void): Promise
       socket.destroy();
     });
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, address);
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
+  const host = isIPv6(address) ? `[${address}]` : address;
   return {
-    urlFor: (request) => `http://127.0.0.1:${port}/${request.kind}/${tokens.issue(request)}`,
+    urlFor: (request) => `http://${host}:${port}/${request.kind}/${tokens.issue(request)}`,
     close: () => {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -1,6 +1,6 @@
 /** URLs of streams: once, and for a minute. */
 import { expect, it } from "vitest";
-import { createStreamTokens } from "../../../src/embeddedRuntime/streamTokens.ts";
+import { createStreamTokens } from "../../../src/criServer/streamTokens.ts";
 
 function tokens() {
   const clock = { now: 0 };

@@ -1,0 +1,155 @@
+/** Container calls: create, start, stop, remove, list, status, resources, logs. */
+import { status } from "@grpc/grpc-js";
+import type {
+  Container,
+  ContainerFilter,
+  CreateContainerRequest,
+  RuntimeServiceDefinition,
+  UpdateContainerResourcesRequest,
+} from "../gen/cri.ts";
+import { matchesLabels } from "../criServer/matchesLabels.ts";
+import type { ServiceHandlers } from "../grpcServer/grpcService.ts";
+import { invalidArgument, messageOf, RpcFault } from "../grpcServer/rpcFault.ts";
+import { writeCgroupFiles } from "./cgroupWrites.ts";
+import type { ContainerDetails, ContainerSummary } from "./engine/answers.ts";
+import { isNotFound } from "./engine/engineFault.ts";
+import { linkLog } from "./logLinks.ts";
+import { cgroupFiles, cgroupFilesOf } from "./mapping/cgroupFiles.ts";
+import { containerBody } from "./mapping/containerBody.ts";
+import {
+  containerMessage,
+  containerStatusMessage,
+  stateOfDetails,
+  stateOfSummary,
+} from "./mapping/containerMessages.ts";
+import { CONTAINER, containerName, LABEL } from "./mapping/names.ts";
+import { resourcePart } from "./mapping/resourceLimits.ts";
+import { lowestOomScore } from "./oomScore.ts";
+import { removeContainer } from "./containerRemoval.ts";
+import { checkedImage } from "./imagePulls.ts";
+import { create } from "./sandboxCalls.ts";
+import { seccompText } from "./seccompProfile.ts";
+import type { Shim } from "./shim.ts";
+
+type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
+
+const WHOLE_ID = /^[0-9a-f]{64}$/;
+
+/** Returns the handlers of the container calls. */
+export function containerCalls(shim: Shim): Handlers {
+  const { docker, facts } = shim;
+  return {
+    createContainer: async (request) => ({ containerId: await createContainer(shim, request) }),
+    startContainer: async ({ containerId }) => {
+      await startContainer(shim, containerId);
+      return {};
+    },
+    stopContainer: async ({ containerId, timeout }, signal) => {
+      if (timeout < 0n) throw invalidArgument("timeout", `${timeout} is negative`);
+      if ((await docker.find("container", containerId)) === undefined) return {};
+      await docker.stop(containerId, Number(timeout), signal).catch((thrown: unknown) => {
+        if (!isNotFound(thrown)) throw thrown;
+      });
+      return {};
+    },
+    removeContainer: async ({ containerId }) => {
+      const details = await docker.find("container", containerId);
+      if (details !== undefined) await removeContainer(shim, details);
+      return {};
+    },
+    listContainers: async ({ filter }) => ({ containers: await list(shim, filter) }),
+    containerStatus: async ({ containerId, verbose }) => {
+      const details = await docker.inspect("container", containerId);
+      return {
+        status: containerStatusMessage(details, await facts.of(details)),
+        info: verbose ? verboseInfo(details) : {},
+      };
+    },
+    updateContainerResources: async (request) => {
+      await updateResources(shim, request);
+      return {};
+    },
+    reopenContainerLog: async ({ containerId }) => {
+      await docker.inspect("container", containerId);
+      throw new RpcFault(status.UNIMPLEMENTED, "Docker cannot do this: reopen a log; it rotates its logs itself");
+    },
+  };
+}
+
+async function createContainer(shim: Shim, request: CreateContainerRequest): Promise<string> {
+  const { config, sandboxConfig } = request;
+  if (config?.metadata === undefined) throw invalidArgument("config.metadata", "is required");
+  if (sandboxConfig?.metadata === undefined) throw invalidArgument("sandbox_config.metadata", "is required");
+  checkedImage(config.image?.image ?? "");
+  const sandbox = await shim.docker.inspect("sandbox", request.podSandboxId);
+  if (!sandbox.running) throw new RpcFault(status.FAILED_PRECONDITION, `sandbox "${sandbox.id}" is not ready`);
+  const [{ cgroupDriver, remapsUsers }, version] = await Promise.all([shim.info(), shim.docker.engine.version()]);
+  const place = {
+    sandboxId: sandbox.id,
+    runtime: sandbox.runtime,
+    cgroupDriver,
+    version,
+    remapsUsers,
+    lowestOomScore: await lowestOomScore(),
+    logOptions: shim.logOptions,
+  };
+  const profile = await seccompText(config.linux?.securityContext?.seccomp);
+  const body = containerBody(config, sandboxConfig, place, profile);
+  return await create(shim, containerName(sandboxConfig.metadata, config.metadata), body);
+}
+
+/** Links the log also of a container that cannot be started: its log says why, or at least that there is none. */
+async function startContainer(shim: Shim, id: string): Promise<void> {
+  const { docker } = shim;
+  await docker.inspect("container", id);
+  const failure = await docker.start(id).then(
+    () => undefined,
+    (thrown: unknown) => ({ thrown }),
+  );
+  const details = await docker.inspect("container", id);
+  await linkLog(details);
+  if (failure !== undefined) throw new RpcFault(status.UNKNOWN, `container "${id}": ${messageOf(failure.thrown)}`);
+  if (details.running) await writeCgroupFiles(details.pid, cgroupFilesOf(details.labels[LABEL.cgroupFiles]));
+}
+
+async function updateResources({ docker }: Shim, request: UpdateContainerResourcesRequest): Promise<void> {
+  const { containerId, linux } = request;
+  const details = await docker.inspect("container", containerId);
+  if (linux === undefined) return;
+  await docker.engine.call({ method: "POST", path: `/containers/${details.id}/update`, body: resourcePart(linux) });
+  if (details.running) await writeCgroupFiles(details.pid, cgroupFiles(linux));
+}
+
+async function list(shim: Shim, filter: ContainerFilter | undefined): Promise<Container[]> {
+  const bySandbox = WHOLE_ID.test(filter?.podSandboxId ?? "");
+  const labels = bySandbox ? { [LABEL.sandboxId]: filter?.podSandboxId ?? "" } : { [LABEL.type]: CONTAINER };
+  const listed = await shim.docker.list(labels);
+  const facts = bySandbox ? undefined : await shim.facts.ofListed("container", listed);
+  const found = await Promise.all(
+    listed.map(async (summary): Promise<Container[]> => {
+      const known = facts?.get(summary.id);
+      const state = stateOfSummary(summary);
+      if (known !== undefined && state !== undefined) return [containerMessage(summary, state, known)];
+      return await inspected(shim, summary);
+    }),
+  );
+  return found.flat().filter((container) => matches(container, filter));
+}
+
+/** Only an inspection tells a container that cannot be started from one that was not started yet. */
+async function inspected({ docker, facts }: Shim, summary: ContainerSummary): Promise<Container[]> {
+  const details = await docker.find("container", summary.id);
+  return details === undefined ? [] : [containerMessage(summary, stateOfDetails(details), await facts.of(details))];
+}
+
+function matches(container: Container, filter: ContainerFilter | undefined): boolean {
+  if (filter === undefined) return true;
+  if (!container.id.startsWith(filter.id)) return false;
+  if (!container.podSandboxId.startsWith(filter.podSandboxId)) return false;
+  if (filter.state !== undefined && filter.state.state !== container.state) return false;
+  return matchesLabels(container.labels, filter.labelSelector);
+}
+
+const verboseInfo = ({ labels, pid }: ContainerDetails): Readonly<Record<string, string>> => ({
+  info: JSON.stringify({ sandboxID: labels[LABEL.sandboxId] ?? "", pid }),
+});

@@ -1,0 +1,135 @@
+/**
+ * GetContainerEvents from Docker's event stream: each event with the current status of the pod, in the order of Docker.
+ * One stream of Docker serves all subscribers. Where it breaks, they are disconnected: events are lost then, so a client
+ * has to subscribe again and list. Bounds: `MAX_WAITING` events wait for their statuses, then subscribers are
+ * disconnected as well; the backlog of each subscriber (see `grpcService.ts`).
+ */
+import { status } from "@grpc/grpc-js";
+import { type ContainerEventResponse, ContainerEventResponse as Event, ContainerEventType } from "../gen/cri.ts";
+import type { StreamSink } from "../grpcServer/grpcService.ts";
+import { within } from "../criServer/within.ts";
+import { wallClockNs } from "../criServer/wallClockNs.ts";
+import { messageOf, RpcFault } from "../grpcServer/rpcFault.ts";
+import { containerStatuses } from "./containerStatuses.ts";
+import { CHANGES, containerEvent } from "./engine/events.ts";
+import type { ContainerEvent } from "./engine/events.ts";
+import { LABEL, SANDBOX } from "./mapping/names.ts";
+import { sandboxStatusMessage } from "./mapping/sandboxMessages.ts";
+import { networkOf } from "./sandboxCalls.ts";
+import type { Shim } from "./shim.ts";
+
+/** Distributes container events to subscribers. */
+export interface ContainerEvents {
+  /** Disconnects the subscriber at once while there is no stream of Docker. */
+  subscribe(sink: StreamSink<ContainerEventResponse>): () => void;
+  close(): void;
+}
+
+const MAX_WAITING = 1000;
+/** An event has all labels of its container. */
+const MAX_EVENT_BYTES = 32 * 1024 * 1024;
+const FIRST_PAUSE_MS = 100;
+const LAST_PAUSE_MS = 5_000;
+
+const TYPES: Readonly<Record<ContainerEvent["change"], ContainerEventType>> = {
+  create: ContainerEventType.CONTAINER_CREATED_EVENT,
+  start: ContainerEventType.CONTAINER_STARTED_EVENT,
+  die: ContainerEventType.CONTAINER_STOPPED_EVENT,
+  destroy: ContainerEventType.CONTAINER_DELETED_EVENT,
+};
+
+/** Follows Docker's events until `close`; resolves once the first stream is open, or has failed to. */
+export async function followContainerEvents(shim: Shim): Promise<ContainerEvents> {
+  const sinks = new Set<StreamSink<ContainerEventResponse>>();
+  const closed = new AbortController();
+  let isOpen = false;
+  const disconnect = (why: string): void => {
+    isOpen = false;
+    const fault = new RpcFault(status.UNAVAILABLE, `docker: no events: ${why}; subscribe again and list`);
+    const disconnected = [...sinks];
+    sinks.clear();
+    for (const sink of disconnected) sink.fail(fault);
+  };
+  const { promise: tried, resolve: trial } = Promise.withResolvers<void>();
+  const followOnce = async (): Promise<void> => {
+    const deliver = createDelivery(shim, sinks, disconnect);
+    const lines = await openEvents(shim, closed.signal);
+    isOpen = true;
+    trial();
+    for await (const line of lines) {
+      const event = containerEvent(line);
+      if (event !== undefined && sinks.size > 0) deliver(event);
+    }
+  };
+  const follow = async (): Promise<void> => {
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!closed.signal.aborted) {
+      const why = await followOnce().then(() => "Docker ended the stream", messageOf);
+      if (isOpen) pauseMs = FIRST_PAUSE_MS;
+      disconnect(why);
+      trial();
+      await within(pauseMs, new Promise(() => undefined), closed.signal);
+      pauseMs = Math.min(2 * pauseMs, LAST_PAUSE_MS);
+    }
+  };
+  follow().catch((thrown: unknown) => shim.report(`events: ${messageOf(thrown)}`));
+  await tried;
+  return {
+    subscribe: (sink) => {
+      if (isOpen) sinks.add(sink);
+      else
+        queueMicrotask(() => sink.fail(new RpcFault(status.UNAVAILABLE, "docker: no events: Docker does not answer")));
+      return () => void sinks.delete(sink);
+    },
+    close: () => {
+      closed.abort();
+      disconnect("the runtime ends");
+    },
+  };
+}
+
+const openEvents = ({ docker }: Shim, signal: AbortSignal): Promise<AsyncGenerator<unknown, void>> =>
+  docker.engine.stream({
+    method: "GET",
+    path: "/events",
+    query: { filters: JSON.stringify({ type: ["container"], event: CHANGES, label: [LABEL.type] }) },
+    maxBytes: MAX_EVENT_BYTES,
+    signal,
+  });
+
+/** Completes events one after the other: their order is Docker's. */
+function createDelivery(
+  shim: Shim,
+  sinks: ReadonlySet<StreamSink<ContainerEventResponse>>,
+  disconnect: (why: string) => void,
+): (event: ContainerEvent) => void {
+  let waiting = 0;
+  let last: Promise<void> = Promise.resolve();
+  return (event) => {
+    if (waiting >= MAX_WAITING) return disconnect(`${MAX_WAITING} events wait`);
+    waiting += 1;
+    last = last.then(async () => {
+      waiting -= 1;
+      if (sinks.size === 0) return;
+      const message = await messageFor(shim, event);
+      for (const sink of sinks) sink.send(message);
+    });
+    last.catch((thrown: unknown) => shim.report(`event of container ${event.id}: ${messageOf(thrown)}`));
+  };
+}
+
+/** An event whose statuses cannot be had is a hint all the same. */
+async function messageFor(shim: Shim, { id, change, at, attributes }: ContainerEvent): Promise<ContainerEventResponse> {
+  const sandboxId = attributes[LABEL.type] === SANDBOX ? id : (attributes[LABEL.sandboxId] ?? "");
+  const [sandbox, containersStatuses] = await Promise.all([
+    shim.docker.find("sandbox", sandboxId).catch(() => undefined),
+    sandboxId === "" ? [] : containerStatuses(shim, sandboxId).catch(() => []),
+  ]);
+  return Event.fromPartial({
+    containerId: id,
+    containerEventType: TYPES[change],
+    createdAt: at > 0n ? at : wallClockNs(),
+    ...(sandbox === undefined ? {} : { podSandboxStatus: sandboxStatusMessage(sandbox, networkOf(shim, sandbox)) }),
+    containersStatuses,
+  });
+}

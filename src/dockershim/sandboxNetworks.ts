@@ -1,0 +1,111 @@
+/**
+ * Sandboxes in a network of ours. A file per sandbox, written before it is connected and with its addresses after, lets
+ * the next shim know what is connected, and what a killed one left half connected or in no container. Bounds: 64 KiB
+ * per file, 65,536 files.
+ */
+import fs from "node:fs/promises";
+import path from "node:path";
+import { status } from "@grpc/grpc-js";
+import { isJsonObject, parseJson } from "../core/json.ts";
+import { makeDirectories } from "../fileSystem/makeDirectories.ts";
+import { namesIn } from "../fileSystem/listDirectory.ts";
+import { readWhole } from "../fileSystem/regularFile.ts";
+import { messageOf, RpcFault } from "../grpcServer/rpcFault.ts";
+import type { SandboxNetwork } from "./mapping/sandboxMessages.ts";
+import type { NetworkedSandbox, PodNetwork } from "./podNetwork.ts";
+
+/** See the file header. */
+export interface SandboxNetworks {
+  /** Undefined: sandboxes are on Docker's bridge. */
+  readonly podNetwork: PodNetwork | undefined;
+  /** Rejects with UNAVAILABLE where the network refuses; nothing is connected then. */
+  connect(sandbox: NetworkedSandbox): Promise<void>;
+  /** Disconnects a sandbox that `connect` knows; `netns` is empty once its process has ended. */
+  disconnect(id: string, netns: string): Promise<void>;
+  /** The network of a sandbox in this mode of Docker, with these addresses of Docker. */
+  of(id: string, networkMode: string, addresses: readonly string[]): SandboxNetwork;
+  /** Disconnects sandboxes whose container is gone. */
+  sweep(existing: ReadonlySet<string>): Promise<void>;
+}
+
+interface Recorded {
+  readonly sandbox: NetworkedSandbox;
+  /** Undefined while it is being connected. */
+  readonly ips: readonly string[] | undefined;
+}
+
+const MAX_FILE_BYTES = 64 * 1024;
+const FILE = /^([0-9a-f]{64})\.json$/;
+const UNCONNECTED: SandboxNetwork = { connected: false, ips: [] };
+
+/** Reads the files of an earlier shim. */
+export async function openSandboxNetworks(
+  stateDir: string,
+  podNetwork: PodNetwork | undefined,
+  report: (line: string) => void,
+): Promise<SandboxNetworks> {
+  const dir = path.join(stateDir, "sandboxes");
+  await makeDirectories(dir, 0o700);
+  const records = await readRecords(dir, report);
+  const put = async (record: Recorded): Promise<void> => {
+    const file = path.join(dir, `${record.sandbox.id}.json`);
+    await fs.writeFile(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
+    await fs.rename(`${file}.new`, file);
+    records.set(record.sandbox.id, record);
+  };
+  const disconnect = async (id: string, netns: string): Promise<void> => {
+    const record = records.get(id);
+    if (record === undefined || podNetwork === undefined) return;
+    const removed = await podNetwork.remove({ ...record.sandbox, netns });
+    if (!removed.ok) throw unavailable(`sandbox "${id}" cannot be disconnected: ${removed.error.message}`);
+    records.delete(id);
+    await fs.rm(path.join(dir, `${id}.json`), { force: true });
+  };
+  return {
+    podNetwork,
+    connect: async (sandbox) => {
+      if (podNetwork === undefined) return;
+      await put({ sandbox, ips: undefined });
+      const added = await podNetwork.add(sandbox);
+      if (added.ok) return put({ sandbox, ips: added.value.ips });
+      await disconnect(sandbox.id, sandbox.netns);
+      throw unavailable(`sandbox "${sandbox.id}" cannot be connected: ${added.error.message}`);
+    },
+    disconnect,
+    of: (id, networkMode, addresses) => {
+      if (networkMode === "host") return { connected: true, ips: [] };
+      if (networkMode !== "none") return { connected: true, ips: addresses };
+      const ips = records.get(id)?.ips;
+      return ips === undefined ? UNCONNECTED : { connected: true, ips };
+    },
+    sweep: async (existing) => {
+      for (const id of [...records.keys()].filter((known) => !existing.has(known))) {
+        await disconnect(id, "").catch((thrown: unknown) => report(messageOf(thrown)));
+      }
+      // The network may have records of its own: of another shim, or of a state directory that was lost.
+      await podNetwork?.sweep?.(existing);
+    },
+  };
+}
+
+const unavailable = (message: string): RpcFault => new RpcFault(status.UNAVAILABLE, message);
+
+async function readRecords(dir: string, report: (line: string) => void): Promise<Map<string, Recorded>> {
+  const records = new Map<string, Recorded>();
+  for (const name of await namesIn(dir)) {
+    const [, id] = FILE.exec(name) ?? [];
+    if (id === undefined) continue;
+    const record = recorded(parseJson((await readWhole(path.join(dir, name), MAX_FILE_BYTES)).toString()), id);
+    if (record === undefined) report(`${path.join(dir, name)} cannot be read: the network of this sandbox may be left`);
+    else records.set(id, record);
+  }
+  return records;
+}
+
+function recorded(value: unknown, id: string): Recorded | undefined {
+  if (!isJsonObject(value) || !isJsonObject(value["sandbox"]) || value["sandbox"]["id"] !== id) return undefined;
+  const ips: unknown = value["ips"];
+  const known =
+    Array.isArray(ips) && ips.every((ip) => typeof ip === "string") ? (ips as readonly string[]) : undefined;
+  return { sandbox: value["sandbox"] as unknown as NetworkedSandbox, ips: known };
+}

@@ -1,0 +1,19 @@
+/** The components of a dockershim, passed to every call. */
+import type { EngineInfo } from "./engine/answers.ts";
+import type { DockerCalls } from "./dockerCalls.ts";
+import type { FactsCache } from "./factsCache.ts";
+import type { SandboxNetworks } from "./sandboxNetworks.ts";
+
+/** The components that the calls share. */
+export interface Shim {
+  readonly docker: DockerCalls;
+  /** What Docker says about itself, a minute old at most. */
+  info(): Promise<EngineInfo>;
+  readonly facts: FactsCache;
+  readonly networks: SandboxNetworks;
+  readonly podSandboxImage: string;
+  /** Options of the logs of containers. */
+  readonly logOptions: Readonly<Record<string, string>>;
+  /** Reports a problem in one line to the operator. */
+  report(line: string): void;
+}

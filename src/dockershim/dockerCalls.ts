@@ -30,6 +30,8 @@ export interface DockerCalls {
 }
 
 const SECOND_MS = 1000;
+/** A Docker that hangs is to be noticed by the status of the runtime. */
+const INFO_MS = 10_000;
 /** What a stop may take longer than its grace period. */
 const STOP_MARGIN_MS = 120_000;
 /** Creating a container of a large image copies nothing, yet some storage drivers do. */
@@ -50,7 +52,7 @@ export function dockerCalls(engine: Engine): DockerCalls {
   };
   return {
     engine,
-    info: async () => engineInfo(await engine.call({ method: "GET", path: "/info" })),
+    info: async () => engineInfo(await engine.call({ method: "GET", path: "/info", deadlineMs: INFO_MS })),
     list: async (labels, withSizes = false) => {
       const filters = JSON.stringify({ label: Object.entries(labels).map(([key, value]) => `${key}=${value}`) });
       const query = { all: 1, filters, ...(withSizes ? { size: 1 } : {}) };

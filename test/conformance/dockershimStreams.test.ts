@@ -70,7 +70,7 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
     plain.stdin?.end("input\n");
     expect(await plain.said()).toMatchObject({ out: "out input\n", err: "err\n", end: { status: "Failure" } });
     const tty = { stdin: true, stdout: true, tty: true };
-    const size = "until [ \"$(stty size)\" = '31 97' ]; do sleep 0.05; done; read x; echo got $x";
+    const size = "until [ \"$(stty size 2>/dev/null)\" = '31 97' ]; do sleep 0.05; done; read x; echo got $x";
     const terminal = await command(await execUrl(id, tty, size), tty);
     terminal.resize?.write('{"Width":97,"Height":31}\n');
     terminal.stdin?.write("line\n");
@@ -101,7 +101,7 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
 
   it.each(["0.0.0.0", "127.0.0.1"])("forwards a port to a server on %s of the pod", async (address) => {
     const sandbox = await node.under.sandbox();
-    const serve = `while :; do echo hello | nc -l -s ${address} -p 8080; done`;
+    const serve = `mkdir /tmp/w; echo hello > /tmp/w/index.html; exec httpd -f -p ${address}:8080 -h /tmp/w`;
     const id = await node.under.run(sandbox, shell(serve));
     await waitFor("the server", async () => (await outputOf(id, "netstat -ltn | grep -c :8080 || true")) === "1");
     const request = cri.PortForwardRequest.create({ podSandboxId: sandbox.id, port: [8080] });
@@ -115,8 +115,9 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
     ];
     const error = await connection.createStream(headers("error"));
     const data = await connection.createStream(headers("data"));
-    data.end();
-    expect([await text(data), await text(error)]).toEqual(["hello\n", ""]);
+    data.end("GET / HTTP/1.0\r\n\r\n");
+    const [answer, problem] = await Promise.all([text(data), text(error)]);
+    expect([answer.split("\r\n").at(-1), problem]).toEqual(["hello\n", ""]);
   });
 
   it("shares the namespaces that CRI names, and isolates as told", async () => {
@@ -168,8 +169,9 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
       "pause",
       "1",
     ]);
-    const { ips: _ } = { ips: (await node.under.sandboxStatus(sandbox.id)).network?.ip };
-    expect(await outputOf(id, "ip -o -4 address show eth0 | grep -oE '([0-9]+\\.){3}[0-9]+' | head -1")).toBe(_);
+    const { network } = await node.under.sandboxStatus(sandbox.id);
+    const addresses = await outputOf(id, "ip -o -4 address show eth0 | grep -oE '([0-9]+\\.){3}[0-9]+' | head -1");
+    expect(addresses).toBe(network?.ip);
   });
 
   it("tells that the kernel ended a container for its memory", async () => {

@@ -52,6 +52,7 @@ const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const MAX_REFUSAL_BYTES = 64 * 1024;
 const IDLE_MS = 30_000;
+const VERSION_MS = 10_000;
 const ORIGIN = "http://docker";
 const HTTP_ERRORS = 400;
 const NOT_MODIFIED = 304;
@@ -104,7 +105,12 @@ function target({ path, query = {} }: EngineRequest): string {
 }
 
 async function negotiate(pool: Pool): Promise<ApiVersion> {
-  const request: EngineRequest = { method: "GET", path: "/version", deadlineMs: IDLE_MS, maxBytes: MAX_REFUSAL_BYTES };
+  const request: EngineRequest = {
+    method: "GET",
+    path: "/version",
+    deadlineMs: VERSION_MS,
+    maxBytes: MAX_REFUSAL_BYTES,
+  };
   return apiVersionOf(await callJson(pool, request.path, request));
 }
 

@@ -1,7 +1,6 @@
 /** The dockershim on a real Docker beyond the common suite: streams, isolation, usage, restarts on either side. */
 import { existsSync } from "node:fs";
 import { readlink, symlink } from "node:fs/promises";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { ReplaySubject, filter, firstValueFrom } from "rxjs";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
@@ -32,6 +31,11 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
   afterEach(() => node.under.cleanUp());
   afterAll(() => node.stop());
 
+  const podNamed = (name: string) =>
+    cri.PodSandboxConfig.create({
+      metadata: { name: node.under.fresh(name), uid: "u-4", namespace: "ns", attempt: 0 },
+      linux: { cgroupParent: `${node.docker.cgroupParent}/${name}` },
+    });
   const shell = (script: string): readonly string[] => ["/bin/sh", "-c", script];
   const forever = shell("trap 'exit 0' TERM; while :; do sleep 0.1; done");
   const outputOf = async (id: string, script: string): Promise<string> =>
@@ -298,7 +302,45 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
     refuse = true;
     await expect(node.under.sandbox()).rejects.toMatchObject({ code: "Unavailable" });
     expect(await node.under.listSandboxes({})).toEqual([]);
-    expect(existsSync(join(node.docker.folder, "shim", "sandboxes"))).toBe(true);
+    await node.restartShim();
+  });
+
+  it("takes a sandbox for not ready whose connection a killed shim did not finish, and disconnects it", async () => {
+    const { promise: asked, resolve: ask } = Promise.withResolvers<string>();
+    const removed: string[] = [];
+    const network: PodNetwork = {
+      add: ({ id }) => {
+        ask(id);
+        return new Promise(() => undefined);
+      },
+      remove: async ({ id }) => {
+        removed.push(id);
+        return ok(undefined);
+      },
+      status: () => ({ ready: false, reason: "NetworkPluginNotReady", message: "no plugin" }),
+    };
+    await node.restartShim(network);
+    const lost = ending(
+      node.client.runtime.runPodSandbox(cri.RunPodSandboxRequest.create({ config: podNamed("half") })),
+    );
+    const id = await asked;
+    await node.restartShim(network);
+    expect(await lost).toHaveProperty("error");
+    const { status } = await waitFor("the shim", () =>
+      firstValueFrom(node.client.runtime.status(cri.StatusRequest.create())),
+    );
+    expect(status?.conditions).toContainEqual({
+      type: "NetworkReady",
+      status: false,
+      reason: "NetworkPluginNotReady",
+      message: "no plugin",
+    });
+    expect((await node.under.sandboxStatus(id)).state).toBe(cri.PodSandboxState.SANDBOX_NOTREADY);
+    expect([await node.under.stopSandbox(id), await node.under.removeSandbox(id)]).toEqual([
+      { value: {} },
+      { value: {} },
+    ]);
+    expect(removed).toEqual([id]);
     await node.restartShim();
   });
 });

@@ -18,7 +18,7 @@ export interface DockerCalls {
   list(labels: LabelFilter, withSizes?: boolean): Promise<readonly ContainerSummary[]>;
   /** Rejects with NOT_FOUND for a container that is none of the shim's, whose type is another, or that is unknown. */
   inspect(kind: "sandbox" | "container", id: string): Promise<ContainerDetails>;
-  /** As `inspect`; undefined instead of NOT_FOUND. */
+  /** Inspects as `inspect` does; undefined instead of NOT_FOUND. */
   find(kind: "sandbox" | "container", id: string): Promise<ContainerDetails | undefined>;
   /** Returns the id. */
   create(name: string, body: unknown): Promise<string>;
@@ -32,7 +32,7 @@ export interface DockerCalls {
 const SECOND_MS = 1000;
 /** A Docker that hangs is to be noticed by the status of the runtime. */
 const INFO_MS = 10_000;
-/** What a stop may take longer than its grace period. */
+/** Time that a stop may take longer than its grace period. */
 const STOP_MARGIN_MS = 120_000;
 /** Creating a container of a large image copies nothing, yet some storage drivers do. */
 const CREATE_MS = 240_000;
@@ -102,7 +102,7 @@ async function stop(engine: Engine, id: string, graceSeconds: number, signal: Ab
   try {
     await engine.call({ method: "POST", path: `/containers/${id}/kill`, query: { signal: "SIGKILL" } });
   } catch (thrown) {
-    // It runs no more, or never did.
+    // The container runs no more, or never did.
     if (isConflict(thrown)) return;
     throw thrown;
   }
@@ -115,7 +115,7 @@ async function remove(engine: Engine, id: string, find: DockerCalls["find"]): Pr
     await engine.call({ method: "DELETE", path: `/containers/${id}`, query: { force: true, v: true } });
   } catch (thrown) {
     if (isNotFound(thrown)) return;
-    // Another call may be removing it, and be done by now.
+    // A call at the same time may have removed the container by now.
     if (isConflict(thrown) && (await find("container", id)) === undefined && (await find("sandbox", id)) === undefined)
       return;
     throw thrown;

@@ -1,5 +1,5 @@
 /**
- * What never changes about containers, which Docker's lists do not tell: each container is inspected once. Bounds: the
+ * Constant facts about containers, which Docker's lists do not tell: each container is inspected once. Bounds: the
  * containers of the last list of each kind and newer ones, `MAX_KNOWN` in all; `AT_ONCE` inspections at a time.
  */
 import type { ContainerDetails, ContainerSummary } from "./engine/answers.ts";

@@ -88,7 +88,7 @@ async function fileSystems(shim: Shim, sizes: WritableSizes): Promise<ImageFsInf
   });
 }
 
-/** Counts what several images share once per size, as upstream: Docker does not tell what is shared with whom. */
+/** Counts what several images share once per size, as upstream: Docker does not tell which images share. */
 function totalSize(images: readonly ImageDetails[]): bigint {
   const shared = new Set(images.flatMap(({ sharedSize }) => (sharedSize === undefined ? [] : [sharedSize])));
   const own = images.reduce((sum, { size, sharedSize }) => sum + size - (sharedSize ?? 0n), 0n);

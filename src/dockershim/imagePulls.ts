@@ -13,7 +13,7 @@ import { imageDetails } from "./engine/images.ts";
 
 const MAX_LINE_BYTES = 1024 * 1024;
 const MAX_PROGRESS_LINES = 1_000_000;
-/** Of one image, and in the name of a layer. */
+/** Layers of an image, and characters in the name of a layer. */
 const MAX_LAYERS = 10_000;
 const MAX_LAYER_NAME = 256;
 const PROGRESS_MS = 60_000;

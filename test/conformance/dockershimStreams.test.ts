@@ -124,7 +124,7 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
     expect([answer.split("\r\n").at(-1), problem]).toEqual(["hello\n", ""]);
   });
 
-  it("shares the namespaces that CRI names, and isolates as told", async () => {
+  it("shares the namespaces that CRI names, and isolates as CRI says", async () => {
     const namespaceOptions = { pid: cri.NamespaceMode.POD };
     const sandbox = await node.under.sandbox({
       metadata: { name: node.under.fresh("secure"), uid: "u-3", namespace: "ns", attempt: 0 },
@@ -214,7 +214,7 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
     await symlink("/nowhere", logPath);
   });
 
-  /** Everything about a pod that a restart may not change. */
+  /** State of a pod that a restart may not change. */
   const pictureOf = async (sandbox: TestSandbox, id: string) => ({
     sandbox: await node.under.sandboxStatus(sandbox.id),
     container: await node.under.status(id),

@@ -25,7 +25,7 @@ export const json =
   (_request, response) =>
     void response.writeHead(statusCode, { "content-type": "application/json" }).end(JSON.stringify(value));
 
-/** What a usable Docker says to `/version`. */
+/** Answer of a usable Docker to `/version`. */
 export const USABLE = { Version: "20.10.24", ApiVersion: "1.41", MinAPIVersion: "1.12" };
 
 /** Starts one that knows its version, and answers 404 to all else. */

@@ -29,7 +29,7 @@ export interface PrivateDocker {
   /** `unix://` and the socket. */
   readonly endpoint: string;
   readonly socket: string;
-  /** Everything of it; logs, states of shims and the like may be put here, they go with `stop`. */
+  /** Directory of all its files; logs and states of shims may be put here, and go with `stop`. */
   readonly folder: string;
   /** Every sandbox has to name a cgroup at or below this one as its parent. */
   readonly cgroupParent: string;

@@ -14,7 +14,7 @@ export interface MountDetails {
 /** A container, as inspected. */
 export interface ContainerDetails {
   readonly id: string;
-  /** With the slash that Docker puts before it. */
+  /** Name with the slash that Docker puts before it. */
   readonly name: string;
   readonly createdAt: bigint;
   readonly startedAt: bigint;
@@ -129,7 +129,7 @@ export const containerSummaries = (answer: unknown): readonly ContainerSummary[]
     };
   });
 
-/** What Docker says about itself. */
+/** Docker's description of itself. */
 export interface EngineInfo {
   readonly cgroupDriver: "cgroupfs" | "systemd";
   readonly rootDir: string;

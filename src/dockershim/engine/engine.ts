@@ -14,7 +14,7 @@ import { readLines } from "./readLines.ts";
 /** A request to Docker. */
 export interface EngineRequest {
   readonly method: "GET" | "POST" | "DELETE";
-  /** Below the version, for example `/containers/json`; each part is encoded by the caller. */
+  /** Path below the version, for example `/containers/json`; each part is encoded by the caller. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
@@ -29,7 +29,7 @@ export interface EngineRequest {
 /** A connection that carries the streams of a command. */
 export interface Hijacked {
   readonly socket: Socket;
-  /** Whether Docker frames the outputs, so that both can be told apart. */
+  /** Whether Docker says that it frames the outputs. */
   readonly isFramed: boolean;
 }
 
@@ -78,7 +78,7 @@ export function createEngine(socketPath: string): Engine {
     return negotiated;
   };
   const versioned = async (request: EngineRequest): Promise<string> => `/v${(await version()).text}${target(request)}`;
-  /** Another Docker may be there after a restart: it is asked for its version again. */
+  /** Runs an exchange; a Docker that gave no answer may be another one next time, and is asked for its version again. */
   const watched = async <T>(exchange: () => Promise<T>): Promise<T> => {
     try {
       return await exchange();

@@ -5,7 +5,7 @@ import { containerMetadata, LABEL, splitLabels } from "./names.ts";
 import { resourcesOf } from "./resourceLimits.ts";
 import { criSignal } from "./signals.ts";
 
-/** What never changes about a container and its image, and what lists do not tell. */
+/** Constant facts about a container and its image, which lists do not tell. */
 export interface ContainerFacts {
   readonly createdAt: bigint;
   /** Digest of the image in its registry, else its id. */

@@ -20,6 +20,9 @@ function watched() {
         return !isSlow;
       },
       sendAll: (events) => void types.push(...events.map(({ type }) => type)),
+      fail: (fault) => {
+        throw fault;
+      },
     });
     return { types, leave };
   };

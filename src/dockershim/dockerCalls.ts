@@ -3,7 +3,7 @@ import { notFound } from "../grpcServer/rpcFault.ts";
 import { containerDetails, containerSummaries, engineInfo } from "./engine/answers.ts";
 import type { ContainerDetails, ContainerSummary, EngineInfo } from "./engine/answers.ts";
 import type { Engine } from "./engine/engine.ts";
-import { isConflict, isNotFound } from "./engine/engineFault.ts";
+import { garbled, isConflict, isNotFound } from "./engine/engineFault.ts";
 import { fieldsOf, textOf } from "./engine/fields.ts";
 import { LABEL, SANDBOX } from "./mapping/names.ts";
 
@@ -72,7 +72,9 @@ export function dockerCalls(engine: Engine): DockerCalls {
         body,
         deadlineMs: CREATE_MS,
       });
-      return textOf(fieldsOf(answer), "Id");
+      const id = textOf(fieldsOf(answer), "Id");
+      if (!ID.test(id)) throw garbled("POST /containers/create", "the answer names no id");
+      return id;
     },
     start: async (id) =>
       void (await engine.call({ method: "POST", path: `/containers/${id}/start`, deadlineMs: CREATE_MS })),

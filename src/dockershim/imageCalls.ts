@@ -78,12 +78,15 @@ async function fileSystems(shim: Shim, sizes: WritableSizes): Promise<ImageFsInf
   const [{ rootDir }, version] = await Promise.all([shim.info(), docker.engine.version()]);
   const query = version.atLeast(TELLS_SHARED_SIZE) ? { "shared-size": 1 } : {};
   const images = imageList(await docker.engine.call({ method: "GET", path: "/images/json", query }));
-  const { files, ffree } = await fs.statfs(rootDir, { bigint: true });
+  // Users of Docker without root may have no access to its directory.
+  const inodes = await fs.statfs(rootDir, { bigint: true }).catch(() => undefined);
   const timestamp = wallClockNs();
   const fsId = { mountpoint: rootDir };
   const usage = (usedBytes: bigint) => ({ timestamp, fsId, usedBytes: { value: usedBytes } });
   return ImageFsInfoResponse.fromPartial({
-    imageFilesystems: [{ ...usage(totalSize(images)), inodesUsed: { value: files - ffree } }],
+    imageFilesystems: [
+      { ...usage(totalSize(images)), ...(inodes && { inodesUsed: { value: inodes.files - inodes.ffree } }) },
+    ],
     containerFilesystems: [usage(await sizes.total())],
   });
 }

@@ -185,6 +185,22 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
     expect(await node.under.exited(id)).toMatchObject({ exitCode: 137, reason: "OOMKilled" });
   });
 
+  it("ends a container whose environment is too large for the kernel, and gives back a huge annotation", async () => {
+    const sandbox = await node.under.sandbox();
+    const value = Buffer.alloc(3_000_000, "v");
+    const annotations = { huge: "a".repeat(1_000_000) };
+    const containerId = await node.under.create(sandbox, forever, { envs: [{ key: "HUGE", value }], annotations });
+    // Depending on its version runc notices before or after the start is done.
+    await ending(node.client.runtime.startContainer(cri.StartContainerRequest.create({ containerId })));
+    const status = await node.under.exited(containerId);
+    expect([status.exitCode !== 0, status.reason !== "Completed", status.message.length < 5_000]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(status.annotations).toEqual(annotations);
+  });
+
   it("measures containers and sandboxes", async () => {
     const sandbox = await node.under.sandbox();
     const id = await node.under.run(sandbox, shell("while :; do :; done"));

@@ -72,6 +72,22 @@ describeOnDocker("a node on Docker", (installation) => {
     expect(again.status?.containerStatuses?.[0]).toMatchObject({ containerID, restartCount: 0 });
     expect((await list()).filter(({ state: each }) => each === cri.ContainerState.CONTAINER_RUNNING)).toHaveLength(1);
 
+    await node.docker.killDaemon("SIGTERM");
+    await node.docker.startDaemon({ liveRestore: false });
+    await waitFor("the kubelet to find Docker again", async () => (await list()).length > 0);
+    expect(
+      (await daemon.until("web", isReady, "ready on the next Docker")).status?.containerStatuses?.[0],
+    ).toMatchObject({
+      containerID,
+      restartCount: 0,
+    });
+    await node.docker.killDaemon("SIGTERM");
+    await node.docker.startDaemon({ liveRestore: false });
+    const isAnother = (pod: Parameters<typeof isReady>[0] & typeof again): boolean =>
+      isReady(pod) && pod.status?.containerStatuses?.[0]?.containerID !== containerID;
+    await daemon.until("web", isAnother, "ready in another sandbox, since Docker ended the first");
+    expect((await list()).filter(({ state: each }) => each === cri.ContainerState.CONTAINER_RUNNING)).toHaveLength(1);
+
     await daemon.dropAll();
     await waitFor("all containers to go", async () => {
       const { body } = await node.docker.request("GET", "/containers/json?all=1");

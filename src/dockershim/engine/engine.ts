@@ -200,6 +200,8 @@ async function hijack(socketPath: string, path: string, request: EngineRequest):
   request.signal?.addEventListener("abort", cancel, { once: true });
   outgoing.on("error", (thrown) => reject(noAnswer(what, thrown, request.signal)));
   outgoing.on("upgrade", (answer, socket, head) => {
+    // The reader of the socket sees its errors; late ones are nobody's.
+    socket.on("error", () => undefined);
     if (head.length > 0) socket.unshift(head);
     resolve({ socket, isFramed: answer.headers["content-type"] === FRAMED });
   });

@@ -127,18 +127,14 @@ describe("answers", () => {
   });
 
   it("takes fields of another type for absent ones", async () => {
-    docker.on("/containers/json", json([7, null, { Id: 1, Names: "x", Labels: ["y"], State: {} }]));
-    const nothing = {
-      id: "",
-      name: "",
-      imageName: "",
-      imageId: "",
-      state: "",
-      labels: {},
-      networkMode: "",
-      writableBytes: 0n,
-    };
-    expect(await dockerCalls(engine).list({})).toEqual([nothing, nothing, nothing]);
+    docker.on("/containers/json", json([7, null, { Id: "../x" }, { Id: "ab", Names: "x", Labels: ["y"], State: {} }]));
+    const nothing = { name: "", imageName: "", imageId: "", state: "", labels: {}, networkMode: "", writableBytes: 0n };
+    expect(await dockerCalls(engine).list({})).toEqual([{ id: "ab", ...nothing }]);
+  });
+
+  it("takes no id from Docker that is none", async () => {
+    docker.on("/containers/create", json({ Id: "../images/x" }));
+    expect(await faultOf(dockerCalls(engine).create("n", {}))).toMatchObject({ code: status.INTERNAL });
   });
 
   it("asks Docker for nothing where an id is none", async () => {

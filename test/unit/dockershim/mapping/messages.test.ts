@@ -8,7 +8,13 @@ import { containerUsage } from "../../../../src/dockershim/engine/usage.ts";
 import { pullQuery, registryAuth } from "../../../../src/dockershim/imagePulls.ts";
 import { containerStatusMessage, stateOfSummary } from "../../../../src/dockershim/mapping/containerMessages.ts";
 import { imageMessage, isShortId } from "../../../../src/dockershim/mapping/imageMessages.ts";
-import { containerName, sandboxMetadata, sandboxName, splitLabels } from "../../../../src/dockershim/mapping/names.ts";
+import {
+  containerName,
+  sandboxLabels,
+  sandboxMetadata,
+  sandboxName,
+  splitLabels,
+} from "../../../../src/dockershim/mapping/names.ts";
 import { sandboxStatusMessage } from "../../../../src/dockershim/mapping/sandboxMessages.ts";
 import { criSignal, dockerSignal } from "../../../../src/dockershim/mapping/signals.ts";
 import { interfaces } from "../../../../src/dockershim/networkUsage.ts";
@@ -85,7 +91,7 @@ describe("the status of a container", () => {
   });
 
   it("counts listed states, except for those that only an inspection tells", () => {
-    const states = ["running", "paused", "exited", "dead", "created", "removing"].map((State) => ({ State }));
+    const states = ["running", "paused", "exited", "dead", "created", "removing"].map((State) => ({ Id: "ab", State }));
     expect(containerSummaries(states).map(stateOfSummary)).toEqual([1, 1, 2, 2, undefined, 3]);
   });
 });
@@ -132,6 +138,15 @@ describe("names and labels", () => {
     expect(["/web", "/k8s_POD_a_b", "/k8s_POD_a_b_c_x", "/x_POD_a_b_c_0"].map(sandboxMetadata)).toEqual(
       Array(4).fill(undefined),
     );
+  });
+
+  it("take no label of a pod for one of the shim", () => {
+    const forged = { "io.kubernetes.sandbox.id": "x", "io.kubernetes.docker.type": "container", app: "a" };
+    expect(sandboxLabels(forged, {})).toEqual({
+      app: "a",
+      "io.kubernetes.docker.type": "podsandbox",
+      "io.kubernetes.container.name": "POD",
+    });
   });
 
   it("hide the labels of the shim", () => {

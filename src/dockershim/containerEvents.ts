@@ -28,6 +28,8 @@ export interface ContainerEvents {
 const MAX_WAITING = 1000;
 /** An event has all labels of its container. */
 const MAX_EVENT_BYTES = 32 * 1024 * 1024;
+/** Docker answers as soon as it follows. */
+const OPEN_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 5_000;
 
@@ -38,8 +40,11 @@ const TYPES: Readonly<Record<ContainerEvent["change"], ContainerEventType>> = {
   destroy: ContainerEventType.CONTAINER_DELETED_EVENT,
 };
 
-/** Follows Docker's events until `close`; resolves once the first stream is open, or has failed to. */
-export async function followContainerEvents(shim: Shim): Promise<ContainerEvents> {
+/**
+ * Follows Docker's events until `close`; resolves once the first stream is open, or has failed to. `onOpen` runs each
+ * time that Docker is found.
+ */
+export async function followContainerEvents(shim: Shim, onOpen: () => Promise<void>): Promise<ContainerEvents> {
   const sinks = new Set<StreamSink<ContainerEventResponse>>();
   const closed = new AbortController();
   let isOpen = false;
@@ -55,6 +60,7 @@ export async function followContainerEvents(shim: Shim): Promise<ContainerEvents
     const deliver = createDelivery(shim, sinks, disconnect);
     const lines = await openEvents(shim, closed.signal);
     isOpen = true;
+    await onOpen().catch((thrown: unknown) => shim.report(messageOf(thrown)));
     trial();
     for await (const line of lines) {
       const event = containerEvent(line);
@@ -94,6 +100,7 @@ const openEvents = ({ docker }: Shim, signal: AbortSignal): Promise<AsyncGenerat
     path: "/events",
     query: { filters: JSON.stringify({ type: ["container"], event: CHANGES, label: [LABEL.type] }) },
     maxBytes: MAX_EVENT_BYTES,
+    deadlineMs: OPEN_MS,
     signal,
   });
 

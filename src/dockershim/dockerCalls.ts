@@ -3,7 +3,7 @@ import { notFound } from "../grpcServer/rpcFault.ts";
 import { containerDetails, containerSummaries, engineInfo } from "./engine/answers.ts";
 import type { ContainerDetails, ContainerSummary, EngineInfo } from "./engine/answers.ts";
 import type { Engine } from "./engine/engine.ts";
-import { isConflict, isNotFound } from "./engine/engineFault.ts";
+import { garbled, isConflict, isNotFound } from "./engine/engineFault.ts";
 import { fieldsOf, textOf } from "./engine/fields.ts";
 import { LABEL, SANDBOX } from "./mapping/names.ts";
 
@@ -18,7 +18,7 @@ export interface DockerCalls {
   list(labels: LabelFilter, withSizes?: boolean): Promise<readonly ContainerSummary[]>;
   /** Rejects with NOT_FOUND for a container that is none of the shim's, whose type is another, or that is unknown. */
   inspect(kind: "sandbox" | "container", id: string): Promise<ContainerDetails>;
-  /** As `inspect`; undefined instead of NOT_FOUND. */
+  /** Inspects as `inspect` does; undefined instead of NOT_FOUND. */
   find(kind: "sandbox" | "container", id: string): Promise<ContainerDetails | undefined>;
   /** Returns the id. */
   create(name: string, body: unknown): Promise<string>;
@@ -30,7 +30,9 @@ export interface DockerCalls {
 }
 
 const SECOND_MS = 1000;
-/** What a stop may take longer than its grace period. */
+/** A Docker that hangs is to be noticed by the status of the runtime. */
+const INFO_MS = 10_000;
+/** Time that a stop may take longer than its grace period. */
 const STOP_MARGIN_MS = 120_000;
 /** Creating a container of a large image copies nothing, yet some storage drivers do. */
 const CREATE_MS = 240_000;
@@ -50,7 +52,7 @@ export function dockerCalls(engine: Engine): DockerCalls {
   };
   return {
     engine,
-    info: async () => engineInfo(await engine.call({ method: "GET", path: "/info" })),
+    info: async () => engineInfo(await engine.call({ method: "GET", path: "/info", deadlineMs: INFO_MS })),
     list: async (labels, withSizes = false) => {
       const filters = JSON.stringify({ label: Object.entries(labels).map(([key, value]) => `${key}=${value}`) });
       const query = { all: 1, filters, ...(withSizes ? { size: 1 } : {}) };
@@ -70,7 +72,9 @@ export function dockerCalls(engine: Engine): DockerCalls {
         body,
         deadlineMs: CREATE_MS,
       });
-      return textOf(fieldsOf(answer), "Id");
+      const id = textOf(fieldsOf(answer), "Id");
+      if (!ID.test(id)) throw garbled("POST /containers/create", "the answer names no id");
+      return id;
     },
     start: async (id) =>
       void (await engine.call({ method: "POST", path: `/containers/${id}/start`, deadlineMs: CREATE_MS })),
@@ -100,7 +104,7 @@ async function stop(engine: Engine, id: string, graceSeconds: number, signal: Ab
   try {
     await engine.call({ method: "POST", path: `/containers/${id}/kill`, query: { signal: "SIGKILL" } });
   } catch (thrown) {
-    // It runs no more, or never did.
+    // The container runs no more, or never did.
     if (isConflict(thrown)) return;
     throw thrown;
   }
@@ -113,7 +117,7 @@ async function remove(engine: Engine, id: string, find: DockerCalls["find"]): Pr
     await engine.call({ method: "DELETE", path: `/containers/${id}`, query: { force: true, v: true } });
   } catch (thrown) {
     if (isNotFound(thrown)) return;
-    // Another call may be removing it, and be done by now.
+    // A call at the same time may have removed the container by now.
     if (isConflict(thrown) && (await find("container", id)) === undefined && (await find("sandbox", id)) === undefined)
       return;
     throw thrown;

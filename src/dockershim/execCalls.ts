@@ -103,7 +103,7 @@ export async function killExec(engine: Engine, id: string): Promise<void> {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended meanwhile, or is not ours to end.
+    // The process has ended meanwhile, or is not ours to end.
   }
 }
 

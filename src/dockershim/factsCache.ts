@@ -1,12 +1,13 @@
 /**
- * What never changes about containers, which Docker's lists do not tell: each container is inspected once. Bound: the
- * containers of the last list of each kind; `AT_ONCE` inspections at a time.
+ * Constant facts about containers, which Docker's lists do not tell: each container is inspected once. Bounds: the
+ * containers of the last list of each kind and newer ones, `MAX_KNOWN` in all; `AT_ONCE` inspections at a time.
  */
 import type { ContainerDetails, ContainerSummary } from "./engine/answers.ts";
 import { isNotFound } from "./engine/engineFault.ts";
 import type { DockerCalls } from "./dockerCalls.ts";
 import { imageDetails } from "./engine/images.ts";
 import type { ContainerFacts } from "./mapping/containerMessages.ts";
+import { LABEL, SANDBOX } from "./mapping/names.ts";
 
 /** See the file header. */
 export interface FactsCache {
@@ -20,35 +21,35 @@ export interface FactsCache {
 }
 
 const AT_ONCE = 16;
+const MAX_KNOWN = 16_384;
 
 /** Creates an empty cache. */
 export function createFactsCache(docker: DockerCalls): FactsCache {
-  const known = new Map<string, ContainerFacts>();
+  const known = new Map<string, { readonly isSandbox: boolean; readonly facts: ContainerFacts }>();
   const of = async (details: ContainerDetails): Promise<ContainerFacts> => {
     const found = known.get(details.id);
-    if (found !== undefined) return found;
+    if (found !== undefined) return found.facts;
     const facts = await factsOf(docker, details);
-    known.set(details.id, facts);
+    known.set(details.id, { isSandbox: details.labels[LABEL.type] === SANDBOX, facts });
+    const [oldest] = known.keys();
+    if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
     return facts;
   };
-  let listedIds: Readonly<Record<string, ReadonlySet<string>>> = {};
   return {
     of,
     ofListed: async (kind, listed) => {
-      const unknown = listed.filter(({ id }) => !known.has(id));
-      for (let from = 0; from < unknown.length; from += AT_ONCE) {
-        const batch = unknown.slice(from, from + AT_ONCE);
+      const facts = new Map<string, ContainerFacts>();
+      for (let from = 0; from < listed.length; from += AT_ONCE) {
         await Promise.all(
-          batch.map(async ({ id }) => {
-            const details = await docker.find(kind, id);
-            if (details !== undefined) await of(details);
+          listed.slice(from, from + AT_ONCE).map(async ({ id }) => {
+            const details = known.has(id) ? undefined : await docker.find(kind, id);
+            const found = known.get(id)?.facts ?? (details && (await of(details)));
+            if (found !== undefined) facts.set(id, found);
           }),
         );
       }
-      const ids = new Set(listed.map(({ id }) => id));
-      const facts = new Map([...known].filter(([id]) => ids.has(id)));
-      for (const id of listedIds[kind] ?? []) if (!ids.has(id)) known.delete(id);
-      listedIds = { ...listedIds, [kind]: ids };
+      for (const [id, { isSandbox }] of known)
+        if (isSandbox === (kind === "sandbox") && !facts.has(id)) known.delete(id);
       return facts;
     },
   };

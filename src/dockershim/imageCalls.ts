@@ -78,17 +78,20 @@ async function fileSystems(shim: Shim, sizes: WritableSizes): Promise<ImageFsInf
   const [{ rootDir }, version] = await Promise.all([shim.info(), docker.engine.version()]);
   const query = version.atLeast(TELLS_SHARED_SIZE) ? { "shared-size": 1 } : {};
   const images = imageList(await docker.engine.call({ method: "GET", path: "/images/json", query }));
-  const { files, ffree } = await fs.statfs(rootDir, { bigint: true });
+  // Users of Docker without root may have no access to its directory.
+  const inodes = await fs.statfs(rootDir, { bigint: true }).catch(() => undefined);
   const timestamp = wallClockNs();
   const fsId = { mountpoint: rootDir };
   const usage = (usedBytes: bigint) => ({ timestamp, fsId, usedBytes: { value: usedBytes } });
   return ImageFsInfoResponse.fromPartial({
-    imageFilesystems: [{ ...usage(totalSize(images)), inodesUsed: { value: files - ffree } }],
+    imageFilesystems: [
+      { ...usage(totalSize(images)), ...(inodes && { inodesUsed: { value: inodes.files - inodes.ffree } }) },
+    ],
     containerFilesystems: [usage(await sizes.total())],
   });
 }
 
-/** Counts what several images share once per size, as upstream: Docker does not tell what is shared with whom. */
+/** Counts what several images share once per size, as upstream: Docker does not tell which images share. */
 function totalSize(images: readonly ImageDetails[]): bigint {
   const shared = new Set(images.flatMap(({ sharedSize }) => (sharedSize === undefined ? [] : [sharedSize])));
   const own = images.reduce((sum, { size, sharedSize }) => sum + size - (sharedSize ?? 0n), 0n);

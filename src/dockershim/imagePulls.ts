@@ -13,7 +13,7 @@ import { imageDetails } from "./engine/images.ts";
 
 const MAX_LINE_BYTES = 1024 * 1024;
 const MAX_PROGRESS_LINES = 1_000_000;
-/** Of one image, and in the name of a layer. */
+/** Layers of an image, and characters in the name of a layer. */
 const MAX_LAYERS = 10_000;
 const MAX_LAYER_NAME = 256;
 const PROGRESS_MS = 60_000;
@@ -58,30 +58,34 @@ export function registryAuth(auth: AuthConfig | undefined): Record<string, strin
   return { "X-Registry-Auth": Buffer.from(JSON.stringify(credentials)).toString("base64url") };
 }
 
-/** Pulls an image; resolves with its id. Rejects with what Docker or the registry says. */
+/**
+ * Pulls an image; resolves with its id. Rejects with what Docker or the registry says, or after `progressMs` without
+ * progress.
+ */
 export async function pullImage(
   engine: Engine,
   name: string,
   auth: AuthConfig | undefined,
   signal: AbortSignal,
+  progressMs = PROGRESS_MS,
 ): Promise<string> {
   checkedImage(name);
   const stalled = new AbortController();
-  const watch = setTimeout(() => stalled.abort(), PROGRESS_MS);
+  const watch = setTimeout(() => stalled.abort(), progressMs);
   try {
     const progress = await engine.stream({
       method: "POST",
       path: "/images/create",
       query: pullQuery(name),
       headers: registryAuth(auth),
-      deadlineMs: PROGRESS_MS,
+      deadlineMs: progressMs,
       maxBytes: MAX_LINE_BYTES,
       signal: AbortSignal.any([signal, stalled.signal]),
     });
     await follow(name, progress, () => watch.refresh());
   } catch (thrown) {
     if (!stalled.signal.aborted || signal.aborted) throw thrown;
-    throw new EngineFault(status.DEADLINE_EXCEEDED, `docker: pull of ${name}: no progress for ${PROGRESS_MS} ms`);
+    throw new EngineFault(status.DEADLINE_EXCEEDED, `docker: pull of ${name}: no progress for ${progressMs} ms`);
   } finally {
     clearTimeout(watch);
   }

@@ -11,7 +11,7 @@ const KUBE_API_VERSION = "0.1.0";
 /** A version of the Engine API whose containers can be read-only below their mounts. */
 const READ_ONLY_BELOW = 44;
 
-/** What Docker cannot do, for the verbose status. Each is refused by name where a pod asks for it. */
+/** Limits of Docker, for the verbose status. Each is refused by name where a pod asks for it. */
 const LIMITS = [
   "no checkpoints of containers",
   "no user namespace per pod",

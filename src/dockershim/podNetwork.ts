@@ -37,7 +37,7 @@ export interface NetworkedSandbox {
 /** Whether sandboxes can get an address now, and why not. */
 export interface PodNetworkStatus {
   readonly ready: boolean;
-  /** One CamelCase word, for example `NetworkPluginNotReady`. */
+  /** A CamelCase word, for example `NetworkPluginNotReady`. */
   readonly reason?: string;
   readonly message?: string;
 }

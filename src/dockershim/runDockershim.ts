@@ -92,9 +92,8 @@ export async function runDockershim(options: DockershimOptions): Promise<Dockers
       logOptions: logOptions(options),
       report: log,
     };
-    await sweep(shim);
     streams = await startStreamServer(log, streamAddress);
-    events = await followContainerEvents(shim);
+    events = await followContainerEvents(shim, () => sweep(shim));
     const server = createServer(shim, streams, events);
     const removeSocket = await listenOnUnixSocket(server, socketPath);
     const close = async (): Promise<void> => {
@@ -128,12 +127,8 @@ async function checkDocker(docker: DockerCalls, { cgroupDriver, log }: Dockershi
 /** Sandboxes whose container was removed while no shim ran leave the network. */
 async function sweep(shim: Shim): Promise<void> {
   if (shim.networks.podNetwork === undefined) return;
-  try {
-    const listed = await shim.docker.list({ [LABEL.type]: SANDBOX });
-    await shim.networks.sweep(new Set(listed.map(({ id }) => id)));
-  } catch (thrown) {
-    if (!isAway(thrown)) throw thrown;
-  }
+  const listed = await shim.docker.list({ [LABEL.type]: SANDBOX });
+  await shim.networks.sweep(new Set(listed.map(({ id }) => id)));
 }
 
 function createServer(shim: Shim, streams: StreamServer, events: ContainerEvents): Server {

@@ -190,7 +190,7 @@ async function removeSandbox(shim: Shim, sandbox: ContainerDetails): Promise<voi
   await shim.docker.remove(sandbox.id);
 }
 
-/** Another call may remove a container while this one stops it. */
+/** Awaits a stop, which a removal by a call at the same time may overtake. */
 async function unlessGone(call: Promise<void>): Promise<void> {
   try {
     await call;

@@ -7,7 +7,7 @@ import type { SandboxNetworks } from "./sandboxNetworks.ts";
 /** The components that the calls share. */
 export interface Shim {
   readonly docker: DockerCalls;
-  /** What Docker says about itself, a minute old at most. */
+  /** Returns Docker's description of itself, a minute old at most. */
   info(): Promise<EngineInfo>;
   readonly facts: FactsCache;
   readonly networks: SandboxNetworks;

@@ -1,7 +1,6 @@
 /** The dockershim on a real Docker beyond the common suite: streams, isolation, usage, restarts on either side. */
 import { existsSync } from "node:fs";
 import { readlink, symlink } from "node:fs/promises";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { ReplaySubject, filter, firstValueFrom } from "rxjs";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
@@ -32,6 +31,11 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
   afterEach(() => node.under.cleanUp());
   afterAll(() => node.stop());
 
+  const podNamed = (name: string) =>
+    cri.PodSandboxConfig.create({
+      metadata: { name: node.under.fresh(name), uid: "u-4", namespace: "ns", attempt: 0 },
+      linux: { cgroupParent: `${node.docker.cgroupParent}/${name}` },
+    });
   const shell = (script: string): readonly string[] => ["/bin/sh", "-c", script];
   const forever = shell("trap 'exit 0' TERM; while :; do sleep 0.1; done");
   const outputOf = async (id: string, script: string): Promise<string> =>
@@ -70,7 +74,7 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
     plain.stdin?.end("input\n");
     expect(await plain.said()).toMatchObject({ out: "out input\n", err: "err\n", end: { status: "Failure" } });
     const tty = { stdin: true, stdout: true, tty: true };
-    const size = "until [ \"$(stty size)\" = '31 97' ]; do sleep 0.05; done; read x; echo got $x";
+    const size = "until [ \"$(stty size 2>/dev/null)\" = '31 97' ]; do sleep 0.05; done; read x; echo got $x";
     const terminal = await command(await execUrl(id, tty, size), tty);
     terminal.resize?.write('{"Width":97,"Height":31}\n');
     terminal.stdin?.write("line\n");
@@ -101,7 +105,7 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
 
   it.each(["0.0.0.0", "127.0.0.1"])("forwards a port to a server on %s of the pod", async (address) => {
     const sandbox = await node.under.sandbox();
-    const serve = `while :; do echo hello | nc -l -s ${address} -p 8080; done`;
+    const serve = `mkdir /tmp/w; echo hello > /tmp/w/index.html; exec httpd -f -p ${address}:8080 -h /tmp/w`;
     const id = await node.under.run(sandbox, shell(serve));
     await waitFor("the server", async () => (await outputOf(id, "netstat -ltn | grep -c :8080 || true")) === "1");
     const request = cri.PortForwardRequest.create({ podSandboxId: sandbox.id, port: [8080] });
@@ -115,11 +119,12 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
     ];
     const error = await connection.createStream(headers("error"));
     const data = await connection.createStream(headers("data"));
-    data.end();
-    expect([await text(data), await text(error)]).toEqual(["hello\n", ""]);
+    data.end("GET / HTTP/1.0\r\n\r\n");
+    const [answer, problem] = await Promise.all([text(data), text(error)]);
+    expect([answer.split("\r\n").at(-1), problem]).toEqual(["hello\n", ""]);
   });
 
-  it("shares the namespaces that CRI names, and isolates as told", async () => {
+  it("shares the namespaces that CRI names, and isolates as CRI says", async () => {
     const namespaceOptions = { pid: cri.NamespaceMode.POD };
     const sandbox = await node.under.sandbox({
       metadata: { name: node.under.fresh("secure"), uid: "u-3", namespace: "ns", attempt: 0 },
@@ -168,8 +173,9 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
       "pause",
       "1",
     ]);
-    const { ips: _ } = { ips: (await node.under.sandboxStatus(sandbox.id)).network?.ip };
-    expect(await outputOf(id, "ip -o -4 address show eth0 | grep -oE '([0-9]+\\.){3}[0-9]+' | head -1")).toBe(_);
+    const { network } = await node.under.sandboxStatus(sandbox.id);
+    const addresses = await outputOf(id, "ip -o -4 address show eth0 | grep -oE '([0-9]+\\.){3}[0-9]+' | head -1");
+    expect(addresses).toBe(network?.ip);
   });
 
   it("tells that the kernel ended a container for its memory", async () => {
@@ -177,6 +183,22 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
     const resources = { memoryLimitInBytes: 16n * MI };
     const id = await node.under.run(await node.under.sandbox(), shell(hog), { linux: { resources } });
     expect(await node.under.exited(id)).toMatchObject({ exitCode: 137, reason: "OOMKilled" });
+  });
+
+  it("ends a container whose environment is too large for the kernel, and gives back a huge annotation", async () => {
+    const sandbox = await node.under.sandbox();
+    const value = Buffer.alloc(3_000_000, "v");
+    const annotations = { huge: "a".repeat(1_000_000) };
+    const containerId = await node.under.create(sandbox, forever, { envs: [{ key: "HUGE", value }], annotations });
+    // Depending on its version runc notices before or after the start is done.
+    await ending(node.client.runtime.startContainer(cri.StartContainerRequest.create({ containerId })));
+    const status = await node.under.exited(containerId);
+    expect([status.exitCode !== 0, status.reason !== "Completed", status.message.length < 5_000]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(status.annotations).toEqual(annotations);
   });
 
   it("measures containers and sandboxes", async () => {
@@ -208,7 +230,7 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
     await symlink("/nowhere", logPath);
   });
 
-  /** Everything about a pod that a restart may not change. */
+  /** State of a pod that a restart may not change. */
   const pictureOf = async (sandbox: TestSandbox, id: string) => ({
     sandbox: await node.under.sandboxStatus(sandbox.id),
     container: await node.under.status(id),
@@ -296,7 +318,45 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
     refuse = true;
     await expect(node.under.sandbox()).rejects.toMatchObject({ code: "Unavailable" });
     expect(await node.under.listSandboxes({})).toEqual([]);
-    expect(existsSync(join(node.docker.folder, "shim", "sandboxes"))).toBe(true);
+    await node.restartShim();
+  });
+
+  it("takes a sandbox for not ready whose connection a killed shim did not finish, and disconnects it", async () => {
+    const { promise: asked, resolve: ask } = Promise.withResolvers<string>();
+    const removed: string[] = [];
+    const network: PodNetwork = {
+      add: ({ id }) => {
+        ask(id);
+        return new Promise(() => undefined);
+      },
+      remove: async ({ id }) => {
+        removed.push(id);
+        return ok(undefined);
+      },
+      status: () => ({ ready: false, reason: "NetworkPluginNotReady", message: "no plugin" }),
+    };
+    await node.restartShim(network);
+    const lost = ending(
+      node.client.runtime.runPodSandbox(cri.RunPodSandboxRequest.create({ config: podNamed("half") })),
+    );
+    const id = await asked;
+    await node.restartShim(network);
+    expect(await lost).toHaveProperty("error");
+    const { status } = await waitFor("the shim", () =>
+      firstValueFrom(node.client.runtime.status(cri.StatusRequest.create())),
+    );
+    expect(status?.conditions).toContainEqual({
+      type: "NetworkReady",
+      status: false,
+      reason: "NetworkPluginNotReady",
+      message: "no plugin",
+    });
+    expect((await node.under.sandboxStatus(id)).state).toBe(cri.PodSandboxState.SANDBOX_NOTREADY);
+    expect([await node.under.stopSandbox(id), await node.under.removeSandbox(id)]).toEqual([
+      { value: {} },
+      { value: {} },
+    ]);
+    expect(removed).toEqual([id]);
     await node.restartShim();
   });
 });

@@ -14,7 +14,7 @@ import { startPrivateDocker } from "./privateDocker.ts";
 import type { PrivateDocker } from "./privateDocker.ts";
 import { realClock } from "./realClock.ts";
 
-/** What the suites on a dockershim may expect. */
+/** Features that suites on a dockershim may expect. */
 export const DOCKER_FEATURES: RuntimeFeatures = {
   containerEvents: true,
   runtimeConfig: true,

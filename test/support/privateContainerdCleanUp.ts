@@ -22,7 +22,7 @@ export interface PrivateState {
   /** The test process. */
   readonly ownerPid: number;
   readonly daemonPid: number;
-  /** Another daemon that uses this one, and has to end first. */
+  /** Process of a daemon that uses this one, and has to end first. */
   readonly userPid?: number;
   readonly folder: string;
   readonly socket: string;

@@ -29,7 +29,7 @@ export interface PrivateDocker {
   /** `unix://` and the socket. */
   readonly endpoint: string;
   readonly socket: string;
-  /** Everything of it; logs, states of shims and the like may be put here, they go with `stop`. */
+  /** Directory of all its files; logs and states of shims may be put here, and go with `stop`. */
   readonly folder: string;
   /** Every sandbox has to name a cgroup at or below this one as its parent. */
   readonly cgroupParent: string;
@@ -42,8 +42,8 @@ export interface PrivateDocker {
   loadImage(image: ImageArchive): Promise<void>;
   /** Ends dockerd alone; containers go on under their shims. */
   killDaemon(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again on the same socket and state; resolves when it answers. */
-  startDaemon(): Promise<void>;
+  /** Starts it again on the same socket and state; resolves when it answers. Without `liveRestore` it ends with its containers. */
+  startDaemon(how?: { readonly liveRestore: boolean }): Promise<void>;
   /** Ends everything. Rejects if anything stays behind. */
   stop(): Promise<void>;
 }
@@ -131,7 +131,7 @@ disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.internal.v1.opt"
     await this.startDaemon();
   }
 
-  async startDaemon(): Promise<void> {
+  async startDaemon({ liveRestore } = { liveRestore: true }): Promise<void> {
     const { folder, socket, bridge, cgroup } = this.#state;
     const hadKey = existsSync(TRUST_KEY);
     const child = this.#spawn(this.#installation.dockerd, [
@@ -149,7 +149,7 @@ disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.internal.v1.opt"
       "--ip-forward=false",
       "--ip-masq=false",
       "--userland-proxy=false",
-      "--live-restore",
+      `--live-restore=${liveRestore}`,
     ]);
     await writeFile(join(folder, "daemon.json"), "{}");
     this.#dockerd = child;

@@ -37,7 +37,7 @@ export function rotatedDockerFiles(names: readonly string[], latest: string): Ro
   return { inUse: aged.sort((one, other) => other.age - one.age).map(({ name }) => name), unused: [] };
 }
 
-/** What stands for a line that is no entry: readers count it as malformed. */
+/** Stands for a line that is no entry: readers count it as malformed. */
 const MALFORMED = "malformed\n";
 
 /** Returns the entries of CRI for a line without its newline. */

@@ -3,6 +3,8 @@ import { fieldsOf, listOf, numberOf, textMapOf, textOf, textsOf, wholeOf } from 
 import type { Fields } from "./fields.ts";
 import { timestampNs } from "./timestamp.ts";
 
+const ID = /^[0-9a-f]{1,64}$/;
+
 /** A mount of a container. */
 export interface MountDetails {
   readonly source: string;
@@ -14,7 +16,7 @@ export interface MountDetails {
 /** A container, as inspected. */
 export interface ContainerDetails {
   readonly id: string;
-  /** With the slash that Docker puts before it. */
+  /** Name with the slash that Docker puts before it. */
   readonly name: string;
   readonly createdAt: bigint;
   readonly startedAt: bigint;
@@ -113,23 +115,26 @@ export interface ContainerSummary {
   readonly writableBytes: bigint;
 }
 
-/** Reads the answer of a list of containers. */
+/** Reads the answer of a list of containers, without items that name no id. */
 export const containerSummaries = (answer: unknown): readonly ContainerSummary[] =>
-  (Array.isArray(answer) ? (answer as readonly unknown[]) : []).map((item) => {
+  (Array.isArray(answer) ? (answer as readonly unknown[]) : []).flatMap((item) => {
     const fields = fieldsOf(item);
-    return {
-      id: textOf(fields, "Id"),
-      name: textsOf(fields, "Names")[0] ?? "",
-      imageName: textOf(fields, "Image"),
-      imageId: textOf(fields, "ImageID"),
-      state: textOf(fields, "State"),
-      labels: textMapOf(fields, "Labels"),
-      networkMode: textOf(fieldsOf(fields["HostConfig"]), "NetworkMode"),
-      writableBytes: wholeOf(fields, "SizeRw"),
-    };
+    if (!ID.test(textOf(fields, "Id"))) return [];
+    return [
+      {
+        id: textOf(fields, "Id"),
+        name: textsOf(fields, "Names")[0] ?? "",
+        imageName: textOf(fields, "Image"),
+        imageId: textOf(fields, "ImageID"),
+        state: textOf(fields, "State"),
+        labels: textMapOf(fields, "Labels"),
+        networkMode: textOf(fieldsOf(fields["HostConfig"]), "NetworkMode"),
+        writableBytes: wholeOf(fields, "SizeRw"),
+      },
+    ];
   });
 
-/** What Docker says about itself. */
+/** Docker's description of itself. */
 export interface EngineInfo {
   readonly cgroupDriver: "cgroupfs" | "systemd";
   readonly rootDir: string;

@@ -5,7 +5,7 @@ import { EngineFault, garbled } from "./engineFault.ts";
 
 /** A version of the Engine API. */
 export interface ApiVersion {
-  /** For example `1.41`. */
+  /** Text of the version, for example `1.41`. */
   readonly text: string;
   /** Version of Docker itself, for example `20.10.24`. */
   readonly engine: string;

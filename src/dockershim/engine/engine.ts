@@ -14,7 +14,7 @@ import { readLines } from "./readLines.ts";
 /** A request to Docker. */
 export interface EngineRequest {
   readonly method: "GET" | "POST" | "DELETE";
-  /** Below the version, for example `/containers/json`; each part is encoded by the caller. */
+  /** Path below the version, for example `/containers/json`; each part is encoded by the caller. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
@@ -29,7 +29,7 @@ export interface EngineRequest {
 /** A connection that carries the streams of a command. */
 export interface Hijacked {
   readonly socket: Socket;
-  /** Whether Docker frames the outputs, so that both can be told apart. */
+  /** Whether Docker says that it frames the outputs. */
   readonly isFramed: boolean;
 }
 
@@ -52,6 +52,7 @@ const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const MAX_REFUSAL_BYTES = 64 * 1024;
 const IDLE_MS = 30_000;
+const VERSION_MS = 10_000;
 const ORIGIN = "http://docker";
 const HTTP_ERRORS = 400;
 const NOT_MODIFIED = 304;
@@ -77,7 +78,7 @@ export function createEngine(socketPath: string): Engine {
     return negotiated;
   };
   const versioned = async (request: EngineRequest): Promise<string> => `/v${(await version()).text}${target(request)}`;
-  /** Another Docker may be there after a restart: it is asked for its version again. */
+  /** Runs an exchange; a Docker that gave no answer may be another one next time, and is asked for its version again. */
   const watched = async <T>(exchange: () => Promise<T>): Promise<T> => {
     try {
       return await exchange();
@@ -104,7 +105,12 @@ function target({ path, query = {} }: EngineRequest): string {
 }
 
 async function negotiate(pool: Pool): Promise<ApiVersion> {
-  const request: EngineRequest = { method: "GET", path: "/version", deadlineMs: IDLE_MS, maxBytes: MAX_REFUSAL_BYTES };
+  const request: EngineRequest = {
+    method: "GET",
+    path: "/version",
+    deadlineMs: VERSION_MS,
+    maxBytes: MAX_REFUSAL_BYTES,
+  };
   return apiVersionOf(await callJson(pool, request.path, request));
 }
 
@@ -194,6 +200,8 @@ async function hijack(socketPath: string, path: string, request: EngineRequest):
   request.signal?.addEventListener("abort", cancel, { once: true });
   outgoing.on("error", (thrown) => reject(noAnswer(what, thrown, request.signal)));
   outgoing.on("upgrade", (answer, socket, head) => {
+    // The reader of the socket sees its errors; late ones are nobody's.
+    socket.on("error", () => undefined);
     if (head.length > 0) socket.unshift(head);
     resolve({ socket, isFramed: answer.headers["content-type"] === FRAMED });
   });

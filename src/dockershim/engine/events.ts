@@ -1,7 +1,7 @@
 /** Events of Docker about containers. Pure. */
 import { fieldsOf, textMapOf, textOf } from "./fields.ts";
 
-/** What happened to a container. */
+/** Change of a container. */
 export type ContainerChange = "create" | "start" | "die" | "destroy";
 
 /** An event about a container. */

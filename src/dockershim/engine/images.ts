@@ -10,7 +10,7 @@ export interface ImageDetails {
   readonly size: bigint;
   /** Bytes that other images have too; undefined where Docker does not tell. */
   readonly sharedSize: bigint | undefined;
-  /** Of the image's configuration; listed images have none. */
+  /** User of the image's configuration; listed images have none. */
   readonly user: string;
 }
 

@@ -2,11 +2,11 @@
 import { fieldsOf, numberOf, wholeOf } from "./fields.ts";
 import type { Fields } from "./fields.ts";
 
-/** What a container uses; counters count from its start. */
+/** Usage of a container; counters count from its start. */
 export interface ContainerUsage {
   readonly cpuNs: bigint;
   readonly memoryBytes: bigint;
-  /** Without files that the kernel can drop at once. */
+  /** Memory without files that the kernel can drop at once. */
   readonly workingSetBytes: bigint;
   readonly rssBytes: bigint;
   /** Undefined without a limit. */

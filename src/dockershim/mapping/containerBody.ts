@@ -13,7 +13,7 @@ import { refuseUserNamespace } from "./sandboxBody.ts";
 import { cannot, containerSecurityPart, userOf } from "./securityOptions.ts";
 import { dockerSignal } from "./signals.ts";
 
-/** What the body depends on besides the container. */
+/** Surroundings of the container that its body depends on. */
 export interface ContainerPlace {
   readonly sandboxId: string;
   /** Runtime of the sandbox. */
@@ -98,7 +98,7 @@ function namespaces(
   };
 }
 
-/** Without options a container has process ids of its own. */
+/** A container has process ids of its own unless options say otherwise. */
 function pidMode(mode: NamespaceMode | undefined, shared: string, targetId: string): Record<string, string> {
   switch (mode) {
     case NamespaceMode.NODE:

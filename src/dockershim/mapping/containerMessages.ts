@@ -1,11 +1,12 @@
 /** Containers of Docker as messages of CRI. Pure. */
 import { Container, ContainerState, ContainerStatus, MountPropagation } from "../../gen/cri.ts";
 import type { ContainerDetails, ContainerSummary } from "../engine/answers.ts";
+import { shortened } from "../engine/engineFault.ts";
 import { containerMetadata, LABEL, splitLabels } from "./names.ts";
 import { resourcesOf } from "./resourceLimits.ts";
 import { criSignal } from "./signals.ts";
 
-/** What never changes about a container and its image, and what lists do not tell. */
+/** Constant facts about a container and its image, which lists do not tell. */
 export interface ContainerFacts {
   readonly createdAt: bigint;
   /** Digest of the image in its registry, else its id. */
@@ -78,7 +79,7 @@ export function containerStatusMessage(details: ContainerDetails, facts: Contain
     finishedAt,
     exitCode: details.running ? 0 : details.exitCode,
     reason,
-    message: details.running ? "" : details.error,
+    message: details.running ? "" : shortened(details.error),
     image: { image: facts.imageName },
     imageRef: facts.imageRef,
     imageId: facts.imageId,

@@ -74,9 +74,9 @@ export function containerMetadata(name: string): ContainerMetadata | undefined {
   return parts && { name: parts[0], attempt: parts[4] };
 }
 
-/** Returns labels and annotations as labels of Docker. */
+/** Returns labels and annotations as labels of Docker, without labels of a pod that only the shim may set. */
 export const mergedLabels = (labels: Texts, annotations: Texts): Record<string, string> => ({
-  ...labels,
+  ...Object.fromEntries(Object.entries(labels).filter(([key]) => !INTERNAL.has(key))),
   ...Object.fromEntries(Object.entries(annotations).map(([key, value]) => [`${ANNOTATION}${key}`, value])),
 });
 

@@ -5,7 +5,7 @@ import { sandboxLabels } from "./names.ts";
 import { cgroupParent } from "./resourceLimits.ts";
 import { cannot, securityPart, userOf } from "./securityOptions.ts";
 
-/** What the body depends on besides the sandbox. */
+/** Surroundings of the sandbox that its body depends on. */
 export interface SandboxPlace {
   readonly image: string;
   /** Runtime of Docker; empty: its default. */

@@ -5,7 +5,7 @@ import { sandboxMetadata, splitLabels } from "./names.ts";
 
 const HOST = "host";
 
-/** What the shim knows about a sandbox besides Docker. */
+/** The shim's own knowledge of a sandbox. */
 export interface SandboxNetwork {
   /** Whether the sandbox has the network that it needs. */
   readonly connected: boolean;

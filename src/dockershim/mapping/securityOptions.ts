@@ -73,7 +73,7 @@ function appArmor(profile: SecurityProfile | undefined): readonly string[] {
   }
 }
 
-/** Without a profile there is no filter, as CRI has it; a privileged container has none in Docker anyway. */
+/** No profile means no filter, as in CRI; Docker gives privileged containers none anyway. */
 function seccomp(
   profile: SecurityProfile | undefined,
   privileged: boolean,

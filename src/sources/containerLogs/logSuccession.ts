@@ -16,7 +16,7 @@ export type Succession =
    */
   | { readonly kind: "next"; readonly name: string; readonly isAfterGap: boolean };
 
-/** Above every number of a rotated file of Docker. */
+/** Number above those of all rotated files of Docker. */
 const MAX_AGE = 10_000;
 const AGE_DIGITS = 5;
 

@@ -214,9 +214,10 @@ describe("devicesOutliveContainers", () => {
 });
 
 describe("claimsGrow", () => {
-  const open = (claimed: string, phase: string, isRefused: boolean): readonly string[] => {
+  const open = (claimed: string, phase: string, isRefused: boolean, resizing = "", isAwaited = false) => {
+    const status = { capacity: { storage: claimed }, allocatedResourceStatuses: { storage: resizing } };
     const objects: Record<string, object> = {
-      persistentvolumeclaims: { spec: { volumeName: "pv" }, status: { capacity: { storage: claimed } } },
+      persistentvolumeclaims: { spec: { volumeName: "pv" }, status },
       persistentvolumes: { spec: { capacity: { storage: "2Gi" }, csi: { volumeHandle: "v" } } },
     };
     const volumes = [{ name: "a", persistentVolumeClaim: { claimName: "c" } }];
@@ -224,7 +225,8 @@ describe("claimsGrow", () => {
       object: (resource: string) => objects[resource],
       objects: () => [{ metadata: { namespace: "demo" }, spec: { nodeName: "n", volumes }, status: { phase } }],
     } as unknown as Parameters<typeof openGrowth>[1];
-    const sizes = { isInUse: () => isRefused } as unknown as NonNullable<Parameters<typeof openGrowth>[2]>["sizes"];
+    const states = { isInUse: () => isRefused, isAwaited: () => isAwaited };
+    const sizes = states as unknown as NonNullable<Parameters<typeof openGrowth>[2]>["sizes"];
     return openGrowth({ config: { nodeName: "n" } } as Parameters<typeof openGrowth>[0], server, { sizes });
   };
   it("compares the claims of running pods with their volumes", () => {
@@ -234,6 +236,15 @@ describe("claimsGrow", () => {
       [],
       [],
     ]);
+  });
+  it("leaves infeasible expansions whose controller waits for the end of the pods", () => {
+    const found = ["claim c has 1Gi, its volume 2Gi"];
+    const infeasible = "NodeResizeInfeasible";
+    expect([
+      open("1Gi", "Running", false, infeasible, true),
+      open("1Gi", "Running", false, infeasible, false),
+      open("1Gi", "Running", false, "NodeResizePending", true),
+    ]).toEqual([[], found, found]);
   });
 });
 

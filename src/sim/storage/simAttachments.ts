@@ -31,7 +31,7 @@ export function startStorageControllers(
 ): void {
   for (const { name, isAttached, isStaged } of SIM_CSI_DRIVERS) {
     const volumeLifecycleModes = ["Persistent", "Ephemeral"];
-    const wishes = { podInfoOnMount: !isAttached, requiresRepublish: !isStaged };
+    const wishes = { podInfoOnMount: !isAttached, requiresRepublish: !isStaged, seLinuxMount: isStaged };
     server.put("csidrivers", {
       metadata: { name },
       spec: { attachRequired: isAttached, volumeLifecycleModes, ...wishes },

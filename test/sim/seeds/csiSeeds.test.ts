@@ -33,6 +33,7 @@ const FAR: readonly Found[] = [
   ["y19-483", "a pod was evicted for disk space before unused images were removed, because the API server was away"],
   ["y19-425", "claimsGrow expected an infeasible expansion whose controller waits until the volume is detached"],
   ["y19-273", "claimsGrow expected such an expansion after a boot"],
+  ["w19-10", "sizesSettle expected a resize of a pod that waited for a volume with another SELinux label"],
   ["y19-504", "shutdownOrder took a later status of a pod that an earlier shutdown had ended for its end"],
 ];
 

@@ -72,17 +72,19 @@ export function setUpCsi(ports: VolumePorts, context: CsiContext, volume: CsiVol
 }
 
 /**
- * Emits whether the files of a volume that is set up have SELinux labels of their own. Errors: KubeletError. Upstream: SetUpAt
- * of csi_mounter.go.
+ * Emits whether the files of a volume that is set up have SELinux labels of their own, as far as the kubelet can see mounts.
+ * Errors: KubeletError. Upstream: SetUpAt of csi_mounter.go.
  */
 export const isCsiLabelled = ({ mounts }: VolumePorts, { path }: Pick<VolumeLayout, "path">): Observable<boolean> =>
-  (mounts?.list() ?? of([])).pipe(
-    map((entries) => hasFileLabels(entries, path)),
-    catchError((thrown: unknown) => {
-      const error = toKubeletError(thrown);
-      throw { ...error, message: `error checking for SELinux support: ${error.message}` };
-    }),
-  );
+  mounts === undefined
+    ? of(true)
+    : mounts.list().pipe(
+        map((entries) => hasFileLabels(entries, path)),
+        catchError((thrown: unknown) => {
+          const error = toKubeletError(thrown);
+          throw { ...error, message: `error checking for SELinux support: ${error.message}` };
+        }),
+      );
 
 /** A volume that is attached, with the metadata of its attachment. */
 type AttachedVolume = CsiVolume & { readonly publishContext: Texts };

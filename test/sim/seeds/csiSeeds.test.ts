@@ -37,6 +37,11 @@ const FAR: readonly Found[] = [
   ["y19-504", "shutdownOrder took a later status of a pod that an earlier shutdown had ended for its end"],
 ];
 
+/** The same for the faults of storage. */
+const FAR_HARD: readonly Found[] = [
+  ["h19-300", "the controller detached a volume that it was about to attach again, since the node had it in use"],
+];
+
 describe("a node with CSI drivers, under faults", () => {
   const further = furtherSeeds("csi", SEEDS);
   process.stdout.write(`      further seeds of --workload=csi, 12 pods, 30 min: ${further.join(" ")}\n`);
@@ -53,6 +58,7 @@ describe("a node with CSI drivers, under faults", () => {
       "a volume was unstaged while a device of it was published for a pod that was gone: its driver had lied",
     ],
     [1015, "a volume that was staged and not published yet stayed staged when its pod went during a restart"],
+    ...knownSeeds(FAR_HARD, 0),
   ])(
     "keeps every rule while its storage fails: seed %s, %s",
     (seed) => {

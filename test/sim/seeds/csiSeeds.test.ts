@@ -34,6 +34,7 @@ const FAR: readonly Found[] = [
   ["y19-425", "claimsGrow expected an infeasible expansion whose controller waits until the volume is detached"],
   ["y19-273", "claimsGrow expected such an expansion after a boot"],
   ["w19-10", "sizesSettle expected a resize of a pod that waited for a volume with another SELinux label"],
+  ["v19-101", "pods from disk were observed after those of the API server, and its pods seemed to leave and return"],
   ["y19-504", "shutdownOrder took a later status of a pod that an earlier shutdown had ended for its end"],
 ];
 

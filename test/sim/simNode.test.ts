@@ -103,14 +103,14 @@ describe("createSimNode", () => {
   });
 });
 
-it("observes pods from disk only before the API server has told its pods", () => {
+it("observes pods from disk only before the API server has listed its pods", () => {
   const scheduler = createHeapScheduler();
   const server = createSimApiServer({ clock: createSimClock(scheduler) });
-  const told: (readonly string[])[] = [];
+  const listed: (readonly string[])[] = [];
   const node = createSimNode({
     ...{ seed: "disk", scheduler, api: server, config: { nodeName: "one", offlineBoot: { waitMs: 0 } } },
     watch: (seen) => {
-      if (seen.kind === "wanted" && seen.source === "api") told.push(seen.pods.map(({ metadata }) => metadata.name));
+      if (seen.kind === "wanted" && seen.source === "api") listed.push(seen.pods.map(({ metadata }) => metadata.name));
     },
   });
   server.put("nodes", { metadata: { name: "one" } });
@@ -118,11 +118,11 @@ it("observes pods from disk only before the API server has told its pods", () =>
   node.runFor(60_000);
   node.powerOff();
   server.delete("pods", { namespace: "default", name: "b" }, { gracePeriodSeconds: 0 });
-  told.length = 0;
+  listed.length = 0;
   node.restartKubelet();
   // The registry takes pods once the runtime is known.
   node.runFor(5_000);
   node.restartRuntime();
   node.runFor(60_000);
-  expect([...new Set(told.map((names) => names.join()))]).toEqual(["a"]);
+  expect([...new Set(listed.map((names) => names.join()))]).toEqual(["a"]);
 });

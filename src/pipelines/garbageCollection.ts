@@ -11,7 +11,7 @@ import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { deadline } from "../operators/deadline.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
-import { registrySettled, runtimeKnown, statusesRebuilt } from "../state/milestones.ts";
+import { arePodsRestored, registrySettled, runtimeKnown, statusesRebuilt } from "../state/milestones.ts";
 import type { NodeView } from "../state/nodeState.ts";
 import { createImageGc } from "./images/imageGc.ts";
 import type { NodeReclaim } from "./nodeReclaim.ts";
@@ -21,8 +21,8 @@ type Ports = Pick<
   KubeletPorts,
   "clock" | "files" | "hostUsage" | "images" | "logFiles" | "runtime" | "telemetry" | "tracing"
 >;
-type Config = Pick<KubeletConfig, "containerGc" | "directories" | "imageGc" | "nodeName">;
-type State = Pick<NodeView, "listing" | "podStatuses" | "registry" | "runtimeState">;
+type Config = Pick<KubeletConfig, "containerGc" | "directories" | "imageGc" | "nodeName" | "sources">;
+type State = Pick<NodeView, "listing" | "podStatuses" | "registry" | "restored" | "runtimeState" | "sourcesSeen">;
 
 /** Limit of a request; the eviction manager asks again while the node stays under pressure. */
 const RECLAIM_MS = 30_000;
@@ -56,9 +56,14 @@ export function createGarbageCollection(ports: Ports, config: Config, state: Sta
   const containers = createContainerGc({ ready$ }, ports, config, state);
   const images = createImageGc({ ready$: registrySettled(state) }, ports, config, state);
   const createdAt = ports.clock.monotonicMs();
-  /** Until the pods of all sources are known, every image may be one that a pod needs; later it can be pulled again. */
+  /**
+   * Until the pods of all sources are known, every image may be one that a pod needs; later it can be pulled again. Pods from disk
+   * are known ones: without the API server, no other pod of it comes, and an evicted pod is not replaced.
+   */
   const mayDeleteImages = (): boolean =>
-    state.registry.value.isSettled || ports.clock.monotonicMs() - createdAt >= SOURCES_WAIT_MS;
+    state.registry.value.isSettled ||
+    arePodsRestored(config, state) ||
+    ports.clock.monotonicMs() - createdAt >= SOURCES_WAIT_MS;
   const bounded = (reclaim$: Observable<never>): Observable<never> =>
     reclaim$.pipe(
       deadline(RECLAIM_MS, ports.clock),

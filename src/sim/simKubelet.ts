@@ -100,8 +100,10 @@ export interface SimKubeletOptions {
 interface Life {
   readonly kubelet: Kubelet;
   readonly subscription: Subscription;
-  /** Whether the pods from disk were observed. */
-  hasRestored: boolean;
+  readonly apiPods: {
+    /** Whether those of the API server, or those from disk, were observed; pods from disk come first or never. */
+    areSeen: boolean;
+  };
 }
 
 /** `RestartSec` of packaging/rxlet.service. */
@@ -131,12 +133,17 @@ export function createSimKubelet(options: SimKubeletOptions): SimKubelet {
     lives += 1;
     telemetry = createSimTelemetry(ports.clock, options.maxLogLines);
     const create = options.createKubelet ?? createKubelet;
-    const kubelet = create(options.config, portsOf(options, telemetry, lives));
+    const apiPods = { areSeen: false };
+    const seeOwn = (observation: UntimedObservation): void => {
+      if (observation.kind === "wanted" && observation.source === "api") apiPods.areSeen = true;
+      see(observation);
+    };
+    const kubelet = create(options.config, portsOf({ ...options, see: seeOwn }, telemetry, lives));
     see({ kind: "kubelet", what: "started" });
     let hasStarted = false;
     const directories$ = makeDirectories(options).pipe(tap({ complete: () => (hasStarted = true) }));
     const subscription = new Subscription();
-    life = { kubelet, subscription, hasRestored: false };
+    life = { kubelet, subscription, apiPods };
     subscription.add(
       merge(concat(directories$, kubelet.run$), kubelet.podsChanged$).subscribe({
         next: () => {
@@ -170,7 +177,7 @@ export function createSimKubelet(options: SimKubeletOptions): SimKubelet {
       if (!mayHaveChanged || life === undefined) return;
       mayHaveChanged = false;
       const pods = life.kubelet.queries.pods();
-      life.hasRestored ||= observeRestored(pods, see);
+      life.apiPods.areSeen ||= observeRestored(pods, see);
       observeStatuses(seen, pods, see);
     },
   };

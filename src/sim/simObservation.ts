@@ -141,6 +141,8 @@ export type UntimedObservation =
       readonly call: number;
       /** Size of the volume; only for provision, growth and expansion. */
       readonly bytes?: bigint;
+      /** SELinux context of the mount; only for stages and publications with one. */
+      readonly context?: string;
     }
   /** The kubelet has bound the device of a block volume for a pod, keeps it with a loop device, or has released it. */
   | {

@@ -14,7 +14,7 @@ import {
 } from "./workload/workload.ts";
 
 /** Incremented when the same data would define another run. */
-export const REPLAY_VERSION = 4;
+export const REPLAY_VERSION = 5;
 
 /** A run of one node. */
 export interface SimReplay {

@@ -31,7 +31,7 @@ import type { SimObservation, UntimedObservation } from "./simObservation.ts";
 import { usualRegistry } from "./runtime/simRuntime.ts";
 import { startClaimOwners } from "./workload/claimOwners.ts";
 import { workloadPrograms } from "./workload/podKinds.ts";
-import { readsPage, type SimPodPlan, type Workload } from "./workload/workload.ts";
+import { hasSelinux, readsPage, type SimPodPlan, type Workload } from "./workload/workload.ts";
 import { SIM_DEVICES } from "./workload/workloadTenants.ts";
 import { workloadAnswers } from "./workload/workloadAnswers.ts";
 import { createWorkloadOwners, type WorkloadOwners } from "./workload/workloadOwners.ts";
@@ -116,6 +116,9 @@ const SHUTDOWN: readonly KubeletConfig["shutdownPeriods"][] = [
   ],
 ];
 
+/** Properties of a machine with SELinux. */
+const SELINUX = { selinuxEnabled: true, selinuxFileLabel: "system_u:object_r:container_file_t:s0" };
+
 /** How long nodes wait for their API server before they restore pods from disk. */
 const OFFLINE_WAITS_MS = [0, 5_000, 30_000];
 
@@ -131,6 +134,7 @@ function drawNode({ seed, workload, rates }: SimRunOptions) {
   const kind = workload === "steady" ? STEADY_NODE : drawn;
   const isPinned = workload === "pinned" || workload === "cores";
   const pinned = isPinned ? pinnedNode(createPrng(`${seed}/pinned`)) : undefined;
+  const isLabelled = workload === "csi" && hasSelinux(seed);
   const config: Partial<KubeletConfig> = {
     maxPods: kind.maxPods,
     imageGc: createPrng(`${seed}/imageGc`).pick(IMAGE_GC),
@@ -138,9 +142,11 @@ function drawNode({ seed, workload, rates }: SimRunOptions) {
     ...(rates.offlineBoot > 0 ? { offlineBoot: { waitMs: createPrng(`${seed}/offline`).pick(OFFLINE_WAITS_MS) } } : {}),
     ...(rates.pidsTaken > 0 ? createPrng(`${seed}/eviction`).pick(EVICTION) : {}),
     sources: kind.readsPage ? ["file", "http", "api"] : ["file", "api"],
+    labelsAllAccessModes: isLabelled,
     ...pinned?.config,
   };
-  return { kind, config, registry: draws.fork("registry"), ...(pinned && { machine: pinned.machine }) };
+  const machine = isLabelled ? SELINUX : pinned?.machine;
+  return { kind, config, registry: draws.fork("registry"), ...(machine && { machine }) };
 }
 
 /** Creates the plugins of a node of this workload. */

@@ -10,6 +10,12 @@ export const areSourcesSeen = (
   { sourcesSeen }: Pick<NodeView, "sourcesSeen">,
 ): boolean => sources.every((source) => sourcesSeen.value.has(source));
 
+/** True while the pods of the API server are those from disk, and every other source has reported. */
+export const arePodsRestored = (
+  { sources }: Pick<KubeletConfig, "sources">,
+  { sourcesSeen, restored }: Pick<NodeView, "sourcesSeen" | "restored">,
+): boolean => restored.value && sources.every((source) => source === "api" || sourcesSeen.value.has(source));
+
 /**
  * Emits once, when the runtime was listed and has reported its handlers. Pods start after that: running containers are
  * then adopted instead of started twice, and admission knows what the runtime supports.

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { lastValueFrom, type Subscription } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { podUid } from "../../src/core/ids.ts";
+import { mountedLayouts } from "../../src/core/volume/podVolumes.ts";
 import { FLEX_SUCCESS, FLEX_UNKNOWN, flexCalls, flexPlugins, installFlex, liveWithFlex } from "../support/flexNode.ts";
 import { mustSkip } from "../support/mustSkip.ts";
 import { missingForMounts, type PrivateMounts, privateMounts } from "../support/privateMounts.ts";
@@ -51,6 +52,19 @@ describe.skipIf(mustSkip("flexVolumes", missingForMounts()))("flexVolumes", () =
     const path = "pods/a/volumes/acme~disk/data";
     expect(calls()).toEqual(["init", `mount ${path} OPTIONS`, `unmount ${path}`]);
     expect([left(), readdirSync(join(place.place, "pods/a/volumes/acme~disk"))]).toEqual([0, []]);
+  });
+
+  it.each([
+    ["the runtime labels their files", "", true],
+    ["the runtime leaves their files alone if their driver says so", ',"selinuxRelabel":false', false],
+  ])("%s", async (_, answer, expected) => {
+    install(MOUNTING.replace('"attach":false', `"attach":false${answer}`));
+    const { start } = await live();
+    const pod = start("a");
+    await pod.until("mounted");
+    expect(mountedLayouts(pod.state()).get("data")?.selinuxRelabel).toBe(expected);
+    pod.end();
+    await pod.until("unmounted");
   });
 
   it("wait for their driver, with an event, and follow its installation", async () => {

@@ -1,9 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
 import { createSimNode } from "../../src/sim/simNode.ts";
 import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
 import type { SimObservation } from "../../src/sim/simObservation.ts";
 import { runsForever } from "../../src/sim/runtime/simProgram.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
+import { createSimClock } from "../../src/sim/time/simClock.ts";
 import { containerOf, podOf } from "../support/pods.ts";
+import { newPod } from "../support/simApi.ts";
 import { manifestOf } from "../support/simWorkload.ts";
 
 const APP = "registry.example/app:1";
@@ -97,4 +101,28 @@ describe("createSimNode", () => {
     again();
     expect(() => node.runFor(1_000)).toThrow("time stands still at 0 ms of the node of seed node");
   });
+});
+
+it("observes pods from disk only before the API server has listed its pods", () => {
+  const scheduler = createHeapScheduler();
+  const server = createSimApiServer({ clock: createSimClock(scheduler) });
+  const listed: (readonly string[])[] = [];
+  const node = createSimNode({
+    ...{ seed: "disk", scheduler, api: server, config: { nodeName: "one", offlineBoot: { waitMs: 0 } } },
+    watch: (seen) => {
+      if (seen.kind === "wanted" && seen.source === "api") listed.push(seen.pods.map(({ metadata }) => metadata.name));
+    },
+  });
+  server.put("nodes", { metadata: { name: "one" } });
+  for (const name of ["a", "b"]) server.put("pods", newPod(name, { nodeName: "one" }));
+  node.runFor(60_000);
+  node.powerOff();
+  server.delete("pods", { namespace: "default", name: "b" }, { gracePeriodSeconds: 0 });
+  listed.length = 0;
+  node.restartKubelet();
+  // The registry takes pods once the runtime is known.
+  node.runFor(5_000);
+  node.restartRuntime();
+  node.runFor(60_000);
+  expect([...new Set(listed.map((names) => names.join()))]).toEqual(["a"]);
 });

@@ -3,7 +3,7 @@ import { noFaults } from "../../src/sim/faults/faultKinds.ts";
 import { readReplay, replayText, type SimReplay } from "../../src/sim/simReplay.ts";
 
 const REPLAY: SimReplay = {
-  version: 4,
+  version: 5,
   seed: "42",
   pods: 3,
   durationMs: 60_000,
@@ -26,7 +26,7 @@ describe("readReplay", () => {
     ["no JSON", "{", "is not JSON"],
     ["no object", [], "version is undefined"],
     ["null", null, "must be an object"],
-    ["another version", { ...REPLAY, version: 1 }, "version is 1, this rxlet replays version 4"],
+    ["another version", { ...REPLAY, version: 1 }, "version is 1, this rxlet replays version 5"],
     ["a seed that is a number", { ...REPLAY, seed: 42 }, "seed must be a text"],
     ["half a pod", { ...REPLAY, pods: 0.5 }, "pods must be a whole number of at least 0"],
     ["a negative duration", { ...REPLAY, durationMs: -1 }, "durationMs must be a whole number of at least 0"],

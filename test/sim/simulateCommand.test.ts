@@ -116,16 +116,16 @@ describe("rxlet simulate", () => {
     ["--faults", "{", "fault rates: is not JSON"],
     ["--faults", '{"criFails": 2}', "fault rates: criFails must be a number from 0 to 1 (per call), got 2"],
     ["--faults", '{"flood": 1}', "fault rates: flood is no fault; there are criFails, "],
-    ["--replay", '{"version": 0}', "replay: version is 0, this rxlet replays version 4"],
-    ["--replay", JSON.stringify({ version: 4, seed: "1", pods: "3" }), "replay: pods must be a whole number"],
+    ["--replay", '{"version": 0}', "replay: version is 0, this rxlet replays version 5"],
+    ["--replay", JSON.stringify({ version: 5, seed: "1", pods: "3" }), "replay: pods must be a whole number"],
     [
       "--replay",
-      JSON.stringify({ version: 4, seed: "1", pods: 1, durationMs: 1, workload: "calm" }),
+      JSON.stringify({ version: 5, seed: "1", pods: 1, durationMs: 1, workload: "calm" }),
       "replay: workload must be one of drawn, steady, cores, pinned",
     ],
     [
       "--replay",
-      JSON.stringify({ version: 4, seed: "1", pods: 1, durationMs: 1, isCalm: true, rates: { ...noFaults(), x: 1 } }),
+      JSON.stringify({ version: 5, seed: "1", pods: 1, durationMs: 1, isCalm: true, rates: { ...noFaults(), x: 1 } }),
       "replay: fault rates: x is no fault",
     ],
   ])("rejects %s with a file of %s and names the file, the field and the reason", async (flag, content, why) => {

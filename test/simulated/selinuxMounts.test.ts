@@ -54,6 +54,14 @@ describe("a node with SELinux", () => {
     expect([calls(), relabelled.get("a")]).toEqual([["stage", "publish"], isRelabelled]);
   });
 
+  it("has the runtime label no file of a file system without labels", () => {
+    const { node, claim, pod, relabelled } = nodeWith("ReadWriteMany");
+    claim("d", "ReadWriteMany", "nfs");
+    pod("a", "d", level("s0:c1,c2"));
+    node.runFor(MINUTE_MS);
+    expect([node.running(), relabelled.get("a")]).toEqual([["default/a/main#0"], false]);
+  });
+
   it("starts a pod with another label within a second of the end of the first one", () => {
     const { node, pod, calls, events, metric, remove } = nodeWith("ReadWriteMany", true);
     pod("a", "c", level("s0:c1,c2"));

@@ -99,8 +99,8 @@ export function csiSimNode({ config, machine, spec, answers = {} }: CsiSimNodeOp
   const mounted = () => node.host.mounts.all().filter(({ mountPoint }) => mountPoint.includes("/kubernetes.io~csi/"));
   return {
     ...{ node, server, calls, events, relabelled, mounted },
-    /** Creates a claim, bound to a volume of the driver with the handle `name`. */
-    claim(name: string, accessMode: string): void {
+    /** Creates a claim, bound to a volume of the driver with the handle `name`; default: with the driver's usual file system. */
+    claim(name: string, accessMode: string, fsType?: string): void {
       const { metadata } = server.put("persistentvolumeclaims", {
         metadata: { namespace: NAMESPACE, name },
         spec: { accessModes: [accessMode], volumeName: `pv-${name}`, resources: { requests: { storage: "1Gi" } } },
@@ -111,7 +111,7 @@ export function csiSimNode({ config, machine, spec, answers = {} }: CsiSimNodeOp
           ...{
             accessModes: [accessMode],
             capacity: { storage: "1Gi" },
-            csi: { driver: SIM_DRIVER, volumeHandle: name },
+            csi: { driver: SIM_DRIVER, volumeHandle: name, ...(fsType && { fsType }) },
           },
           claimRef: { namespace: NAMESPACE, name, uid: metadata?.uid ?? "" },
         },

@@ -116,6 +116,7 @@ export async function liveWithFlex(options: FlexNodeOptions) {
     running.push(subscription);
     return {
       kill: () => subscription.unsubscribe(),
+      state: () => cell.get(podUid(uid)) ?? NO_VOLUMES,
       until: (wanted: string) => waitFor(wanted, () => volumeStage(cell.get(podUid(uid)) ?? NO_VOLUMES) === wanted),
       end: () => commands.next({ phase: "terminated", identity, pod, remove: true }),
       waits: () => [...(cell.get(podUid(uid)) ?? NO_VOLUMES).actual.values()][0]?.waitsFor,

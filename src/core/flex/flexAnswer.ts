@@ -18,6 +18,7 @@ export type FlexCommand =
 export interface FlexCapabilities {
   /** Volumes are attached to a node, and mounted there once for all pods. */
   readonly attach: boolean;
+  /** The runtime labels the files of volumes, on a node with SELinux. */
   readonly selinuxRelabel: boolean;
   /** The space of its file systems is measured. */
   readonly supportsMetrics: boolean;

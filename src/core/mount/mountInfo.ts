@@ -171,3 +171,12 @@ export const isRemote = ({ fsType }: Pick<MountEntry, "fsType">): boolean =>
 /** Returns the topmost mount at exactly this path. */
 export const mountAt = (entries: readonly MountEntry[], path: string): MountEntry | undefined =>
   entries.findLast(({ mountPoint }) => mountPoint === path);
+
+/**
+ * Returns whether files at a path have SELinux labels of their own, which the kernel tells of their mount: not on a file system
+ * without labels, nor with one label for all files. The path contains no links. Upstream: GetSELinux of pkg/volume/util/hostutil.
+ */
+export function hasFileLabels(entries: readonly MountEntry[], path: string): boolean {
+  const { options = [], superOptions = [] } = mountHolding(entries, path) ?? {};
+  return [...options, ...superOptions].includes("seclabel");
+}

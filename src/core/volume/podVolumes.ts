@@ -55,10 +55,15 @@ export const unmountedVolumes = (names: readonly string[], volumes: PodVolumes):
 export function mountedLayouts(volumes: PodVolumes): ReadonlyMap<string, VolumeLayout> {
   return new Map(
     [...volumes.wishes].flatMap(([name, wish]) =>
-      wish.kind === "resolved" && isMounted(wish, volumes) ? [[name, wish.layout] as const] : [],
+      wish.kind === "resolved" && isMounted(wish, volumes)
+        ? [[name, mountedLayout(wish.layout, volumes)] as const]
+        : [],
     ),
   );
 }
+
+const mountedLayout = (layout: VolumeLayout, { actual }: PodVolumes): VolumeLayout =>
+  actual.get(volumeKey(layout))?.hasFixedLabels === true ? { ...layout, selinuxRelabel: false } : layout;
 
 /** Returns the stage of a pod's volumes that pod sync distinguishes. */
 export function volumeStage(volumes: PodVolumes): "mounting" | "mounted" | "unmounting" | "unmounted" {

@@ -104,6 +104,7 @@ export interface VolumeLayout {
   readonly fault?: KubeletError;
   /** Containers cannot write to it, whatever their volumeMount says. */
   readonly isReadOnly: boolean;
+  /** On a node with SELinux, the runtime labels its files, unless they turn out to have fixed labels once it is mounted. */
   readonly selinuxRelabel: boolean;
   /** An image volume, which the runtime mounts. */
   readonly image?: { readonly reference: string; readonly pullPolicy: string };
@@ -119,6 +120,8 @@ export interface VolumeNode {
   readonly labels: Labels | undefined;
   /** undefined: the node has no CSI drivers. */
   readonly csi?: { readonly nodeName: string } | undefined;
+  /** Whether files have SELinux labels. */
+  readonly selinuxEnabled: boolean;
   /** undefined: no volume is mounted with an SELinux label. */
   readonly selinux?: SelinuxNode | undefined;
 }

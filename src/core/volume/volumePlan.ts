@@ -46,6 +46,8 @@ export interface ActualVolume {
    * `absent`: nothing exists. `uncertain`: something may exist, from an earlier kubelet or an interrupted operation.
    */
   readonly condition: "absent" | "uncertain" | "mounted";
+  /** The runtime cannot label the files of a mounted volume, or must not. */
+  readonly hasFixedLabels?: true;
   /** The inputs of a mounted volume. */
   readonly inputs: VolumeInputs;
   readonly failure?: VolumeFailure;
@@ -109,6 +111,12 @@ export function withoutFailure({
   ...actual
 }: ActualVolume): ActualVolume {
   return actual;
+}
+
+/** Returns the volume once it is set up; `isLabelled`: the runtime may label its files. */
+export function mountedVolume(before: ActualVolume, inputs: VolumeInputs, isLabelled: boolean): ActualVolume {
+  const { hasFixedLabels: _, ...actual } = withoutFailure(before);
+  return { ...actual, condition: "mounted", inputs, ...(!isLabelled && { hasFixedLabels: true }) };
 }
 
 /** Returns the volume after one more failure of this operation; a different operation starts the count at one. */

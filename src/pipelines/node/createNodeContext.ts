@@ -63,7 +63,7 @@ export const readdressed = (context: NodeContext, { node, addresses }: AddressCe
 /** Facts of the node for volumes. */
 export function volumeNode(
   { directories, allocatable, nodeName, labelsAllAccessModes: allModes }: KubeletConfig,
-  { tmpfsNoSwap, selinuxFileLabel }: Machine,
+  { tmpfsNoSwap, selinuxEnabled, selinuxFileLabel }: Machine,
   node: ReadonlyCell<Node | undefined>,
   hasCsi: boolean,
 ): VolumeNode {
@@ -72,6 +72,7 @@ export function volumeNode(
     allocatable,
     hasNoSwap: tmpfsNoSwap,
     ...(hasCsi && { csi: { nodeName } }),
+    selinuxEnabled,
     selinux: selinuxFileLabel === undefined ? undefined : { allModes, fileLabel: selinuxFileLabel },
     get labels() {
       return node.value && (node.value.metadata?.labels ?? {});

@@ -2,14 +2,14 @@
  * Tears a CSI block volume of a pod down: unpublishes it, and unstages it after its last pod of the node. Works from
  * `vol_data.json` alone. Stateless. Upstream: UnmapPodDevice and TearDownDevice of csi_block.go.
  *
- *     pod's device    [unmap]-[unpublish]                          [remove link]
- *     last of them                       [unstage]-[remove stage]
+ *     pod's device    [unmap]-[unpublish]-[remove what is left]                          [remove link]
+ *     last of them                                             [unstage]-[remove stage]
  */
 import { concat, defer, EMPTY, ignoreElements, type Observable, switchMap } from "rxjs";
 import { type CsiBlockPlaces, csiBlockPlaces } from "../../core/csi/csiBlockPlaces.ts";
 import type { VolData } from "../../core/csi/volData.ts";
 import { unmapDevice } from "./blockMaps.ts";
-import { readVolData, refuseMountedAt, removeBlockStage } from "./csiRemains.ts";
+import { readVolData, refuseMountedAt, removeBlockStage, removePublished } from "./csiRemains.ts";
 import { type HeldVolume, holderOf } from "./heldVolumes.ts";
 import { type CsiRemains, heldBy, unpublish } from "./csiTearDown.ts";
 import type { CsiContext } from "./csiContext.ts";
@@ -29,15 +29,14 @@ export function tearDownCsiBlock(
     switchMap((read) => {
       const data = read?.ok === true ? read.value : undefined;
       // Without a readable file, the driver is unknown: its device stays.
-      const refused$ = defer(() => refuseMountedAt(ports, places.publish));
-      const known$ = read?.ok === false ? refused$ : EMPTY;
+      const known$ = read?.ok === false ? refuseMountedAt(ports, places.publish) : EMPTY;
       const held = heldVolumes.of(holder) ?? heldBy(heldVolumes, holder, data);
       const gone$ = concat(
         known$,
         unmapDevice(ports, places),
         data === undefined ? EMPTY : unpublish(context, data, places.publish),
-        // Differs from upstream: a device that the driver has left at the pod's path would be forgotten with the pod.
-        refused$,
+        // Differs from upstream: what the driver has left at the pod's path would be forgotten with the pod.
+        defer(() => removePublished(ports, places.publish)),
         defer(() =>
           held === undefined || held.volume.holders.size > 1
             ? EMPTY

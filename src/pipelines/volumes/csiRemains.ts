@@ -63,6 +63,30 @@ export function refuseMountedAt({ mounts }: RemovalPorts, path: string): Observa
 }
 
 /**
+ * Removes a device or its mount point that a driver has left at the pod's path. Errors while it is mounted, or a file or directory
+ * with content, which may be data. Without a link to it, nothing finds it later.
+ */
+export const removePublished = (ports: RemovalPorts, path: string): Observable<never> =>
+  concat(
+    refuseMountedAt(ports, path),
+    refuseContent(ports, path),
+    defer(() => ports.files.remove(path)),
+  ).pipe(ignoreElements());
+
+const refuseContent = ({ files }: RemovalPorts, path: string): Observable<never> =>
+  files.kindOf(path).pipe(
+    switchMap((kind) => {
+      if (kind === "Directory") return files.list(path);
+      return kind === "File" ? files.readTail(path, 1) : of([]);
+    }),
+    switchMap((content): Observable<never> => {
+      if (content.length > 0)
+        throw kubeletError("Io", `the driver has left a file or directory with content at ${path}`);
+      return EMPTY;
+    }),
+  );
+
+/**
  * Removes the directories of a block volume that no pod has. Errors while a driver has left something in them. A published
  * device that it leaves is ignored, as upstream.
  */

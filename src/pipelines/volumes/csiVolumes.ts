@@ -10,6 +10,7 @@ import type { CsiDriverFacts } from "../../core/csi/csiDriverFacts.ts";
 import type { CsiLayout } from "../../core/csi/csiVolumeLayout.ts";
 import { csiTokenWish, isFinal, publishRequest, stageRequest, tokenText } from "../../core/csi/csiRequests.ts";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
+import { hasFileLabels } from "../../core/mount/mountInfo.ts";
 import type { SecretName } from "../../core/volume/csiVolume.ts";
 import { failedAt } from "../../core/volume/volumeChecks.ts";
 import type { VolumeLayout } from "../../core/volume/volumeLayout.ts";
@@ -69,6 +70,21 @@ export function setUpCsi(ports: VolumePorts, context: CsiContext, volume: CsiVol
   );
   return shared === undefined ? setUp$ : shared.turns.run(setUp$);
 }
+
+/**
+ * Emits whether the files of a volume that is set up have SELinux labels of their own, as far as the kubelet can see mounts.
+ * Errors: KubeletError. Upstream: SetUpAt of csi_mounter.go.
+ */
+export const isCsiLabelled = ({ mounts }: VolumePorts, { path }: Pick<VolumeLayout, "path">): Observable<boolean> =>
+  mounts === undefined
+    ? of(true)
+    : mounts.list().pipe(
+        map((entries) => hasFileLabels(entries, path)),
+        catchError((thrown: unknown) => {
+          const error = toKubeletError(thrown);
+          throw { ...error, message: `error checking for SELinux support: ${error.message}` };
+        }),
+      );
 
 /** A volume that is attached, with the metadata of its attachment. */
 type AttachedVolume = CsiVolume & { readonly publishContext: Texts };

@@ -73,6 +73,10 @@ export function setUpFlex(ports: VolumePorts, context: FlexContext, volume: Flex
   });
 }
 
+/** Returns whether the runtime may label the files of its volumes. Upstream: GetAttributes of mounter-defaults.go. */
+export const isFlexLabelled = ({ driver }: FlexLayout, { drivers }: Pick<FlexContext, "drivers">): boolean =>
+  drivers.value.get(driver)?.capabilities.selinuxRelabel !== false;
+
 /** Returns the state outside of the volume that decides whether it may proceed. */
 export function flexNews({ node, drivers }: FlexContext, flex: FlexLayout | undefined): readonly unknown[] {
   if (flex === undefined) return [];

@@ -11,7 +11,7 @@ import { sameItems } from "../../core/sameValue.ts";
 import type { LeftStage } from "../../core/volume/leftStage.ts";
 import type { PodVolumes } from "../../core/volume/podVolumes.ts";
 import type { BlockedVolume, SetUpError } from "../../core/volume/volumeChecks.ts";
-import type { VolumeLayout } from "../../core/volume/volumeLayout.ts";
+import type { VolumeLayout, VolumeNode } from "../../core/volume/volumeLayout.ts";
 import type { VolumeNotice } from "../../core/volume/volumeNotices.ts";
 import type { ActualVolume } from "../../core/volume/volumePlan.ts";
 import { inSequence } from "../../operators/inSequence.ts";
@@ -20,14 +20,14 @@ import { csiNews, restoreCsi, unpublishPod } from "./csiPods.ts";
 import { tearDownCsi } from "./csiTearDown.ts";
 import { csiWait } from "./csiAttachment.ts";
 import type { CsiContext } from "./csiContext.ts";
-import { isCsi, setUpCsi } from "./csiVolumes.ts";
+import { isCsi, isCsiLabelled, setUpCsi } from "./csiVolumes.ts";
 import type { DeviceTurns } from "./deviceMounts.ts";
 import type { DiskContext } from "./diskAttachment.ts";
 import { isDiskDevice, setUpDiskDevice } from "./diskDevices.ts";
 import { diskNews, diskWait, isDisk, setUpDisk, tearDownDisk } from "./diskVolumes.ts";
 import { unstageKept, unstageOther, waitingStages } from "./csiStages.ts";
 import { flexOnDisk, tearDownFlex } from "./flexTearDown.ts";
-import { type FlexContext, flexNews, flexWait, isFlex, restoreFlex, setUpFlex } from "./flexVolumes.ts";
+import { type FlexContext, flexNews, flexWait, isFlex, isFlexLabelled, restoreFlex, setUpFlex } from "./flexVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
 import { restoreDisks } from "./restoreDisks.ts";
 import type { VolumePorts } from "./volumeEffects.ts";
@@ -47,6 +47,8 @@ export interface OwnSteps {
   wait(): string | BlockedVolume | SetUpError | undefined;
   /** Emits notices for its pod. Errors: SetUpError; completed steps stay. */
   setUp(): Observable<VolumeNotice>;
+  /** Emits whether the runtime may label the files of the volume that is set up. Errors: KubeletError. */
+  isLabelled(): Observable<boolean>;
 }
 
 /** Returns the steps of a volume; undefined for one that the kubelet mounts itself. */
@@ -55,22 +57,27 @@ export function ownSteps(
   { csi, flex, disks }: VolumeKinds,
   pod: Pod,
   layout: VolumeLayout,
-  directories: Directories,
+  node: Directories & Pick<VolumeNode, "selinuxEnabled">,
 ): OwnSteps | undefined {
   if (csi !== undefined && isCsi(layout)) {
     const volume = { pod, layout };
-    const setUp = () => concat(unstageOther(ports, csi, volume, directories), setUpCsi(ports, csi, volume));
-    return { wait: () => csiWait(volume, csi), setUp };
+    const setUp = () => concat(unstageOther(ports, csi, volume, node), setUpCsi(ports, csi, volume));
+    const isLabelled = () => (node.selinuxEnabled ? isCsiLabelled(ports, layout) : of(true));
+    return { wait: () => csiWait(volume, csi), setUp, isLabelled };
   }
   if (disks !== undefined && isDisk(layout)) {
     const volume = { pod, layout };
     const setUp = () =>
       isDiskDevice(volume) ? setUpDiskDevice(ports, disks, volume) : setUpDisk(ports, disks, volume);
-    return { wait: () => diskWait(volume, disks), setUp };
+    return { wait: () => diskWait(volume, disks), setUp, isLabelled: () => of(true) };
   }
   if (flex === undefined || !isFlex(layout)) return undefined;
   const volume = { pod, layout };
-  return { wait: () => flexWait(volume, flex), setUp: () => setUpFlex(ports, flex, volume) };
+  return {
+    wait: () => flexWait(volume, flex),
+    setUp: () => setUpFlex(ports, flex, volume),
+    isLabelled: () => of(isFlexLabelled(layout.flex, flex)),
+  };
 }
 
 /** Returns the tear down of a volume on disk; undefined for one that the kubelet unmounts itself. */

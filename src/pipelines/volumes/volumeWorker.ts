@@ -44,6 +44,7 @@ import {
 import {
   absentVolume,
   measuredOf,
+  mountedVolume,
   type ActualVolume,
   volumeStep,
   withFailure,
@@ -81,7 +82,7 @@ export interface VolumeWorkerDeps extends WriteContentDeps {
   readonly uid: PodUid;
   readonly ports: VolumePorts & { readonly clock: Clock };
   readonly rootDir: string;
-  readonly node: Pick<VolumeNode, "labels">;
+  readonly node: Pick<VolumeNode, "labels" | "selinuxEnabled">;
   readonly sources: ContentSources;
   readonly record: VolumeRecord;
   readonly turns: DeviceTurns;
@@ -217,7 +218,10 @@ function setUp(
   wait.since ??= ports.clock.monotonicMs();
   const check = failedCheck(layout, deps.node.labels);
   if (check !== undefined) return fail(check);
-  const own = ownSteps(ports, deps.kinds, pod, layout, deps);
+  const own = ownSteps(ports, deps.kinds, pod, layout, {
+    rootDir: deps.rootDir,
+    selinuxEnabled: deps.node.selinuxEnabled,
+  });
   const waitsFor = own?.wait();
   if (typeof waitsFor === "string" || (waitsFor !== undefined && "isBlocked" in waitsFor)) {
     noteWait(record, before, waitsFor);
@@ -245,12 +249,14 @@ function setUp(
       layout,
       ports,
     ),
-    defer(() => {
-      record.set({ ...withoutFailure(before), condition: "mounted", inputs });
-      observeWait(wait, layout, ports);
-      log.debug("volumeWorker", before.condition === "mounted" ? "Volume is up to date" : "Volume is mounted");
-      return EMPTY;
-    }),
+    defer(() => (own !== undefined && layout.selinuxRelabel ? own.isLabelled() : of(true))).pipe(
+      switchMap((isLabelled) => {
+        record.set(mountedVolume(before, inputs, isLabelled));
+        observeWait(wait, layout, ports);
+        log.debug("volumeWorker", before.condition === "mounted" ? "Volume is up to date" : "Volume is mounted");
+        return EMPTY;
+      }),
+    ),
   ).pipe(catchError((thrown: unknown) => fail(toKubeletError(thrown))));
 }
 

@@ -6,6 +6,7 @@ import { SHUTDOWN_REASONS } from "../../core/shutdown/shutdownStatus.ts";
 import type { SimNode } from "../simNode.ts";
 import { POD_KINDS } from "../workload/podKinds.ts";
 import { SIM_NAMESPACE, type WantedPod } from "../workload/workload.ts";
+import { isSharedFileSystem } from "../workload/workloadClaims.ts";
 import { hasSucceeded } from "./evictedAreTold.ts";
 
 /** The part of a node that `openDesires` reads. */
@@ -13,20 +14,50 @@ export interface DesiredNode extends Pick<SimNode, "pods"> {
   readonly runtime: Pick<SimNode["runtime"], "sandboxes">;
 }
 
-/** Lists one sentence per pod that has not reached its goal or is still there after its removal. */
+/**
+ * Lists one sentence per pod that has not reached its goal or is still there after its removal. A pod may wait for another one
+ * that has its volume with another SELinux level.
+ */
 export function openDesires(node: DesiredNode, wanted: readonly WantedPod[]): readonly string[] {
   const known = new Map(node.pods().map((pod) => [pod.metadata.name, pod]));
-  const missing = wanted.flatMap((want) => {
+  const problems = wanted.flatMap((want) => {
     const pod = known.get(want.name);
     const problem = pod === undefined ? "is not known to the kubelet" : problemOf(pod, want);
-    return problem === undefined ? [] : [`${SIM_NAMESPACE}/${want.name} ${problem}`];
+    return problem === undefined ? [] : [[want.name, problem] as const];
   });
+  const stuck = withoutLabelWaits(new Set(problems.map(([name]) => name)), known);
+  const missing = problems.flatMap(([name, problem]) =>
+    stuck.has(name) ? [`${SIM_NAMESPACE}/${name} ${problem}`] : [],
+  );
   const names = new Set(wanted.map(({ name }) => name));
   const surplus = [...new Set(node.runtime.sandboxes().map(({ config }) => config.metadata?.name ?? ""))].filter(
     (name) => !names.has(name),
   );
   return [...missing, ...surplus.map((name) => `${SIM_NAMESPACE}/${name} is not wanted and still there`)];
 }
+
+/** Returns the pods but those that wait for a pod with another SELinux level, which itself runs or waits for such a pod. */
+function withoutLabelWaits(names: ReadonlySet<string>, known: ReadonlyMap<string, Pod>): ReadonlySet<string> {
+  const pods = [...known.values()].filter(({ status }) => !isTerminalPhase(status?.phase));
+  const left = [...names].filter((name) => {
+    const own = known.get(name);
+    return own === undefined || !pods.some((other) => !names.has(other.metadata.name) && contradict(own, other));
+  });
+  return left.length === names.size ? names : withoutLabelWaits(new Set(left), known);
+}
+
+const levelOf = ({ spec }: Pod): string | undefined => spec.securityContext?.seLinuxOptions?.level;
+
+/** Whether the pods share a file system that has one label, and want different ones. */
+const contradict = (pod: Pod, other: Pod): boolean => {
+  const claims = sharedClaims(other);
+  return levelOf(pod) !== levelOf(other) && sharedClaims(pod).some((claim) => claims.includes(claim));
+};
+
+const sharedClaims = ({ spec }: Pod): readonly string[] =>
+  (spec.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) =>
+    claim !== undefined && isSharedFileSystem(claim.claimName) ? [claim.claimName] : [],
+  );
 
 function problemOf({ metadata, spec, status }: Pod, { plan, uid }: WantedPod): string | undefined {
   if (uid !== undefined && metadata.uid !== uid) return `is still the pod of UID ${metadata.uid}`;

@@ -1,9 +1,10 @@
 /**
  * While the machine shuts down, the kubelet ends pods of a higher priority only when those of the periods before have ended
- * or their time is over, and starts no pod that it learns of meanwhile. Judges a pod by the status with the reason
- * Terminated. A kubelet that starts during the shutdown begins anew, and is not judged.
+ * or their time is over, and starts no pod that it learns of meanwhile. Judges a pod by its first status with the reason
+ * Terminated: a pod that an earlier shutdown ended keeps this reason, and its containers may be reported later. A kubelet
+ * that starts during the shutdown begins anew, and is not judged.
  */
-import type { ApiContainerStatus } from "../../core/api.ts";
+import type { ApiContainerStatus, PodStatus } from "../../core/api.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { podContainerStatuses } from "../../core/pod/containers.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
@@ -22,11 +23,16 @@ interface KnownPod {
 
 const runs = ({ state }: ApiContainerStatus): boolean => state?.running !== undefined;
 
+const isEndedByShutdown = ({ phase, reason }: PodStatus): boolean =>
+  phase === "Failed" && reason === SHUTDOWN_STATUS.reason;
+
 const MS_PER_SECOND = 1_000;
 
-/** Bound: the pods of this kubelet. */
+/** Bound: the pods of this kubelet, and the pods that shutdowns have ended. */
 export function shutdownOrder({ shutdownPeriods: periods }: Pick<KubeletConfig, "shutdownPeriods">): SimChecker {
   const pods = new Map<string, KnownPod>();
+  /** Pods that a shutdown has ended, also before the last start of the kubelet. */
+  const ended = new Set<string>();
   let begunAtMs: number | undefined;
   const learn = ({ pods: wanted, atMs }: SimObservation & { readonly kind: "wanted" }): void => {
     for (const { metadata, spec } of wanted) {
@@ -37,14 +43,14 @@ export function shutdownOrder({ shutdownPeriods: periods }: Pick<KubeletConfig, 
     }
   };
   const tooEarly = (podUid: string, atMs: number): string | undefined => {
-    const ended = pods.get(podUid);
-    if (ended === undefined || begunAtMs === undefined) return undefined;
+    const known = pods.get(podUid);
+    if (known === undefined || begunAtMs === undefined) return undefined;
     const sinceMs = atMs - begunAtMs;
     const lower = [...pods.values()].find(
       ({ isRunning, period }) =>
-        isRunning && period < ended.period && sinceMs < (periods[period]?.seconds ?? 0) * MS_PER_SECOND,
+        isRunning && period < known.period && sinceMs < (periods[period]?.seconds ?? 0) * MS_PER_SECOND,
     );
-    return lower && `${ended.name} ended ${sinceMs} ms after the shutdown began, while ${lower.name} ran`;
+    return lower && `${known.name} ended ${sinceMs} ms after the shutdown began, while ${lower.name} ran`;
   };
   const reported = ({ podUid, after, atMs }: SimObservation & { readonly kind: "status" }): string | undefined => {
     const known = pods.get(podUid);
@@ -53,7 +59,14 @@ export function shutdownOrder({ shutdownPeriods: periods }: Pick<KubeletConfig, 
     const isOver = after === undefined || (isTerminalPhase(after.phase) && !podContainerStatuses(after).some(runs));
     if (isOver) known.isRunning = false;
     else if (begunAtMs === undefined) known.isRunning = podContainerStatuses(after).some(runs);
-    return after?.phase === "Failed" && after.reason === SHUTDOWN_STATUS.reason ? tooEarly(podUid, atMs) : undefined;
+    if (after === undefined) return undefined;
+    if (!isEndedByShutdown(after)) {
+      ended.delete(podUid);
+      return undefined;
+    }
+    if (ended.has(podUid)) return undefined;
+    ended.add(podUid);
+    return tooEarly(podUid, atMs);
   };
   return {
     name: "shutdownOrder",

@@ -47,7 +47,7 @@ export function openSizes(node: SizedNode): readonly string[] {
   });
   const staying = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const open = staying.flatMap((pod) => {
-    if (isRightlyBlocked(pod, node)) return [];
+    if (isRightlyBlocked(pod, node) || hasNothingToResize(pod, node)) return [];
     const others = pods.filter((each) => each !== pod);
     const found = [...unsettled(pod, others, allocatable), ...notInForce(pod, node), ...cgroupProblems(pod, node)];
     return found.map((problem) => `${pod.metadata.namespace}/${pod.metadata.name} ${problem}`);
@@ -91,6 +91,11 @@ function isRightlyBlocked(pod: Pod, node: SizedNode): boolean {
     )
   );
 }
+
+/** Whether a resize is in progress that ends with the start of the pod, which waits for a volume: see desiredState.ts. */
+const hasNothingToResize = (pod: Pod, { runtime }: SizedNode): boolean =>
+  conditionOf(pod, "PodResizeInProgress") !== undefined &&
+  runtime.sandboxes().every(({ config }) => config.metadata?.uid !== pod.metadata.uid);
 
 /** Describes a desired size that is neither allocated nor rightly deferred or infeasible. */
 function unsettled(pod: Pod, others: readonly Pod[], allocatable: ResourceList): readonly string[] {

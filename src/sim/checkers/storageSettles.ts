@@ -3,6 +3,7 @@ import { csiPluginDir } from "../../core/paths.ts";
 import type { SimApiServer } from "../apiServer/simApiServer.ts";
 import type { SimNode } from "../simNode.ts";
 import type { SimStorage } from "../storage/simStorage.ts";
+import { RESIZE_INFEASIBLE } from "../storage/simVolumeSizes.ts";
 
 type Server = Pick<SimApiServer, "object" | "objects">;
 
@@ -22,7 +23,10 @@ export function openStorage(
   });
 }
 
-/** Lists the claims of running pods that are smaller than their volumes, although the driver would expand them. */
+/**
+ * Lists the claims of running pods that are smaller than their volumes, although the driver would expand them. The node leaves an
+ * infeasible expansion to the controller, which may wait for the end of these pods.
+ */
 export function openGrowth(
   { config: { nodeName } }: Pick<SimNode, "config">,
   server: Server,
@@ -42,7 +46,9 @@ export function openGrowth(
     const claim = server.object("persistentvolumeclaims", ref);
     const volume = server.object("persistentvolumes", { name: claim?.spec?.volumeName ?? "" });
     const [has, wants] = [claim?.status?.capacity?.["storage"], volume?.spec?.capacity?.["storage"]];
-    const isLeft = storage.sizes.isInUse(volume?.spec?.csi?.volumeHandle ?? "");
+    const { volumeHandle = "" } = volume?.spec?.csi ?? {};
+    const isInfeasible = claim?.status?.allocatedResourceStatuses?.["storage"] === RESIZE_INFEASIBLE;
+    const isLeft = storage.sizes.isInUse(volumeHandle) || (isInfeasible && storage.sizes.isAwaited(volumeHandle));
     return has === wants || isLeft ? [] : [`claim ${ref.name} has ${has}, its volume ${wants}`];
   });
 }

@@ -19,6 +19,7 @@ import { neededImagesStay } from "./neededImagesStay.ts";
 import { nodeReady } from "./nodeReady.ts";
 import { noReturn } from "./noReturn.ts";
 import { noStartAfterEnd } from "./noStartAfterEnd.ts";
+import { oneContext } from "./oneContext.ts";
 import { oneEvictionAtATime } from "./oneEvictionAtATime.ts";
 import { oneIncarnation } from "./oneIncarnation.ts";
 import { oneLiveInstance } from "./oneLiveInstance.ts";
@@ -104,6 +105,7 @@ export function usualCheckers(config: CheckedConfig): readonly SimChecker[] {
     stagedBeforePublished(),
     unstagedLast(),
     oneVolumeCall(),
+    oneContext(),
     inUseWhileMounted(),
     volumesOutliveContainers(),
     volumeDataStays(),

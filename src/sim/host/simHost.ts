@@ -81,7 +81,10 @@ export function createSimHost({ clock, prng, maxPids = DEFAULT_MAX_PIDS, ...opti
     isFullFor: disk.isFullFor,
     count: disk.count,
   });
-  const mounts = createSimMounts({ clock, tree: files.tree, fate: options.mountFate, goesOn: options.mountGoesOn });
+  const mounts = createSimMounts({
+    ...{ clock, tree: files.tree, fate: options.mountFate, goesOn: options.mountGoesOn },
+    hasLabels: facts.selinuxEnabled,
+  });
   const volumeFiles = createSimVolumeFiles({
     clock,
     tree: files.tree,

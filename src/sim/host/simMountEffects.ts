@@ -15,10 +15,12 @@ const DIRECTORY_MODE = 0o750;
 const FILE_MODE = 0o640;
 /** Mode of the root of a tmpfs, as the kernel creates it. */
 const ROOT_MODE = 0o1777;
+/** File systems whose files have no SELinux labels of their own. */
+const UNLABELLED: ReadonlySet<string> = new Set(["nfs"]);
 const ROOT_FILE_SYSTEM = { fsType: "ext4", source: "/dev/vda1" };
 
-/** Creates the operations on a tree; they throw KubeletErrors as the real adapter answers them. */
-export function createMountEffects(tree: SimTree) {
+/** Creates the operations on a tree; they throw KubeletErrors as the real adapter answers them. `hasLabels`: SELinux is on. */
+export function createMountEffects(tree: SimTree, hasLabels: boolean) {
   const { mounts } = tree;
   const loops = createLoops();
   /** File systems mounted since the boot, by number. */
@@ -59,7 +61,8 @@ export function createMountEffects(tree: SimTree) {
     bindInside,
     mount({ source, target, fsType, options }: MountRequest): void {
       const made = tree.mount(needed(tree, "mount", target).path, ROOT_MODE);
-      kinds.set(made.fileSystem, { source, fsType, superOptions: ["rw", ...options] });
+      const labels = hasLabels && hasOwnLabels(fsType, options) ? ["seclabel"] : [];
+      kinds.set(made.fileSystem, { source, fsType, superOptions: ["rw", ...options, ...labels] });
     },
     loops,
     /** Throws unless the path exists. */
@@ -90,6 +93,10 @@ export function createMountEffects(tree: SimTree) {
     },
   };
 }
+
+/** Whether the files of a mount have SELinux labels, instead of one for all or none. */
+const hasOwnLabels = (fsType: string, options: readonly string[]): boolean =>
+  !UNLABELLED.has(fsType) && !options.some((option) => option.startsWith("context="));
 
 /** The files with loop devices, whose mounts are busy. */
 function createLoops() {

@@ -40,6 +40,8 @@ export interface SimMountsOptions {
    * Default: no.
    */
   goesOn?: ((operation: SimMountRequest, target: string) => boolean) | undefined;
+  /** Whether SELinux is on; default: no. */
+  readonly hasLabels?: boolean;
 }
 
 const MOUNT_MS = 120_000;
@@ -48,8 +50,9 @@ const DEFAULT_MS = 30_000;
 const PROCEED: SimAction = { kind: "proceed" };
 
 /** Creates an empty mount table. */
-export function createSimMounts({ clock, tree, latencyMs = 0, fate, goesOn }: SimMountsOptions): SimMounts {
-  const effects = createMountEffects(tree);
+export function createSimMounts(options: SimMountsOptions): SimMounts {
+  const { clock, tree, latencyMs = 0, fate, goesOn, hasLabels = false } = options;
+  const effects = createMountEffects(tree, hasLabels);
   const call = <T>(operation: SimMountRequest, target: string, deadlineMs: number, effect: () => T): Call<T> => {
     const action = (): SimAction => fate?.(operation, target) ?? PROCEED;
     const late = () => kubeletError("DeadlineExceeded", `${operation} ${target}: not done within ${deadlineMs} ms`);

@@ -31,7 +31,7 @@ export function startStorageControllers(
 ): void {
   for (const { name, isAttached, isStaged } of SIM_CSI_DRIVERS) {
     const volumeLifecycleModes = ["Persistent", "Ephemeral"];
-    const wishes = { podInfoOnMount: !isAttached, requiresRepublish: !isStaged };
+    const wishes = { podInfoOnMount: !isAttached, requiresRepublish: !isStaged, seLinuxMount: isStaged };
     server.put("csidrivers", {
       metadata: { name },
       spec: { attachRequired: isAttached, volumeLifecycleModes, ...wishes },
@@ -92,9 +92,10 @@ function createAttachments(node: SimNode, server: SimApiServer, faults: SimAttac
   const detach = (volumeName: string): void => {
     setAttached(attached().filter(({ name }) => name !== volumeName));
     node.scheduler.schedule(() => {
-      busy.delete(volumeName);
       const [driver = "", handle = ""] = volumeName.split("/").at(-1)?.split("^") ?? [];
+      // The operation continues, so no other one begins meanwhile.
       if (isInUse(volumeName)) return attach({ driver, handle, volumeName });
+      busy.delete(volumeName);
       server.delete("volumeattachments", { name: attachmentId(driver, handle, nodeName) });
       node.see({ kind: "csi", driver, rpc: "detach", volume: handle, path: "", call: 0, what: "done" });
       look();

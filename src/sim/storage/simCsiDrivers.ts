@@ -5,7 +5,7 @@
  */
 import { defer, finalize, map, type Observable, Subject, throwError } from "rxjs";
 import { GrpcStatus } from "../../core/grpcStatus.ts";
-import { NodeServiceCapability_RPC_Type as Rpc } from "../../gen/csi.ts";
+import { NodeServiceCapability_RPC_Type as Rpc, type VolumeCapability } from "../../gen/csi.ts";
 import { deadline } from "../../operators/deadline.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { CsiAddress, CsiClient, CsiDriverPort } from "../../ports/csiDrivers.ts";
@@ -92,20 +92,25 @@ function clientOf(address: CsiAddress, options: SimCsiOptions, state: Calls): Cs
     volume: string,
     path: string,
     work: (machine: CsiMachine) => void,
-    bytes?: bigint,
-  ): Observable<unknown> =>
-    volumeCall({ rpc, volume, path, work, ...(bytes === undefined ? {} : { bytes }), ...address }, options, state);
+    seen: Pick<VolumeCall, "bytes" | "context"> = {},
+  ): Observable<unknown> => volumeCall({ rpc, volume, path, work, ...seen, ...address }, options, state);
   const answered = (call$: Observable<unknown>) => call$.pipe(map(() => ({})));
   const blockKey = (volumeId: string): string => `${address.name} ${options.bootId()} ${volumeId}`;
   return {
     ...questionsOf(address, options, isStaged),
     nodeStageVolume: ({ volumeId, stagingTargetPath: path, volumeCapability }) =>
       answered(
-        call("NodeStageVolume", volumeId, path, (machine) => {
-          if (volumeCapability?.block === undefined) return stage(machine, volumeId, path);
-          stageDevice(machine, volumeId, path);
-          state.staged.add(blockKey(volumeId));
-        }),
+        call(
+          "NodeStageVolume",
+          volumeId,
+          path,
+          (machine) => {
+            if (volumeCapability?.block === undefined) return stage(machine, volumeId, path, volumeCapability?.mount);
+            stageDevice(machine, volumeId, path);
+            state.staged.add(blockKey(volumeId));
+          },
+          contextOf(volumeCapability),
+        ),
       ),
     nodeUnstageVolume: ({ volumeId, stagingTargetPath: path }) =>
       answered(
@@ -118,13 +123,19 @@ function clientOf(address: CsiAddress, options: SimCsiOptions, state: Calls): Cs
       ),
     nodePublishVolume: ({ volumeId, targetPath: path, stagingTargetPath, readonly, volumeCapability }) =>
       answered(
-        call("NodePublishVolume", volumeId, path, (machine) => {
-          const isBlock = volumeCapability?.block !== undefined;
-          if (!isBlock)
-            return publish(machine, { volumeId, path, readonly, from: isStaged ? stagingTargetPath : undefined });
-          if (isStaged && !state.staged.has(blockKey(volumeId))) throw notStaged(volumeId, stagingTargetPath);
-          publishDevice(machine, volumeId, path);
-        }),
+        call(
+          "NodePublishVolume",
+          volumeId,
+          path,
+          (machine) => {
+            const isBlock = volumeCapability?.block !== undefined;
+            const from = isStaged ? stagingTargetPath : undefined;
+            if (!isBlock) return publish(machine, { volumeId, path, readonly, from, wanted: volumeCapability?.mount });
+            if (isStaged && !state.staged.has(blockKey(volumeId))) throw notStaged(volumeId, stagingTargetPath);
+            publishDevice(machine, volumeId, path);
+          },
+          contextOf(volumeCapability),
+        ),
       ),
     nodeUnpublishVolume: ({ volumeId, targetPath: path }) =>
       answered(call("NodeUnpublishVolume", volumeId, path, (machine) => unpublish(machine, path))),
@@ -138,7 +149,7 @@ function clientOf(address: CsiAddress, options: SimCsiOptions, state: Calls): Cs
         if (!isMounted(machine, path)) throw csiFailure(GrpcStatus.notFound, `${volumeId} is not at ${path}`);
         options.sizes.expand(volumeId, bytes);
       };
-      return call("NodeExpandVolume", volumeId, path, work, bytes).pipe(map(() => ({ capacityBytes: bytes })));
+      return call("NodeExpandVolume", volumeId, path, work, { bytes }).pipe(map(() => ({ capacityBytes: bytes })));
     },
   };
 }
@@ -178,17 +189,24 @@ function questionsOf({ name, endpoint }: CsiAddress, options: SimCsiOptions, isS
   };
 }
 
+/** Returns the SELinux context with which a request asks for a mount. */
+function contextOf(capability: VolumeCapability | undefined): Pick<VolumeCall, "context"> {
+  const context = capability?.mount?.mountFlags.find((flag) => flag.startsWith("context="));
+  return context === undefined ? {} : { context };
+}
+
 interface VolumeCall extends CsiAddress {
   readonly rpc: SimCsiRpc;
   readonly volume: string;
   readonly path: string;
   readonly bytes?: bigint;
+  readonly context?: string;
   readonly work: (machine: CsiMachine) => void;
 }
 
 /** Completes with one value once the driver has worked off the call. */
 function volumeCall(call: VolumeCall, options: SimCsiOptions, state: Calls): Observable<unknown> {
-  const { name, endpoint, rpc, volume, path, bytes } = call;
+  const { name, endpoint, rpc, volume, path, bytes, context } = call;
   const { clock, processAt, see } = options;
   return defer((): Observable<unknown> => {
     state.asked += 1;
@@ -200,6 +218,7 @@ function volumeCall(call: VolumeCall, options: SimCsiOptions, state: Calls): Obs
       path,
       call: state.asked,
       ...(bytes === undefined ? {} : { bytes }),
+      ...(context === undefined ? {} : { context }),
     } as const;
     see({ ...seen, what: "asked" });
     const process = processAt(endpoint);

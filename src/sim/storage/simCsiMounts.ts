@@ -39,14 +39,23 @@ export function unstageDevice({ files }: CsiMachine, path: string): void {
   if (files.at(`${path}/${DATA}`) !== undefined) files.drop(`${path}/${DATA}`);
 }
 
-/** Mounts the volume for the node. Throws if the directory is missing. */
-export function stage(machine: CsiMachine, volumeId: string, path: string): void {
-  needDirectory(machine, path);
-  if (!isMounted(machine, path)) mountVolume(machine, volumeId, path);
+/** A file system as a request asks for it; an empty type stands for the driver's own. */
+export interface CsiFileSystem {
+  readonly fsType: string;
+  readonly mountFlags: readonly string[];
 }
 
-function mountVolume({ files, mounts }: CsiMachine, volumeId: string, path: string): void {
-  mounts.byHost.mount({ source: `/dev/${volumeId}`, target: path, fsType: "ext4", options: [] });
+const USUAL: CsiFileSystem = { fsType: "", mountFlags: [] };
+
+/** Mounts the volume for the node. Throws if the directory is missing. */
+export function stage(machine: CsiMachine, volumeId: string, path: string, wanted = USUAL): void {
+  needDirectory(machine, path);
+  if (!isMounted(machine, path)) mountVolume(machine, volumeId, path, wanted);
+}
+
+function mountVolume({ files, mounts }: CsiMachine, volumeId: string, path: string, wanted: CsiFileSystem): void {
+  const { fsType, mountFlags: options } = wanted;
+  mounts.byHost.mount({ source: `/dev/${volumeId}`, target: path, fsType: fsType || "ext4", options });
   files.put(`${path}/${DATA}`, volumeId);
 }
 
@@ -56,10 +65,12 @@ interface Publication {
   readonly readonly: boolean;
   /** Where the volume is staged; undefined: the driver does not stage. */
   readonly from: string | undefined;
+  readonly wanted?: CsiFileSystem | undefined;
 }
 
 /** Mounts the volume for a pod. Throws if it is not staged, or the directory of the pod's volume is missing. */
-export function publish(machine: CsiMachine, { volumeId, path, readonly, from }: Publication): void {
+export function publish(machine: CsiMachine, publication: Publication): void {
+  const { volumeId, path, readonly, from, wanted = USUAL } = publication;
   const { files, mounts } = machine;
   if (from !== undefined && !isMounted(machine, from)) {
     throw notStaged(volumeId, from);
@@ -67,7 +78,7 @@ export function publish(machine: CsiMachine, { volumeId, path, readonly, from }:
   if (files.at(parentOf(path))?.kind !== "directory") throw csiFailure(GrpcStatus.internal, `no directory for ${path}`);
   if (isMounted(machine, path)) return;
   files.tree.makeDirectory(path, DIRECTORY_MODE);
-  if (from === undefined) mountVolume(machine, volumeId, path);
+  if (from === undefined) mountVolume(machine, volumeId, path, wanted);
   else mounts.byHost.bindTree(from, path, readonly, false);
 }
 

@@ -11,11 +11,10 @@ import { createPrng } from "../prng.ts";
 import type { SimNode } from "../simNode.ts";
 import { refOf } from "../workload/ownedApiPods.ts";
 import { isAttachedFirst } from "./simCsiDrivers.ts";
-import { SIM_GIBIBYTE, type SimVolumeSizes, sizeText } from "./simVolumeSizes.ts";
+import { RESIZE_INFEASIBLE, SIM_GIBIBYTE, type SimVolumeSizes, sizeText } from "./simVolumeSizes.ts";
 
 const RESIZE_MS = 2_000;
 const LATER_MS = 10_000;
-const INFEASIBLE = "NodeResizeInfeasible";
 
 export interface SimResizer {
   /** Asks for a larger volume, as the owner of the claim. */
@@ -34,7 +33,9 @@ export function createResizer(node: SimNode, server: SimApiServer, sizes: SimVol
     if (found === undefined || spec === undefined || bytes <= sizeBytes(spec.capacity?.["storage"])) return;
     const attachment = { name: attachmentId(driver, volume, node.config.nodeName) };
     const isOffline = isAttachedFirst(driver) && createPrng(`expansion of ${claim}`).chance(0.3);
-    if (isOffline && server.object("volumeattachments", attachment) !== undefined) {
+    const isAwaited = isOffline && server.object("volumeattachments", attachment) !== undefined;
+    sizes.setAwaited(volume, isAwaited);
+    if (isAwaited) {
       later(LATER_MS, () => resize(claim));
       return;
     }
@@ -59,7 +60,7 @@ export function createResizer(node: SimNode, server: SimApiServer, sizes: SimVol
   server.changes$.subscribe({
     next({ resource, type, object, previous }) {
       if (resource !== "persistentvolumeclaims" || type !== "MODIFIED") return;
-      const isNews = resizingOf(object) === INFEASIBLE && resizingOf(previous) !== INFEASIBLE;
+      const isNews = resizingOf(object) === RESIZE_INFEASIBLE && resizingOf(previous) !== RESIZE_INFEASIBLE;
       const { name = "" } = object.metadata;
       if (isNews) later(LATER_MS, () => grow(name));
     },

@@ -10,6 +10,9 @@ export const SIM_GIBIBYTE = 2n ** 30n;
 /** Returns a size as claims have it. */
 export const sizeText = (bytes: bigint): string => `${bytes / SIM_GIBIBYTE}Gi`;
 
+/** State of a claim whose expansion the node leaves to the controller. */
+export const RESIZE_INFEASIBLE = "NodeResizeInfeasible";
+
 /** The size of a new volume. */
 export const FIRST_SIZE = SIM_GIBIBYTE;
 
@@ -23,12 +26,16 @@ export interface SimVolumeSizes {
   /** Notes whether its driver has said that it cannot be expanded while it is in use. */
   setInUse(volume: string, isRefused: boolean): void;
   isInUse(volume: string): boolean;
+  /** Notes whether its controller waits until it is attached to no node before it grows it. */
+  setAwaited(volume: string, isAwaited: boolean): void;
+  isAwaited(volume: string): boolean;
 }
 
 /** Creates the sizes; volumes by their handles. */
 export function createSimVolumeSizes(): SimVolumeSizes {
   const sizes = new Map<string, bigint>();
   const inUse = new Set<string>();
+  const awaited = new Set<string>();
   const of = (volume: string): bigint => sizes.get(volume) ?? FIRST_SIZE;
   return {
     of,
@@ -41,5 +48,7 @@ export function createSimVolumeSizes(): SimVolumeSizes {
     },
     setInUse: (volume, isRefused) => void (isRefused ? inUse.add(volume) : inUse.delete(volume)),
     isInUse: (volume) => inUse.has(volume),
+    setAwaited: (volume, isAwaited) => void (isAwaited ? awaited.add(volume) : awaited.delete(volume)),
+    isAwaited: (volume) => awaited.has(volume),
   };
 }

@@ -30,7 +30,8 @@ export const refOf = (name: string) => ({ namespace: SIM_NAMESPACE, name });
 
 export const isDeleting = (pod: ApiPod | undefined): boolean => pod?.metadata?.deletionTimestamp !== undefined;
 
-const manifestOf = (plan: SimPodPlan, revision: number): ApiPod => podManifest(plan, revision);
+const manifestOf = (plan: SimPodPlan, revision: number, incarnation = 0): ApiPod =>
+  podManifest(plan, revision, incarnation);
 
 /** The pods and the operations on them. */
 export type OwnedApiPods = ReturnType<typeof createOwnedApiPods>;
@@ -38,12 +39,16 @@ export type OwnedApiPods = ReturnType<typeof createOwnedApiPods>;
 /** Creates the record, which is empty, of pods on a node. */
 export function createOwnedApiPods(node: SimNode, server: SimApiServer) {
   const made = new Map<string, MadePod>();
+  /** Pods that were ever created, by name. */
+  const created = new Map<string, number>();
   const podOf = (name: string): ApiPod | undefined => server.object("pods", refOf(name));
   const bind = createBinder(node, server);
   const create = (plan: SimPodPlan, revision: number): void => {
     node.note(`create pod ${plan.name}`);
     made.set(plan.name, { plan, revision, successor: undefined });
-    server.put("pods", manifestOf(plan, revision));
+    const incarnation = created.get(plan.name) ?? 0;
+    created.set(plan.name, incarnation + 1);
+    server.put("pods", manifestOf(plan, revision, incarnation));
     bind(plan);
   };
   const edit = ({ plan }: MadePod, revision: number): void => {

@@ -98,6 +98,9 @@ export const steadyWorkload = (pods: number): readonly SimPodPlan[] =>
 /** Whether a node also takes pods from a page of manifests: half of them do. */
 export const readsPage = (seed: string | number): boolean => createPrng(`${seed}/page`).chance(0.5);
 
+/** Whether a node with CSI drivers has SELinux: a fifth of them do. */
+export const hasSelinux = (seed: string | number): boolean => createPrng(`${seed}/modules`).chance(0.2);
+
 /** Priorities of pods; one of them is critical. */
 const PRIORITIES = [-10, 0, 0, 0, 100, 1_000, 2_000_000_000];
 
@@ -145,7 +148,8 @@ export const pinnedWorkload: typeof coresWorkload = (seed, options) =>
 export const csiWorkload: typeof coresWorkload = (seed, options) =>
   drawWorkload(seed, options).map((plan, index) => {
     const claimUse = plan.source === "api" ? drawClaimUse(createPrng(`${seed}/claims/${index}`)) : undefined;
-    return claimUse === undefined ? plan : { ...plan, claimUse };
+    if (claimUse === undefined) return plan;
+    return { ...plan, claimUse: hasSelinux(seed) ? { ...claimUse, hasLevel: true } : claimUse };
   });
 
 /** Returns the pods of a node that gives them CPUs and memory of their own; none of them is resized. */
@@ -216,9 +220,9 @@ function drawStep(
 
 /**
  * Returns the manifest of a pod as its owner writes it. Revisions differ in their environment, those of API pods in
- * their image.
+ * their image; `incarnation` counts the pods of this name.
  */
-export function podManifest(plan: SimPodPlan, revision: number): Fields {
+export function podManifest(plan: SimPodPlan, revision: number, incarnation = 0): Fields {
   const {
     name,
     kind,
@@ -251,6 +255,6 @@ export function podManifest(plan: SimPodPlan, revision: number): Fields {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, namespace: SIM_NAMESPACE },
-    spec: claimedSpec(mounted, claimUse, name),
+    spec: claimedSpec(mounted, claimUse, name, incarnation),
   };
 }

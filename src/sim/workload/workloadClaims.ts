@@ -18,6 +18,8 @@ const BLOCK_KINDS: ReadonlySet<string> = new Set<SimClaimKind>(["device", "devic
 export interface SimClaimUse {
   readonly volumes: readonly SimClaimKind[];
   readonly fsGroup: number | undefined;
+  /** Whether the pod has an SELinux level. */
+  readonly hasLevel?: boolean;
 }
 
 const DISK = "disk.csi.example.com";
@@ -68,10 +70,25 @@ const SHARED_KINDS: ReadonlySet<string> = new Set<SimClaimKind>(["pool", "common
 const claimName = (kind: SimClaimKind, pod: string): string =>
   SHARED_KINDS.has(kind) ? `${(pod.codePointAt(0) ?? 0) % POOLS}-${kind}` : `${pod}-${kind}`;
 
+/** Returns whether several pods share the file system of a claim. */
+export const isSharedFileSystem = (claim: string): boolean =>
+  SHARED_MOUNTS.has(claim.slice(claim.lastIndexOf("-") + 1));
+
+const SHARED_MOUNTS: ReadonlySet<string> = new Set([...SHARED_KINDS].filter((kind) => !BLOCK_KINDS.has(kind)));
+
+/**
+ * SELinux level of a pod: another one than that of its predecessor, so a shared volume keeps it waiting while pods with the
+ * former level have it. Pods that share several file systems all have one level: they would wait for each other.
+ */
+const levelOf = ({ volumes }: SimClaimUse, incarnation: number): string => {
+  const shared = volumes.filter((kind) => SHARED_MOUNTS.has(kind));
+  return `s0:c1,c${2 + (shared.length > 1 ? 0 : incarnation % 2)}`;
+};
+
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns the spec with its CSI volumes, which every container has. */
-export function claimedSpec(spec: Fields, use: SimClaimUse | undefined, pod: string): Fields {
+/** Returns the spec with its CSI volumes, which every container has; `incarnation` counts the pods of this name. */
+export function claimedSpec(spec: Fields, use: SimClaimUse | undefined, pod: string, incarnation: number): Fields {
   if (use === undefined) return spec;
   const { containers, volumes: own = [], securityContext } = spec as unknown as PodSpec;
   const volumes = use.volumes.map((kind) =>
@@ -79,12 +96,16 @@ export function claimedSpec(spec: Fields, use: SimClaimUse | undefined, pod: str
       ? { name: kind, csi: { driver: PLAIN, volumeAttributes: { size: "1" } } }
       : { name: kind, persistentVolumeClaim: { claimName: claimName(kind, pod) } },
   );
+  const security = {
+    ...(use.fsGroup === undefined ? {} : { fsGroup: use.fsGroup }),
+    ...(use.hasLevel === true ? { seLinuxOptions: { level: levelOf(use, incarnation) } } : {}),
+  };
   const devices = volumes
     .filter(({ name }) => BLOCK_KINDS.has(name))
     .map(({ name }) => ({ name, devicePath: `/dev/${name}` }));
   return {
     ...spec,
-    ...(use.fsGroup === undefined ? {} : { securityContext: { ...securityContext, fsGroup: use.fsGroup } }),
+    ...(Object.keys(security).length === 0 ? {} : { securityContext: { ...securityContext, ...security } }),
     containers: containers.map((container) => ({
       ...container,
       volumeMounts: [

@@ -4,6 +4,7 @@ import { kubeletError } from "../../../src/core/errors.ts";
 import type { PodStatus } from "../../../src/core/api.ts";
 import { type PodUid, podUid } from "../../../src/core/ids.ts";
 import { freshRecord } from "../../../src/core/pod/podRecord.ts";
+import type { PodSource } from "../../../src/core/pod/sourceSnapshot.ts";
 import { emptyRegistry, type PodRecord, type Registry } from "../../../src/core/pod/podRegistryTypes.ts";
 import { listingOf } from "../../../src/core/runtime/runtimeListing.ts";
 import { type RuntimeState, unknownRuntimeState } from "../../../src/core/runtime/runtimeState.ts";
@@ -27,7 +28,15 @@ function nodeWith(
     highPercent = 85,
     registry = {},
     runtimeState = unknownRuntimeState,
-  }: { highPercent?: number; registry?: Partial<Registry>; runtimeState?: RuntimeState } = {},
+    sourcesSeen = ["file", "api"],
+    isRestored = false,
+  }: {
+    highPercent?: number;
+    registry?: Partial<Registry>;
+    runtimeState?: RuntimeState;
+    sourcesSeen?: readonly PodSource[];
+    isRestored?: boolean;
+  } = {},
 ) {
   const node = {
     calls: [] as string[],
@@ -68,12 +77,15 @@ function nodeWith(
       directories: { rootDir: "/kubelet", podLogsDir: "/pods", containerLogsDir: "/links" },
       containerGc: { minAgeMs: 0, maxPerContainer: 1, maxTotal: -1 },
       imageGc: { highPercent, lowPercent: 80, minAgeMs: 2 * MINUTE_MS, maxAgeMs: 0 },
+      sources: ["file", "api"],
     },
     {
       registry: createCell({ ...emptyRegistry, isSettled: true, ...registry }),
       listing: createCell(listingOf([], [])),
       podStatuses,
+      restored: createCell(isRestored),
       runtimeState: createCell(runtimeState),
+      sourcesSeen: createCell<ReadonlySet<PodSource>>(new Set(sourcesSeen)),
     },
   );
   const removals = (): readonly string[] => node.calls.filter((text) => !text.endsWith("containers"));
@@ -110,6 +122,20 @@ describe("reclaiming what no pod uses", () => {
       expect(removals()).toEqual([`${MINUTE_MS} a`, `${MINUTE_MS} b`]);
     }),
   );
+
+  it.each<readonly [rule: string, sourcesSeen: readonly PodSource[], removed: readonly string[]]>([
+    ["removes images while pods from disk take the place of those of the API server", ["file"], ["0 a", "0 b"]],
+    ["removes none before another source has reported, too", [], []],
+  ])("%s", (_, sourcesSeen, removed) => {
+    marbles((m) => {
+      const expected = "|";
+
+      const { reclaim, removals } = nodeWith(m, { registry: { isSettled: false }, sourcesSeen, isRestored: true });
+      m.expectObservable(reclaim.deleteUnusedImages()).toBe(expected);
+      m.flush();
+      expect(removals()).toEqual(removed);
+    })();
+  });
 
   it(
     "works although collection in rounds is switched off",

@@ -160,6 +160,46 @@ describe("openDesires", () => {
   });
 });
 
+describe("openDesires of pods with SELinux levels", () => {
+  const planOf = (name: string): SimPodPlan => ({
+    ...{ name, kind: "steady", source: "api", graceSeconds: 1, image: "registry.example/app:1", steps: [] },
+  });
+  const pod = (name: string, phase: string, level: string, claimName: string) => ({
+    ...podOf({
+      ...{ uid: name, name },
+      spec: {
+        ...{ containers: [], securityContext: { seLinuxOptions: { level } } },
+        volumes: [{ name: "v", persistentVolumeClaim: { claimName } }],
+      },
+    }),
+    status: { phase },
+  });
+  const open = (...pods: readonly ReturnType<typeof pod>[]): readonly string[] => {
+    const wanted = pods.map(({ metadata: { name } }) => ({ plan: planOf(name), name, uid: name }));
+    return openDesires({ pods: () => pods, runtime: { sandboxes: () => [] } }, wanted).map(
+      (text) => text.split(" ")[0] ?? "",
+    );
+  };
+  const [x, y] = ["s0:c1,c2", "s0:c1,c3"];
+  it("accepts one that waits for another one with its volume", () => {
+    expect(open(pod("a", "Pending", x, "0-pool"), pod("b", "Running", y, "0-pool"))).toEqual([]);
+  });
+  it.each([
+    ["with the same level", pod("b", "Running", x, "0-pool")],
+    ["with another volume", pod("b", "Running", y, "1-pool")],
+    ["that has ended", pod("b", "Failed", y, "0-pool")],
+  ])("reports one beside one %s", (_, other) => {
+    expect(open(pod("a", "Pending", x, "0-pool"), other)).toEqual(["demo/a"]);
+  });
+  it("reports pods that wait for each other, and one with a volume of its own", () => {
+    const both = [pod("a", "Pending", x, "0-common"), pod("b", "Pending", y, "0-common")];
+    expect([open(...both), open(pod("a", "Pending", x, "a-own"), pod("b", "Running", y, "a-own"))]).toEqual([
+      ["demo/a", "demo/b"],
+      ["demo/a"],
+    ]);
+  });
+});
+
 describe("leftovers", () => {
   /** A node whose only pod was added and removed. */
   const emptied = (): LeftNode => {

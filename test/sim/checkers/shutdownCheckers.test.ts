@@ -51,6 +51,16 @@ describe("shutdownOrder", () => {
     ],
     ["accepts a pod that was removed before", [...BOTH_RUN, status(RUNNING, undefined, "low"), ended("high")], []],
     ["accepts the end of a pod for another reason", [...BOTH_RUN, ended("high", { reason: "Evicted" })], []],
+    [
+      "accepts a later status of a pod that an earlier shutdown ended, also after a start of the kubelet",
+      [LOW_HIGH, ended("high"), started, LOW_HIGH, runs("low"), shutdown("begun"), ended("high")],
+      [],
+    ],
+    [
+      "finds the end of a pod that ran again since an earlier shutdown",
+      [LOW_HIGH, ended("high"), ...BOTH_RUN, [105, ended("high")]],
+      ["demo/high ended 5000 ms after the shutdown began, while demo/low ran"],
+    ],
     ["accepts ends without a shutdown", [LOW_HIGH, runs("low"), runs("high"), ended("high")], []],
     ["accepts ends after a cancellation", [...BOTH_RUN, shutdown("cancelled"), ended("high")], []],
     ["does not judge a kubelet that starts meanwhile", [...BOTH_RUN, started, LOW_HIGH, ended("high")], []],

@@ -103,6 +103,17 @@ it.each<readonly [what: string, change: Change, found: readonly string[]]>([
     ["demo/a is still being resized: why"],
   ],
   [
+    "accepts a resize of a pod that waits for its volumes and has no sandbox",
+    (node) => ({
+      ...withPod((pod) => says(pod, "PodResizeInProgress", ""))(node),
+      runtime: {
+        containers: node.runtime.containers,
+        sandboxes: () => node.runtime.sandboxes().filter(({ config }) => config.metadata?.uid !== "a"),
+      },
+    }),
+    [],
+  ],
+  [
     "accepts a resize that a container blocks which uses more memory than its new limit",
     (node) => ({ ...withPod((pod) => says(pod, "PodResizeInProgress", "Error"))(node), ...usingAll(node) }),
     [],

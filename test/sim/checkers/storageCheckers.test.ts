@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { claimFollowsVolume } from "../../../src/sim/checkers/claimFollowsVolume.ts";
 import { devicesOutliveContainers } from "../../../src/sim/checkers/devicesOutliveContainers.ts";
 import { expandedInPlace } from "../../../src/sim/checkers/expandedInPlace.ts";
+import { oneContext } from "../../../src/sim/checkers/oneContext.ts";
 import { inUseWhileMounted } from "../../../src/sim/checkers/inUseWhileMounted.ts";
 import { oneVolumeCall } from "../../../src/sim/checkers/oneVolumeCall.ts";
 import { stagedBeforePublished } from "../../../src/sim/checkers/stagedBeforePublished.ts";
@@ -76,6 +77,22 @@ describe("oneVolumeCall", () => {
     ["accepts publications for several pods", [csi("Publish", "asked"), csi("Publish", "asked", { call: 2 })], []],
     ["accepts calls for other volumes", [csi("Stage", "asked"), csi("Stage", "asked", { call: 2, volume: "w" })], []],
   ])("%s", (_, steps, found) => expect(verdicts(oneVolumeCall(), steps)).toEqual(found));
+});
+
+describe("oneContext", () => {
+  const [x, y] = [{ context: 'context="x"' }, { context: 'context="y"' }];
+  const staged = csi("Stage", "done", x);
+  const other = (context: string) => `${DISK} is asked to mount v with ${context}, and has staged it with context="x"`;
+  it.each<Case>([
+    ["accepts the context of the stage", [staged, csi("Publish", "asked", x), csi("Stage", "asked", x)], []],
+    ["accepts volumes without one", [csi("Stage", "done"), csi("Publish", "asked")], []],
+    ["reports a publication with another one", [staged, csi("Publish", "asked", y)], [other('context="y"')]],
+    ["reports a publication without one", [staged, csi("Publish", "asked")], [other("none")]],
+    ["reports a stage with another one", [staged, csi("Stage", "asked", y)], [other('context="y"')]],
+    ["accepts another one once it is unstaged", [staged, csi("Unstage", "done"), csi("Stage", "asked", y)], []],
+    ["accepts another one after a boot", [staged, boot, csi("Stage", "asked", y)], []],
+    ["tells volumes apart", [staged, csi("Publish", "asked", { ...y, volume: "w" })], []],
+  ])("%s", (_, steps, found) => expect(verdicts(oneContext(), steps)).toEqual(found));
 });
 
 describe("inUseWhileMounted", () => {
@@ -214,9 +231,10 @@ describe("devicesOutliveContainers", () => {
 });
 
 describe("claimsGrow", () => {
-  const open = (claimed: string, phase: string, isRefused: boolean): readonly string[] => {
+  const open = (claimed: string, phase: string, isRefused: boolean, resizing = "", isAwaited = false) => {
+    const status = { capacity: { storage: claimed }, allocatedResourceStatuses: { storage: resizing } };
     const objects: Record<string, object> = {
-      persistentvolumeclaims: { spec: { volumeName: "pv" }, status: { capacity: { storage: claimed } } },
+      persistentvolumeclaims: { spec: { volumeName: "pv" }, status },
       persistentvolumes: { spec: { capacity: { storage: "2Gi" }, csi: { volumeHandle: "v" } } },
     };
     const volumes = [{ name: "a", persistentVolumeClaim: { claimName: "c" } }];
@@ -224,7 +242,8 @@ describe("claimsGrow", () => {
       object: (resource: string) => objects[resource],
       objects: () => [{ metadata: { namespace: "demo" }, spec: { nodeName: "n", volumes }, status: { phase } }],
     } as unknown as Parameters<typeof openGrowth>[1];
-    const sizes = { isInUse: () => isRefused } as unknown as NonNullable<Parameters<typeof openGrowth>[2]>["sizes"];
+    const states = { isInUse: () => isRefused, isAwaited: () => isAwaited };
+    const sizes = states as unknown as NonNullable<Parameters<typeof openGrowth>[2]>["sizes"];
     return openGrowth({ config: { nodeName: "n" } } as Parameters<typeof openGrowth>[0], server, { sizes });
   };
   it("compares the claims of running pods with their volumes", () => {
@@ -234,6 +253,15 @@ describe("claimsGrow", () => {
       [],
       [],
     ]);
+  });
+  it("leaves infeasible expansions whose controller waits for the end of the pods", () => {
+    const found = ["claim c has 1Gi, its volume 2Gi"];
+    const infeasible = "NodeResizeInfeasible";
+    expect([
+      open("1Gi", "Running", false, infeasible, true),
+      open("1Gi", "Running", false, infeasible, false),
+      open("1Gi", "Running", false, "NodeResizePending", true),
+    ]).toEqual([[], found, found]);
   });
 });
 

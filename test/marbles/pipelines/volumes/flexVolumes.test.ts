@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { flexLayout } from "../../../../src/core/flex/flexLayout.ts";
 import { createHeldVolumes } from "../../../../src/pipelines/volumes/heldVolumes.ts";
-import { type FlexContext, isFlex, setUpFlex } from "../../../../src/pipelines/volumes/flexVolumes.ts";
+import { type FlexContext, isFlex, isFlexLabelled, setUpFlex } from "../../../../src/pipelines/volumes/flexVolumes.ts";
 import type { VolumePorts } from "../../../../src/pipelines/volumes/volumeEffects.ts";
 import type { Files } from "../../../../src/ports/files.ts";
 import type { Mounts } from "../../../../src/ports/mounts.ts";
@@ -64,4 +64,15 @@ describe("the secret of a flexVolume", () => {
       ["couldn't get secret ns/s err: gone"],
     ],
   ])("%s", (_rule, api, expected) => expect(setUp(api)).toEqual(expected));
+});
+
+describe("the files of a flexVolume", () => {
+  it.each([
+    ["are labelled by the runtime", true, true],
+    ["are left alone for a driver that says so", false, false],
+  ])("%s", (_rule, selinuxRelabel, expected) => {
+    const drivers = createCell(new Map([["d", { name: "d", capabilities: { ...capabilities, selinuxRelabel } }]]));
+    const layout = flexLayout(podOf({}), "v", { driver: "d" }, undefined, { directories: { rootDir: "/k" } });
+    expect(isFlexLabelled(layout.flex, { drivers })).toBe(expected);
+  });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  hasFileLabels,
   isRemote,
   mountAt,
   seenBelow,
@@ -197,4 +198,19 @@ describe("the mount table of a node with pods", () => {
     const below = entries.filter(({ mountPoint }) => mountPoint.startsWith(`${POD}/`)).map(({ id }) => id);
     expect([below, mountedAtOrBelow(entries, POD)?.id]).toEqual([[61, 62, 63, 64, 70, 71, 72], 61]);
   });
+});
+
+describe("hasFileLabels", () => {
+  const entries = parseMountInfo(`21 1 254:1 / / rw,relatime - ext4 /dev/vda1 rw,seclabel
+22 21 0:30 / /k/nfs rw - nfs srv:/x rw
+23 21 0:31 / /k/one rw - ext4 /dev/sdb rw,context="system_u:object_r:container_file_t:s0:c1,c2"
+24 21 0:32 / /k/memory rw,seclabel - tmpfs tmpfs rw`);
+  it.each([
+    ["has them on a file system with labels", "/k/data", true],
+    ["has them with the option at the mount itself", "/k/memory/a", true],
+    ["has none on a file system without labels", "/k/nfs/a", false],
+    ["has none on a file system with one label", "/k/one", false],
+  ])("%s", (_, path, expected) => expect(hasFileLabels(entries, path)).toBe(expected));
+
+  it("has none without a mount", () => expect(hasFileLabels([], "/k")).toBe(false));
 });

@@ -77,6 +77,15 @@ it("counts and names what containers cannot use yet", () => {
   expect(mountedLayouts(known)).toEqual(new Map([["b", layout("b")]]));
 });
 
+it("the runtime labels no files of a mounted volume with fixed labels", () => {
+  const actual = { ...absentVolume(layout("b")), condition: "mounted", hasFixedLabels: true } as const;
+  const known = podVolumesOf({
+    wishes: new Map([["b", resolved("b")]]),
+    actual: new Map([[volumeKey(layout("b")), actual]]),
+  });
+  expect(mountedLayouts(known)).toEqual(new Map([["b", { ...layout("b"), selinuxRelabel: false }]]));
+});
+
 it.each([
   [undefined, 'MountVolume.SetUp failed for volume "v" : why'],
   ["MountDevice", 'MountVolume.MountDevice failed for volume "v" : why'],

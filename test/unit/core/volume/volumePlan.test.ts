@@ -5,6 +5,7 @@ import type { VolumeLayout } from "../../../../src/core/volume/volumeLayout.ts";
 import {
   absentVolume,
   type ActualVolume,
+  mountedVolume,
   volumeStep,
   type VolumeStep,
   type WantedVolume,
@@ -86,4 +87,9 @@ describe("withFailure", () => {
   it("counts each operation separately", () => {
     expect(staying(failing(failing(uncertain))).failure?.againAt).toBe(10_500);
   });
+});
+
+it("a volume that is set up has what the last set up has found about its labels", () => {
+  const fixed = mountedVolume(failing(uncertain), wanted.inputs, false);
+  expect([fixed, mountedVolume(fixed, wanted.inputs, true)]).toEqual([{ ...mounted, hasFixedLabels: true }, mounted]);
 });

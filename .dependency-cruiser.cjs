@@ -100,6 +100,19 @@ module.exports = {
     ),
     only("streaming-is-protocols-alone", "^src/streaming/", [], "SPDY and WebSocket, of no side of the kubelet"),
     only("cli-sees-core", "^src/cli/", ["^src/core/"]),
+    only("live-page-sees-core", "^src/livePage/", ["^src/core/"], "runs in a browser"),
+    {
+      name: "live-page-is-bundled-apart",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/livePage/" },
+      to: { path: ["^src/livePage/", "node_modules/(preact|@preact|uplot)/"] },
+    },
+    {
+      name: "model-of-the-live-page-is-pure",
+      severity: "error",
+      from: { path: "^src/livePage/model/" },
+      to: { path: ["node_modules/", "^src/livePage/(?!model/)"] },
+    },
     {
       name: "sim-stays-out-of-production",
       severity: "error",

@@ -63,7 +63,7 @@ const restrictedImports = (extraPaths = []) => [
 export default tseslint.config(
   { ignores: ["src/gen/**", "dist/**", "node_modules/**", "**/*.cjs"] },
   {
-    files: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "scripts/**/*.ts"],
+    files: ["src/**/*.{ts,tsx}", "test/**/*.ts", "bench/**/*.ts", "scripts/**/*.ts"],
     extends: [tseslint.configs.base],
     plugins: { "rxjs-x": rxjsX },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
@@ -98,7 +98,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["src/**/*.ts"],
+    files: ["src/**/*.{ts,tsx}"],
     rules: {
       // A rejection that nobody hears is a bug: each promise is awaited or has a handler, `void` is none.
       "@typescript-eslint/no-floating-promises": ["error", { ignoreVoid: false }],
@@ -152,11 +152,29 @@ export default tseslint.config(
   },
   {
     // Regular expressions read foreign text: none may take more than linear time.
-    files: ["src/**/*.ts"],
+    files: ["src/**/*.{ts,tsx}"],
     plugins: { regexp },
     rules: {
       "regexp/no-super-linear-backtracking": ["error", { report: "potential" }],
       "regexp/no-super-linear-move": ["error", { report: "potential" }],
+    },
+  },
+  {
+    // The page lives in a browser's time; its model does not.
+    files: ["src/livePage/**"],
+    ignores: ["src/livePage/model/**"],
+    rules: { "no-restricted-globals": "off", "no-restricted-properties": "off" },
+  },
+  {
+    // Foreign text becomes text nodes only, and the page has no style attributes that its content policy forbids.
+    files: ["src/livePage/**"],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        { selector: "[name=/^(innerHTML|outerHTML|dangerouslySetInnerHTML|insertAdjacentHTML)$/]", message: "Show text." },
+        { selector: "ExportDefaultDeclaration", message: "No default exports." },
+        madeExpression,
+      ],
     },
   },
   {

@@ -8,8 +8,8 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache
 /** Whole nodes from seeds, in virtual time: by themselves, so that it shows how long they take. */
 const SEEDS = ["test/sim/seeds/**/*.test.ts"];
 
-/** Suites with daemons, runtimes and networks: after the others, so that what computes does not keep them waiting. */
-const ON_THE_MACHINE = ["test/e2e/**/*.test.ts", "test/conformance/**/*.test.ts"];
+/** Suites with daemons, runtimes, networks, browsers: after the others, so that what computes does not keep them waiting. */
+const ON_THE_MACHINE = ["test/e2e/**/*.test.ts", "test/conformance/**/*.test.ts", "test/browser/**/*.test.ts"];
 
 /** Waits for minutes and computes next to nothing: beside those that compute, in a worker more than there are cores. */
 const WAITING = ["test/e2e/clusterMinutes.test.ts", "test/e2e/utilChains.test.ts"];

@@ -1,0 +1,91 @@
+/** Draws the marbles of a lane, their steps as bars, and the values of those that have room for them. */
+import type { LiveMarble } from "../../core/live/liveMessages.ts";
+import type { Lane } from "../model/lanes.ts";
+import { type Cluster, eachCluster } from "../model/marbleClusters.ts";
+import { type Scene, VALUE_FONT } from "./drawDiagram.ts";
+import { clusterX, LANE_HEIGHT, xOf } from "./geometry.ts";
+import { RADIUS, SPRITE } from "./sprites.ts";
+
+/** Width of a character of a value. */
+const CHARACTER = 6.7;
+const LEAST_CHARACTERS = 5;
+/** Opacity of marbles that have nothing to do with the chosen one. */
+const DIM = 0.22;
+
+/** Objects of a frame that all lanes share. */
+const cluster: Cluster = { marble: { id: 0, at: 0, place: "", text: "" }, count: 0, from: 0, to: 0, begunAt: 0 };
+/** The marble before, whose value is drawn as far as the next one. */
+let before: LiveMarble | undefined;
+let beforeX = 0;
+
+/** Draws at the middle `y` of the lane. */
+export function drawLane(context: CanvasRenderingContext2D, scene: Scene, lane: Lane, y: number): void {
+  const { geometry, palette, now } = scene;
+  const { start, end, width, gutter } = geometry;
+  const present = Math.min(width, xOf(geometry, now));
+  if (lane.key === scene.lane) {
+    context.fillStyle = palette.band;
+    context.fillRect(gutter, y - LANE_HEIGHT / 2, width - gutter, LANE_HEIGHT);
+  }
+  context.fillStyle = palette.line;
+  context.fillRect(gutter, y - 0.5, present - gutter, 1);
+  context.font = VALUE_FONT;
+  context.textBaseline = "middle";
+  before = undefined;
+  eachCluster(lane.marbles, { start, end, widthMs: scene.widthMs }, cluster, (found) => drawCluster(context, scene, found, y));
+  drawValue(context, scene, present - 6, y);
+}
+
+function drawCluster(context: CanvasRenderingContext2D, scene: Scene, found: Cluster, y: number): void {
+  const { geometry, palette, sprites, related } = scene;
+  const { marble, count } = found;
+  const x = Math.round(clusterX(geometry, found, scene.widthMs));
+  const begun = Math.round(xOf(geometry, found.begunAt));
+  drawValue(context, scene, Math.min(x, begun) - RADIUS - 4, y);
+  context.globalAlpha = related === undefined || related.has(marble.id) ? 1 : DIM;
+  if (x - begun > RADIUS) {
+    context.fillStyle = marble.outcome === "failed" ? palette.failed : palette.accent;
+    const alpha = context.globalAlpha;
+    context.globalAlpha = alpha * 0.35;
+    context.fillRect(begun, y - 3, x - begun, 6);
+    context.globalAlpha = alpha;
+  }
+  const side = SPRITE * 2;
+  context.drawImage(sprites.of(marble.place, marble.outcome, count > 1), x - SPRITE, y - SPRITE, side, side);
+  if (count > 1) {
+    context.textAlign = "center";
+    context.fillStyle = marble.outcome === "cut off" ? palette.text : palette.ink;
+    context.fillText(count > 99 ? "99" : String(count), x, y + 0.5);
+  }
+  if (marble.id === scene.chosen?.id) drawRing(context, palette.accent, x, y);
+  before = marble;
+  beforeX = x + RADIUS + 5;
+  context.globalAlpha = 1;
+}
+
+/** Draws the value of the marble before, up to `limit`. */
+function drawValue(context: CanvasRenderingContext2D, { palette, related }: Scene, limit: number, y: number): void {
+  if (before === undefined) return;
+  const room = Math.floor((limit - beforeX) / CHARACTER);
+  const { text, id, outcome } = before;
+  if (room < LEAST_CHARACTERS) return;
+  context.globalAlpha = related === undefined || related.has(id) ? 1 : DIM;
+  context.textAlign = "left";
+  context.fillStyle = outcome === "failed" ? palette.failed : palette.muted;
+  const shown = text.length > room ? `${text.slice(0, room - 1)}\u2026` : text;
+  // The lane's line does not run through the value.
+  const { fillStyle } = context;
+  context.fillStyle = palette.ground;
+  context.fillRect(beforeX - 2, y - 2, shown.length * CHARACTER + 4, 4);
+  context.fillStyle = fillStyle;
+  context.fillText(shown, beforeX, y + 0.5);
+  context.globalAlpha = 1;
+}
+
+function drawRing(context: CanvasRenderingContext2D, colour: string, x: number, y: number): void {
+  context.beginPath();
+  context.arc(x, y, SPRITE + 1.5, 0, Math.PI * 2);
+  context.lineWidth = 2;
+  context.strokeStyle = colour;
+  context.stroke();
+}

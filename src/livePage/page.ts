@@ -1,0 +1,51 @@
+/** What views share: the state of the page and what is derived from it. */
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { LaneNote } from "./diagram/drawLabel.ts";
+import { byRank, podHealth, podTroubles } from "./model/podTroubles.ts";
+import { createSteadyHealth, type SteadyPod } from "./model/steadyHealth.ts";
+import { shownText } from "./model/shownText.ts";
+import type { PageState } from "./pageState.ts";
+
+export type Theme = "auto" | "dark" | "light";
+
+export interface Page extends PageState {
+  readonly theme: Signal<Theme>;
+  /** Pods with those in trouble first; undefined before the first message. */
+  readonly ranked: ReadonlySignal<readonly SteadyPod[] | undefined>;
+  /** Notes of the pods' lanes, by UID. */
+  readonly notes: ReadonlySignal<ReadonlyMap<string, LaneNote>>;
+}
+
+/** A pod that starts is looked at again after this time: it may be in trouble by then. */
+const LOOK_MS = 5_000;
+const MAX_NOTE = 80;
+
+/** Adds to the state what is derived from it. */
+export function createPage(state: PageState): Page {
+  const look = computed(() => Math.floor(state.clock.value / LOOK_MS) * LOOK_MS);
+  const steady = createSteadyHealth(podTroubles);
+  const ranked = computed(() => {
+    const now = Math.max(look.value, state.now());
+    const known = state.pods.value?.map((pod) => ({ pod, health: podHealth(pod, now) }));
+    return known && byRank(steady.look(known, now));
+  });
+  const notes = computed(() => new Map((ranked.value ?? []).map((known) => [known.pod.uid, noteOf(known)] as const)));
+  return { ...state, theme: signal<Theme>("auto"), ranked, notes };
+}
+
+function noteOf({ pod, health, past }: SteadyPod): LaneNote {
+  const trouble = past?.[0] ?? (health === "ready" || health === "done" ? undefined : podTroubles(pod)[0]);
+  if (past !== undefined) return { health, text: `after ${shownText(trouble?.title ?? "", MAX_NOTE)}`, nextAt: undefined };
+  return { health, text: shownText(trouble?.title ?? "", MAX_NOTE), nextAt: trouble?.next?.at };
+}
+
+export const PageContext = createContext<Page | undefined>(undefined);
+
+/** Returns the page that a view belongs to. */
+export function usePage(): Page {
+  const page = useContext(PageContext);
+  if (page === undefined) throw new Error("a view is outside its page");
+  return page;
+}

@@ -21,7 +21,7 @@ import {
 } from "../../src/pipelines/partPlaces.ts";
 
 /** Markup, control characters, and characters that reorder text. */
-export const HOSTILE = '<img src=x onerror="document.title=\'owned\'">\u0000\u001b[31m\u202Egnp.exe</script><b>';
+export const HOSTILE = "<img src=x onerror=\"document.title='owned'\">\u0000\u001b[31m\u202Egnp.exe</script><b>";
 
 const QUEUES = ["registryInputs", "inspections", "runtimeLooks", "events", "exhaustedDrivers", "evictions"];
 
@@ -196,7 +196,8 @@ function troubledPods(now: number, beginning: number): readonly LivePod[] {
       state: "rejected",
       phase: "Failed",
       reason: "Evicted",
-      message: "The node was low on resource: ephemeral-storage. The disk of /var/lib is full: 120Mi available, 2Gi needed",
+      message:
+        "The node was low on resource: ephemeral-storage. The disk of /var/lib is full: 120Mi available, 2Gi needed",
     },
     pod("never-ready", "uid-probe", "shop", [
       { what: "ReadinessProbe", container: "shop", cause: "HTTP probe failed with status code 503", since: beginning },
@@ -211,7 +212,12 @@ function troubledPods(now: number, beginning: number): readonly LivePod[] {
       },
     ]),
     pod("hangs-in-hook", "uid-hook", "cache", [
-      { what: "PostStartHook", container: "cache", cause: "sh -c 'wait-for-peer' has not ended", since: beginning - 240_000 },
+      {
+        what: "PostStartHook",
+        container: "cache",
+        cause: "sh -c 'wait-for-peer' has not ended",
+        since: beginning - 240_000,
+      },
     ]),
     pod(HOSTILE, "uid-hostile", "x", [{ what: HOSTILE, container: "x", cause: HOSTILE.repeat(40), since: beginning }]),
   ];
@@ -225,7 +231,14 @@ const pod = (name: string, uid: string, container: string, waits: readonly LiveW
   state: "syncing",
   phase: "Pending",
   containers: [
-    { name: container, kind: "main", state: "waiting", reason: waits[0]?.what ?? "ContainerCreating", ready: false, restarts: 4 },
+    {
+      name: container,
+      kind: "main",
+      state: "waiting",
+      reason: waits[0]?.what ?? "ContainerCreating",
+      ready: false,
+      restarts: 4,
+    },
   ],
   waits,
 });

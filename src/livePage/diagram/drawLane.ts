@@ -2,7 +2,7 @@
 import type { LiveMarble } from "../../core/live/liveMessages.ts";
 import type { Lane } from "../model/lanes.ts";
 import { type Cluster, eachCluster } from "../model/marbleClusters.ts";
-import { type Scene, VALUE_FONT } from "./drawDiagram.ts";
+import { type Scene, VALUE_FONT } from "./scene.ts";
 import { clusterX, LANE_HEIGHT, xOf } from "./geometry.ts";
 import { RADIUS, SPRITE } from "./sprites.ts";
 
@@ -17,6 +17,12 @@ const cluster: Cluster = { marble: { id: 0, at: 0, place: "", text: "" }, count:
 /** The marble before, whose value is drawn as far as the next one. */
 let before: LiveMarble | undefined;
 let beforeX = 0;
+let isBeforeRelated = true;
+/** Marbles of the lane that belong to the chosen one; undefined when none is chosen. */
+let related: readonly LiveMarble[] | undefined;
+
+/** Returns whether the marble is in the cluster. */
+const isIn = ({ from, to }: Cluster, { at }: LiveMarble): boolean => at >= from && at <= to;
 
 /** Draws at the middle `y` of the lane. */
 export function drawLane(context: CanvasRenderingContext2D, scene: Scene, lane: Lane, y: number): void {
@@ -31,25 +37,29 @@ export function drawLane(context: CanvasRenderingContext2D, scene: Scene, lane: 
   context.fillRect(gutter, y - 0.5, present - gutter, 1);
   context.font = VALUE_FONT;
   context.textBaseline = "middle";
+  const place = { lane: lane.key, y };
   before = undefined;
-  eachCluster(lane.marbles, { start, end, widthMs: scene.widthMs }, cluster, (found) => drawCluster(context, scene, found, y));
+  related = scene.related === undefined ? undefined : (scene.related.byLane.get(lane.key) ?? []);
+  eachCluster(lane.marbles, { start, end, widthMs: scene.widthMs }, cluster, (found) =>
+    drawCluster(context, scene, found, place),
+  );
   drawValue(context, scene, present - 6, y);
 }
 
-function drawCluster(context: CanvasRenderingContext2D, scene: Scene, found: Cluster, y: number): void {
-  const { geometry, palette, sprites, related } = scene;
+function drawCluster(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  found: Cluster,
+  { lane, y }: { readonly lane: string; readonly y: number },
+): void {
+  const { geometry, palette, sprites, chosen } = scene;
   const { marble, count } = found;
   const x = Math.round(clusterX(geometry, found, scene.widthMs));
   const begun = Math.round(xOf(geometry, found.begunAt));
   drawValue(context, scene, Math.min(x, begun) - RADIUS - 4, y);
-  context.globalAlpha = related === undefined || related.has(marble.id) ? 1 : DIM;
-  if (x - begun > RADIUS) {
-    context.fillStyle = marble.outcome === "failed" ? palette.failed : palette.accent;
-    const alpha = context.globalAlpha;
-    context.globalAlpha = alpha * 0.35;
-    context.fillRect(begun, y - 3, x - begun, 6);
-    context.globalAlpha = alpha;
-  }
+  const isRelated = related === undefined || related.some((other) => isIn(found, other));
+  context.globalAlpha = isRelated ? 1 : DIM;
+  const isNamed = drawStep(context, scene, found, { begun, x, y });
   const side = SPRITE * 2;
   context.drawImage(sprites.of(marble.place, marble.outcome, count > 1), x - SPRITE, y - SPRITE, side, side);
   if (count > 1) {
@@ -57,22 +67,51 @@ function drawCluster(context: CanvasRenderingContext2D, scene: Scene, found: Clu
     context.fillStyle = marble.outcome === "cut off" ? palette.text : palette.ink;
     context.fillText(count > 99 ? "99" : String(count), x, y + 0.5);
   }
-  if (marble.id === scene.chosen?.id) drawRing(context, palette.accent, x, y);
-  before = marble;
+  if (chosen !== undefined && lane === scene.lane && isIn(found, chosen)) drawRing(context, palette.accent, x, y);
+  before = isNamed ? undefined : marble;
+  isBeforeRelated = isRelated;
   beforeX = x + RADIUS + 5;
   context.globalAlpha = 1;
 }
 
+const cutTo = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, length - 1)}\u2026` : text;
+
+interface Step {
+  readonly begun: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Draws the time that a step took as a bar, with its value above if it is long enough. Returns whether it is. */
+function drawStep(context: CanvasRenderingContext2D, scene: Scene, { marble, count }: Cluster, step: Step): boolean {
+  const { palette, geometry } = scene;
+  const left = Math.max(step.begun, geometry.gutter);
+  const { x, y } = step;
+  if (x - left <= RADIUS) return false;
+  const alpha = context.globalAlpha;
+  context.fillStyle = marble.outcome === "failed" ? palette.failed : palette.accent;
+  context.globalAlpha = alpha * 0.35;
+  context.fillRect(left, y - 3, x - left, 6);
+  context.globalAlpha = alpha;
+  const room = Math.floor((x - left - 2 * RADIUS - 2) / CHARACTER);
+  if (count > 1 || room < Math.min(marble.text.length, 2 * LEAST_CHARACTERS)) return false;
+  context.textAlign = "left";
+  context.fillStyle = marble.outcome === "failed" ? palette.failed : palette.text;
+  context.fillText(cutTo(marble.text, room), left + RADIUS + 3, y - 9);
+  return true;
+}
+
 /** Draws the value of the marble before, up to `limit`. */
-function drawValue(context: CanvasRenderingContext2D, { palette, related }: Scene, limit: number, y: number): void {
+function drawValue(context: CanvasRenderingContext2D, { palette }: Scene, limit: number, y: number): void {
   if (before === undefined) return;
   const room = Math.floor((limit - beforeX) / CHARACTER);
-  const { text, id, outcome } = before;
+  const { text, outcome } = before;
   if (room < LEAST_CHARACTERS) return;
-  context.globalAlpha = related === undefined || related.has(id) ? 1 : DIM;
+  context.globalAlpha = isBeforeRelated ? 1 : DIM;
   context.textAlign = "left";
   context.fillStyle = outcome === "failed" ? palette.failed : palette.muted;
-  const shown = text.length > room ? `${text.slice(0, room - 1)}\u2026` : text;
+  const shown = cutTo(text, room);
   // The lane's line does not run through the value.
   const { fillStyle } = context;
   context.fillStyle = palette.ground;

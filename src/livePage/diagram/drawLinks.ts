@@ -1,6 +1,6 @@
 /** Draws curves between a marble, its causes and its effects. */
 import type { LiveMarble } from "../../core/live/liveMessages.ts";
-import type { Scene } from "./drawDiagram.ts";
+import type { Scene } from "./scene.ts";
 import { xOf, yOf } from "./geometry.ts";
 import { RADIUS } from "./sprites.ts";
 

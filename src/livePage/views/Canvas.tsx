@@ -27,7 +27,13 @@ export function Canvas({ hostRef }: { readonly hostRef: RefObject<HTMLDivElement
       found.value = now;
       if (now !== undefined && tip.current !== null) placeTip(tip.current, own.host, now.x, y);
     };
-    followPointer(own, diagram, page.marbles, { now: page.now, hovered, podHash: (uid) => podHash(page, uid) }, ended.signal);
+    followPointer(
+      own,
+      diagram,
+      page.marbles,
+      { now: page.now, hovered, podHash: (uid) => podHash(page, uid) },
+      ended.signal,
+    );
     const stopColours = page.theme.subscribe(() => diagram.themeChanged());
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     scheme.addEventListener("change", () => diagram.themeChanged(), { signal: ended.signal });

@@ -6,8 +6,8 @@ import { placeLetters } from "../model/placeLetters.ts";
 import { isPaused, zoomed } from "../model/timeWindow.ts";
 import { shownCount, shownDuration } from "../model/shownFigures.ts";
 import { usePage } from "../page.ts";
-import { FILTER_ID } from "./App.tsx";
 import { Canvas } from "./Canvas.tsx";
+import { FILTER_ID } from "./filterId.ts";
 import { Inspector } from "./Inspector.tsx";
 import { MarbleList } from "./MarbleList.tsx";
 

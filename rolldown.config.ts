@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { defineConfig, type Plugin, type RolldownOptions } from "rolldown";
+import { type BundledPage, bundlePage } from "./src/server/live/bundlePage.ts";
 
 /** Programs of threads and child processes, which their starters find beside themselves, in the directory of all chunks. */
 const PROGRAMS = ["src/commands/simThread.ts", "src/sinks/trees/treeThread.ts", "src/sinks/mounts/insideProgram.ts"];
@@ -41,11 +42,25 @@ const oneGrpc: Plugin = {
   },
 };
 
+let page: Promise<BundledPage> | undefined;
+const bundledPage = (): Promise<BundledPage> => (page ??= bundlePage(import.meta.dirname));
+
+/** The page of the live view, for `src/server/live/pageFiles.ts`. */
+const livePage: Plugin = {
+  name: "live page",
+  async generateBundle() {
+    for (const [name, source] of (await bundledPage()).files) {
+      this.emitFile({ type: "asset", fileName: `live/${name}`, source });
+    }
+  },
+};
+
 /** The licenses of all packages whose code the bundle contains. */
 const licenses: Plugin = {
   name: "licenses",
-  generateBundle() {
-    const folders = [...this.getModuleIds()].map((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0]);
+  async generateBundle() {
+    const modules = [...this.getModuleIds(), ...(await bundledPage()).modules];
+    const folders = modules.map((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0]);
     const texts = [...new Set(folders)]
       .filter((folder) => folder !== undefined)
       .sort()
@@ -66,7 +81,9 @@ export const program = {
     ...Object.fromEntries(PROGRAMS.map((path) => [`chunks/${basename(path, ".ts")}`, path])),
   },
   platform: "node",
-  plugins: [chunksFindFiles, oneGrpc, licenses],
+  // Only the sources bundle the page while they run.
+  external: ["rolldown"],
+  plugins: [chunksFindFiles, oneGrpc, livePage, licenses],
   output: { dir: "dist", format: "esm", chunkFileNames: "chunks/[name].js" },
 } as const satisfies RolldownOptions;
 

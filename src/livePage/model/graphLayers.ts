@@ -64,13 +64,15 @@ export function orderedLayers(
     neighbours.set(from, [...(neighbours.get(from) ?? []), to]);
     neighbours.set(to, [...(neighbours.get(to) ?? []), from]);
   }
+  const places = new Map<string, number>();
+  const note = (column: readonly string[]): void =>
+    column.forEach((key, at) => places.set(key, (at + 0.5) / column.length));
+  filled.forEach(note);
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
-    const places = new Map(
-      filled.flatMap((column) => column.map((key, at) => [key, (at + 0.5) / column.length] as const)),
-    );
-    for (const column of filled) {
+    for (const column of sweep % 2 === 0 ? filled : filled.toReversed()) {
       const middles = new Map(column.map((key) => [key, middleOf(neighbours.get(key) ?? [], places, key)]));
       column.sort((a, b) => (middles.get(a) ?? 0) - (middles.get(b) ?? 0));
+      note(column);
     }
   }
   return filled;

@@ -40,7 +40,7 @@ export function App() {
   }, []);
   return (
     <>
-      <a class="skip" href={`#/${route.view}`} onClick={skip}>
+      <a class="skip" href="#view" onClick={skip}>
         Skip to the view
       </a>
       <Head />

@@ -24,6 +24,7 @@ export function MarblesView() {
   };
   return (
     <section class="marbles" aria-label="Marbles">
+      <h2 class="hidden">Marbles</h2>
       <Tools isList={isList.value} showList={(shown) => (isList.value = shown)} />
       <div class="stage">
         {isList.value ? <MarbleList /> : <Canvas hostRef={host} />}

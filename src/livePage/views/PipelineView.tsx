@@ -15,6 +15,7 @@ export function PipelineView() {
   const graph = usePage().graph.value;
   return (
     <section class="pipeline" aria-label="Pipeline">
+      <h2 class="hidden">Pipeline</h2>
       {graph === undefined ? <p class="muted">Waiting for the node.</p> : <Pipeline graph={graph} />}
     </section>
   );
@@ -115,7 +116,6 @@ function Box({ box, flows, isChosen, isNear: near, choose }: BoxProps) {
       role="button"
       tabIndex={0}
       aria-pressed={isChosen}
-      aria-label={kind === "shared" ? "Places of several parts" : `Part ${name}`}
       onClick={() => choose(key)}
       onKeyDown={press}
     >

@@ -171,7 +171,10 @@ export default tseslint.config(
     rules: {
       "no-restricted-syntax": [
         "error",
-        { selector: "[name=/^(innerHTML|outerHTML|dangerouslySetInnerHTML|insertAdjacentHTML)$/]", message: "Show text." },
+        {
+          selector: "[name=/^(innerHTML|outerHTML|dangerouslySetInnerHTML|insertAdjacentHTML)$/]",
+          message: "Show text.",
+        },
         { selector: "ExportDefaultDeclaration", message: "No default exports." },
         madeExpression,
       ],

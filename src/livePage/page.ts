@@ -1,4 +1,4 @@
-/** What views share: the state of the page and what is derived from it. */
+/** The state of the page that all views share, and what is derived from it. */
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";

@@ -56,7 +56,7 @@ describe.skipIf(mustSkip(TITLE, MISSING_FOR_BROWSER))(TITLE, () => {
     const tries: number[] = [];
     for (let attempt = 0; attempt < 3; attempt += 1) {
       await page.reload({ waitUntil: "commit" });
-      await waitFor("marbles", async () => ((await page.evaluate(PIXELS)) as Pixels).colours > 20, 10_000);
+      await waitFor("marbles", async () => (await page.evaluate<Pixels>(PIXELS)).colours > 20, 10_000);
       tries.push(await page.evaluate<number>("performance.now()"));
     }
     process.stdout.write(`first marbles after ${tries.map(Math.round).join(", ")} ms\n`);

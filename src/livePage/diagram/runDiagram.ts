@@ -27,7 +27,7 @@ export interface RunningDiagram {
   stop(): void;
 }
 
-/** What the diagram shows besides marbles. */
+/** Facts that the diagram shows besides marbles. */
 export interface DiagramFacts {
   now(): number;
   noteOf(lane: Lane): LaneNote | undefined;

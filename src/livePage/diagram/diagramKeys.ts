@@ -24,8 +24,17 @@ export const KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ["/", "filter"],
 ];
 
+/** A pressed key, as events of browsers have it. */
+export interface PressedKey {
+  readonly key: string;
+  readonly shiftKey: boolean;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+}
+
 /** Handles a key of the diagram. Returns whether it is one of its own. */
-export function pressKey(event: KeyboardEvent, marbles: Marbles, now: number): boolean {
+export function pressKey(event: PressedKey, marbles: Marbles, now: number): boolean {
   const { window } = marbles;
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   switch (event.key) {

@@ -3,8 +3,7 @@ import type { LiveMarble } from "../../core/live/liveMessages.ts";
 import type { Lane } from "../model/lanes.ts";
 import { type Cluster, eachCluster } from "../model/marbleClusters.ts";
 import { type Scene, VALUE_FONT } from "./scene.ts";
-import { clusterX, LANE_HEIGHT, xOf } from "./geometry.ts";
-import { RADIUS, SPRITE } from "./sprites.ts";
+import { clusterX, LANE_HEIGHT, xOf, RADIUS, SPRITE } from "./geometry.ts";
 
 /** Width of a character of a value. */
 const CHARACTER = 6.7;

@@ -1,8 +1,7 @@
 /** Draws curves between a marble, its causes and its effects. */
 import type { LiveMarble } from "../../core/live/liveMessages.ts";
 import type { Scene } from "./scene.ts";
-import { xOf, yOf } from "./geometry.ts";
-import { RADIUS } from "./sprites.ts";
+import { xOf, yOf, RADIUS } from "./geometry.ts";
 
 /** Draws a curve for each related marble whose cause is related too. */
 export function drawLinks(

@@ -1,12 +1,9 @@
 /** Marbles drawn once: a frame copies them. Bound: MAX_SPRITES, then all are drawn anew. */
 import type { LiveMarble } from "../../core/live/liveMessages.ts";
 import { placeLetters } from "../model/placeLetters.ts";
+import { RADIUS, SPRITE } from "./geometry.ts";
 import type { Palette } from "./palette.ts";
 
-/** Radius of a marble in pixels. */
-export const RADIUS = 8;
-/** Half the side of a sprite. */
-export const SPRITE = 12;
 const MAX_SPRITES = 512;
 
 export interface Sprites {

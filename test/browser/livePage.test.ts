@@ -105,8 +105,8 @@ describe.skipIf(mustSkip(TITLE, MISSING_FOR_BROWSER))(TITLE, () => {
 
   it("stands still while it is paused, and zooms", async () => {
     const pixels = (): Promise<Pixels> => page.evaluate(PIXELS);
-    const host = page.getByRole("application");
-    await host.focus();
+    const frames = (): Promise<number> => page.evaluate("document.querySelector('.host canvas').frames.count");
+    await page.getByRole("application").focus();
     await page.keyboard.press("+");
     expect(await page.getByLabel("Time shown").innerText()).toBe("20 s");
     await page.keyboard.press("-");
@@ -117,7 +117,8 @@ describe.skipIf(mustSkip(TITLE, MISSING_FOR_BROWSER))(TITLE, () => {
     expect(await page.getByRole("button", { name: "Go on" }).getAttribute("aria-pressed")).toBe("true");
     const still = await waitFor("a picture that stands still", async () => {
       const before = (await pixels()).hash;
-      await page.evaluate("new Promise((done) => setTimeout(done, 400))");
+      const drawn = await frames();
+      await waitFor("frames", async () => (await frames()) > drawn + 2);
       return (await pixels()).hash === before ? { hash: before } : undefined;
     });
     await page.keyboard.press("Shift+ArrowLeft");
@@ -164,6 +165,11 @@ describe.skipIf(mustSkip(TITLE, MISSING_FOR_BROWSER))(TITLE, () => {
       await page.keyboard.press(key);
       await page.getByRole("main").getByRole("region", { name, exact: true }).waitFor();
     }
+    await page.keyboard.press("2");
+    const part = page.getByRole("button", { name: "podLifecycle" });
+    await part.focus();
+    await page.keyboard.press("Enter");
+    expect(await part.getAttribute("aria-pressed")).toBe("true");
     await page.getByRole("link", { name: CRASH.name }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("main").getByText("Timeline", { exact: true }).waitFor();

@@ -10,6 +10,8 @@ const CHARACTER = 6.7;
 const LEAST_CHARACTERS = 5;
 /** Opacity of marbles that have nothing to do with the chosen one. */
 const DIM = 0.22;
+/** Opacity of steps. */
+const STEP = 0.35;
 
 /** Objects of a frame that all lanes share. */
 const cluster: Cluster = { marble: { id: 0, at: 0, place: "", text: "" }, count: 0, from: 0, to: 0, begunAt: 0 };
@@ -37,12 +39,29 @@ export function drawLane(context: CanvasRenderingContext2D, scene: Scene, lane: 
   context.font = VALUE_FONT;
   context.textBaseline = "middle";
   const place = { lane: lane.key, y };
+  const range = { start, end, widthMs: scene.widthMs };
   before = undefined;
+  beforeX = gutter;
   related = scene.related === undefined ? undefined : (scene.related.byLane.get(lane.key) ?? []);
-  eachCluster(lane.marbles, { start, end, widthMs: scene.widthMs }, cluster, (found) =>
-    drawCluster(context, scene, found, place),
-  );
+  // Steps that overlap must not hide marbles.
+  eachCluster(lane.marbles, range, cluster, (found) => drawStep(context, scene, found, y));
+  eachCluster(lane.marbles, range, cluster, (found) => drawCluster(context, scene, found, place));
   drawValue(context, scene, present - 6, y);
+}
+
+/** Returns whether the cluster has a marble that belongs to the chosen one. */
+const belongs = (found: Cluster): boolean => related === undefined || related.some((other) => isIn(found, other));
+
+/** Draws the time that a step took as a bar. */
+function drawStep(context: CanvasRenderingContext2D, scene: Scene, found: Cluster, y: number): void {
+  const { palette, geometry, widthMs } = scene;
+  const left = Math.max(xOf(geometry, found.begunAt), geometry.gutter);
+  const width = clusterX(geometry, found, widthMs) - left;
+  if (width <= RADIUS) return;
+  context.fillStyle = found.marble.outcome === "failed" ? palette.failed : palette.accent;
+  context.globalAlpha = (belongs(found) ? 1 : DIM) * STEP;
+  context.fillRect(left, y - 3, width, 6);
+  context.globalAlpha = 1;
 }
 
 function drawCluster(
@@ -56,9 +75,9 @@ function drawCluster(
   const x = Math.round(clusterX(geometry, found, scene.widthMs));
   const begun = Math.round(xOf(geometry, found.begunAt));
   drawValue(context, scene, Math.min(x, begun) - RADIUS - 4, y);
-  const isRelated = related === undefined || related.some((other) => isIn(found, other));
+  const isRelated = belongs(found);
   context.globalAlpha = isRelated ? 1 : DIM;
-  const isNamed = drawStep(context, scene, found, { begun, x, y });
+  const isNamed = nameStep(context, scene, found, { begun, x, y });
   const side = SPRITE * 2;
   context.drawImage(sprites.of(marble.place, marble.outcome, count > 1), x - SPRITE, y - SPRITE, side, side);
   if (count > 1) {
@@ -82,22 +101,16 @@ interface Step {
   readonly y: number;
 }
 
-/** Draws the time that a step took as a bar, with its value above if it is long enough. Returns whether it is. */
-function drawStep(context: CanvasRenderingContext2D, scene: Scene, { marble, count }: Cluster, step: Step): boolean {
+/** Names a step above its bar, if that is long enough and has no other marble. Returns whether it has. */
+function nameStep(context: CanvasRenderingContext2D, scene: Scene, { marble, count }: Cluster, step: Step): boolean {
   const { palette, geometry } = scene;
   const left = Math.max(step.begun, geometry.gutter);
-  const { x, y } = step;
-  if (x - left <= RADIUS) return false;
-  const alpha = context.globalAlpha;
-  context.fillStyle = marble.outcome === "failed" ? palette.failed : palette.accent;
-  context.globalAlpha = alpha * 0.35;
-  context.fillRect(left, y - 3, x - left, 6);
-  context.globalAlpha = alpha;
-  const room = Math.floor((x - left - 2 * RADIUS - 2) / CHARACTER);
-  if (count > 1 || room < Math.min(marble.text.length, 2 * LEAST_CHARACTERS)) return false;
+  const room = Math.floor((step.x - left - 2 * RADIUS - 2) / CHARACTER);
+  if (count > 1 || left + 2 * RADIUS < beforeX || room < Math.min(marble.text.length, 2 * LEAST_CHARACTERS))
+    return false;
   context.textAlign = "left";
   context.fillStyle = marble.outcome === "failed" ? palette.failed : palette.text;
-  context.fillText(cutTo(marble.text, room), left + RADIUS + 3, y - 9);
+  context.fillText(cutTo(marble.text, room), left + RADIUS + 3, step.y - 9);
   return true;
 }
 

@@ -28,9 +28,10 @@ function drawLink(context: CanvasRenderingContext2D, scene: Scene, cause: LiveMa
   const toY = yOf(scene.geometry, toLane);
   context.beginPath();
   if (fromLane === toLane) {
-    const height = Math.min(15, Math.max(4, (toX - fromX) / 3));
-    context.moveTo(fromX, fromY - RADIUS);
-    context.quadraticCurveTo((fromX + toX) / 2, fromY - RADIUS - height, toX, toY - RADIUS - 1);
+    const height = Math.min(14, Math.max(4, (toX - fromX) / 3));
+    // Below the lane: names of steps are above it.
+    context.moveTo(fromX, fromY + RADIUS);
+    context.quadraticCurveTo((fromX + toX) / 2, fromY + RADIUS + height, toX, toY + RADIUS + 1);
   } else {
     const way = toY > fromY ? 1 : -1;
     const end = toY - way * (RADIUS + 2);

@@ -91,7 +91,7 @@ export function graphLayout({ parts, places }: Pick<LiveGraph, "parts" | "places
     height: height + 2 * MARGIN,
     boxes,
     arrows: arrowsOf(new Map(boxes.map((box) => [box.key, box])), links),
-    apart: nodes.filter((node) => !drawn.includes(node)).map(({ label }) => label),
+    apart: nodes.filter((node) => node.key !== SHARED && !drawn.includes(node)).map(({ label }) => label),
   };
 }
 

@@ -98,11 +98,13 @@ function placeTip(tip: HTMLElement, host: HTMLElement, x: number, y: number): vo
 }
 
 function Tip({ found: { marble, count } }: { readonly found: Found }) {
-  const { place, text, at, tookMs, outcome } = marble;
+  const { marbles } = usePage();
+  const { place, pod, text, at, tookMs, outcome } = marble;
   const took = tookMs === undefined ? "" : `, took ${shownDuration(tookMs)}`;
   return (
     <>
       <b>{text}</b>
+      {pod !== undefined && <span>{marbles.podName(pod)}</span>}
       <span>{`${place}${outcome === undefined ? "" : `, ${outcome}`}${took}`}</span>
       <span class="muted">
         {`${shownTimeOfDay(at, true)} UTC${count === 1 ? "" : `, with ${count - 1} more here: zoom in`}`}

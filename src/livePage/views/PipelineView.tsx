@@ -121,7 +121,7 @@ function Box({ box, flows, isChosen, isNear: near, choose }: BoxProps) {
     >
       <rect x={x} y={y} width={width} height={height} rx={5} />
       <text class="label" x={x + 10} y={labelY + 4}>
-        {kind === "shared" ? "several parts" : name}
+        {kind === "shared" ? "of no single part" : name}
       </text>
       {rows.map((row) => (
         <Row key={row.place} row={row} flow={flows.get(row.place)} x={x} width={width} />

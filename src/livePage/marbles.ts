@@ -4,12 +4,12 @@
  */
 import { batch, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { LiveMarble, LivePod } from "../core/live/liveMessages.ts";
-import { createLanes, type Lane, type LaneKind, type LaneNames } from "./model/lanes.ts";
+import { createLanes, type Lane, type LaneKind, type LaneNames, type Lanes, NODE_LANE } from "./model/lanes.ts";
+import { createPodNames } from "./model/podNames.ts";
 import { createPlaceHues } from "./model/placeHues.ts";
 import { marbleFilter } from "./model/marbleFilter.ts";
-import { createMarbleStore, type MarbleStore } from "./model/marbleStore.ts";
-import { shownText } from "./model/shownText.ts";
-import { FIRST_WINDOW, isPaused, paused, resumed, revealing, type TimeWindow } from "./model/timeWindow.ts";
+import { chainOf, createMarbleStore, type MarbleStore } from "./model/marbleStore.ts";
+import { FIRST_WINDOW, fitting, isPaused, paused, resumed, revealing, type TimeWindow } from "./model/timeWindow.ts";
 
 export interface Marbles {
   readonly store: MarbleStore;
@@ -27,42 +27,81 @@ export interface Marbles {
   hueOf(place: string): number;
   lanes(): readonly Lane[];
   podName(uid: string): string;
+  /** Key of the lane that a marble is in. */
+  laneKey(marble: LiveMarble): string;
   choose(choice: { readonly kind?: LaneKind; readonly filter?: string; readonly pod?: string | undefined }): void;
   togglePause(): void;
+  /** Shows the time of a marble, its causes and its effects. */
+  fit(marble: LiveMarble): void;
   /** Moves the cursor to a marble, stops the time and shows the marble. */
   visit(marble: LiveMarble): void;
   add(marbles: readonly LiveMarble[], dropped: number): void;
-  takePlaces(places: readonly string[]): void;
   takePods(pods: readonly LivePod[]): void;
 }
 
-const MAX_NAME = 120;
-/** Names of pods that are gone are remembered for their marbles. */
-const MAX_NAMES = 5_000;
-
 /** Makes the state of a diagram; `now` is the node's time. */
 export function createMarbles(now: () => number): Marbles {
-  const names = new Map<string, string>();
-  let places: readonly string[] = [];
-  let pods: readonly string[] = [];
-  const laneNames: LaneNames = {
-    podName: (uid) => names.get(uid) ?? shownText(uid, MAX_NAME),
-    get places() {
-      return places;
-    },
-    get pods() {
-      return pods;
-    },
-  };
   const window = signal(FIRST_WINDOW);
-  const kind = signal<LaneKind>("pod");
-  const filter = signal("");
-  const pod = signal<string | undefined>(undefined);
+  const choices = { kind: signal<LaneKind>("pod"), filter: signal(""), pod: signal<string | undefined>(undefined) };
   const cursor = signal<{ readonly lane: string; readonly id: number } | undefined>(undefined);
   const opened = signal<LiveMarble | undefined>(undefined);
-  const seen = signal<readonly string[]>([]);
-  const hues = createPlaceHues(() => (seen.value = [...hues.seen]));
-  let lanes = createLanes({ kind: "pod", filter: undefined, pod: undefined }, laneNames);
+  const kept = keepLanes(choices);
+  const { store, laneKey } = kept;
+  return {
+    ...kept,
+    ...choices,
+    window,
+    cursor,
+    opened,
+    choose(choice) {
+      batch(() => {
+        if (choice.kind !== undefined) choices.kind.value = choice.kind;
+        if (choice.filter !== undefined) choices.filter.value = choice.filter;
+        if ("pod" in choice) choices.pod.value = choice.pod;
+      });
+      kept.rebuild();
+    },
+    togglePause() {
+      const isStill = isPaused(window.peek());
+      window.value = isStill ? resumed(window.peek()) : paused(window.peek(), now());
+      // The cursor would leave the window at once.
+      if (isStill && opened.peek() === undefined) cursor.value = undefined;
+    },
+    fit(marble) {
+      window.value = fitting(chainOf(store, marble).map(({ at, tookMs = 0 }) => [at - tookMs, at]));
+    },
+    visit(marble) {
+      batch(() => {
+        cursor.value = { lane: laneKey(marble), id: marble.id };
+        window.value = revealing(paused(window.peek(), now()), marble.at, now());
+      });
+    },
+    add: (marbles, dropped) => store.add(marbles, dropped),
+  };
+}
+
+type Kept = Pick<Marbles, "store" | "places" | "hueOf" | "lanes" | "podName" | "laneKey" | "takePods"> & {
+  /** Makes the lanes anew, after another choice. */
+  rebuild(): void;
+};
+
+/** Keeps the marbles, and those of the choice in lanes. */
+function keepLanes({ kind, filter, pod }: Pick<Marbles, "kind" | "filter" | "pod">): Kept {
+  const names = createPodNames();
+  const places = signal<readonly string[]>([]);
+  const hues = createPlaceHues(() => (places.value = [...hues.seen]));
+  const laneNames: LaneNames = {
+    podName: names.of,
+    get places() {
+      return hues.seen;
+    },
+    get pods() {
+      return names.pods;
+    },
+  };
+  const chosenLanes = (): Lanes =>
+    createLanes({ kind: kind.peek(), filter: marbleFilter(filter.peek()), pod: pod.peek() }, laneNames);
+  let lanes = chosenLanes();
   const store = createMarbleStore({
     added(marble) {
       hues.of(marble.place);
@@ -71,55 +110,21 @@ export function createMarbles(now: () => number): Marbles {
     removed: (marble) => lanes.remove(marble),
     cleared: () => lanes.clear(),
   });
-  const rebuild = (): void => {
-    const choice = { kind: kind.peek(), filter: marbleFilter(filter.peek()), pod: pod.peek() };
-    lanes = createLanes(choice, laneNames);
-    const { items, first } = store.all;
-    for (let index = first; index < items.length; index += 1) lanes.add(items[index] as LiveMarble);
-  };
   return {
     store,
-    window,
-    kind,
-    filter,
-    pod,
-    cursor,
-    opened,
-    places: seen,
+    places,
     hueOf: (place) => hues.of(place),
     lanes: () => lanes.list(),
-    podName: laneNames.podName,
-    choose(choice) {
-      batch(() => {
-        if (choice.kind !== undefined) kind.value = choice.kind;
-        if (choice.filter !== undefined) filter.value = choice.filter;
-        if ("pod" in choice) pod.value = choice.pod;
-      });
-      rebuild();
-    },
-    togglePause() {
-      window.value = isPaused(window.peek()) ? resumed(window.peek()) : paused(window.peek(), now());
-    },
-    visit(marble) {
-      const lane = (kind.peek() === "pod" ? marble.pod : marble.place) ?? "";
-      batch(() => {
-        cursor.value = { lane, id: marble.id };
-        window.value = revealing(paused(window.peek(), now()), marble.at, now());
-      });
-    },
-    add: (marbles, dropped) => store.add(marbles, dropped),
-    takePlaces(found) {
-      places = found.map((place) => shownText(place, 64));
+    podName: names.of,
+    laneKey: ({ pod: uid = NODE_LANE, place }) => (kind.peek() === "pod" ? uid : place),
+    takePods(pods) {
+      names.take(pods);
       lanes.renamed();
     },
-    takePods(found) {
-      for (const { uid, namespace, name } of found) {
-        names.delete(uid);
-        names.set(uid, shownText(`${namespace}/${name}`, MAX_NAME));
-      }
-      for (const uid of names.keys()) if (names.size > MAX_NAMES) names.delete(uid);
-      pods = found.map(({ uid }) => uid);
-      lanes.renamed();
+    rebuild() {
+      lanes = chosenLanes();
+      const { items, first } = store.all;
+      for (let index = first; index < items.length; index += 1) lanes.add(items[index] as LiveMarble);
     },
   };
 }

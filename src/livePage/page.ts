@@ -1,8 +1,8 @@
-/** What views share: the state of the page and what is derived from it. */
+/** The state of the page that all views share, and what is derived from it. */
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { LaneNote } from "./diagram/drawLabel.ts";
+import type { LaneNote } from "./diagram/scene.ts";
 import { byRank, podHealth, podTroubles } from "./model/podTroubles.ts";
 import { createSteadyHealth, type SteadyPod } from "./model/steadyHealth.ts";
 import { shownText } from "./model/shownText.ts";
@@ -37,7 +37,8 @@ export function createPage(state: PageState): Page {
 
 function noteOf({ pod, health, past }: SteadyPod): LaneNote {
   const trouble = past?.[0] ?? (health === "ready" || health === "done" ? undefined : podTroubles(pod)[0]);
-  if (past !== undefined) return { health, text: `after ${shownText(trouble?.title ?? "", MAX_NOTE)}`, nextAt: undefined };
+  if (past !== undefined)
+    return { health, text: `after ${shownText(trouble?.title ?? "", MAX_NOTE)}`, nextAt: undefined };
   return { health, text: shownText(trouble?.title ?? "", MAX_NOTE), nextAt: trouble?.next?.at };
 }
 

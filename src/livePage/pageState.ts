@@ -24,6 +24,8 @@ export interface PageState {
   readonly connection: Signal<Connection>;
   readonly graph: Signal<LiveGraph | undefined>;
   readonly flow: Signal<ReadonlyMap<string, Flow>>;
+  /** Marbles by `writerKey` between the latest two flows. */
+  readonly writes: Signal<ReadonlyMap<string, number>>;
   /** By name; undefined before the first message. */
   readonly pods: Signal<readonly LivePod[] | undefined>;
   readonly node: Signal<LiveNode | undefined>;
@@ -35,6 +37,17 @@ export interface PageState {
   /** The node's time now. */
   now(): number;
   take(message: LiveMessage): void;
+}
+
+/** Returns the key of a part and a place that it writes to. */
+export const writerKey = (part: string, place: string): string => `${part} > ${place}`;
+
+/** Pairs of parts and places that are counted. */
+const MAX_WRITERS = 2_000;
+
+function count(counts: Map<string, number>, key: string): void {
+  const known = counts.get(key);
+  if (known !== undefined || counts.size < MAX_WRITERS) counts.set(key, (known ?? 0) + 1);
 }
 
 const MAX_MARBLE_TEXT = 200;
@@ -50,16 +63,21 @@ export function createPageState(hash: string): PageState {
   const node = signal<LiveNode | undefined>(undefined);
   const history = signal(NO_HISTORY);
   const marbles = createMarbles(now);
+  const writes = signal<ReadonlyMap<string, number>>(new Map());
   let flowAt: number | undefined;
+  let written = new Map<string, number>();
   const takeFlow = (at: number, places: readonly LivePlaceFlow[]): void => {
     const seconds = flowAt === undefined || at <= flowAt ? 1 : (at - flowAt) / 1000;
     flowAt = at;
+    writes.value = written;
+    written = new Map();
     flow.value = new Map(places.map((place) => [place.name, { ...place, perSecond: place.count / seconds }]));
   };
   return {
     connection: signal<Connection>("connecting"),
     graph,
     flow,
+    writes,
     pods,
     node,
     history,
@@ -72,7 +90,6 @@ export function createPageState(hash: string): PageState {
       switch (message.kind) {
         case "graph":
           graph.value = message;
-          marbles.takePlaces(message.places.map(({ name }) => name));
           return;
         case "flow":
           takeFlow(message.at, message.places);
@@ -86,6 +103,7 @@ export function createPageState(hash: string): PageState {
           history.value = withNode(history.value, message);
           return;
         case "marbles":
+          for (const { part, place } of message.marbles) count(written, writerKey(part ?? "", place));
           return takeMarbles(marbles, message);
       }
     },

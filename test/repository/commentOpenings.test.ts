@@ -42,7 +42,7 @@ it("finds the opening of each comment block", () => {
 
 describe("comments name their subject first, as CONTRIBUTING asks", () => {
   const files = ["src", "test", "bench", "scripts"]
-    .flatMap((directory) => globSync(`${directory}/**/*.ts`, { cwd: root }))
+    .flatMap((directory) => globSync(`${directory}/**/*.{ts,tsx}`, { cwd: root }))
     .filter((file) => !file.startsWith("src/gen/"));
   const all = files.flatMap((file) =>
     openings(readFileSync(`${root}${file}`, "utf8")).map((opening) => ({
@@ -62,7 +62,7 @@ describe("comments name their subject first, as CONTRIBUTING asks", () => {
 });
 
 it("comments, titles of tests and docs have no words of our own", () => {
-  const files = ["{src,test,bench,scripts}/**/*.ts", "docs/**/*.md", "README.md"].flatMap((pattern) =>
+  const files = ["{src,test,bench,scripts}/**/*.{ts,tsx}", "docs/**/*.md", "README.md"].flatMap((pattern) =>
     globSync(pattern, { cwd: root }),
   );
   const isProse = /^\s*(\/\/|\/\*|\*)|\b(it|test|describe)(\.each)?\(|^\s*\]\)\(/;

@@ -86,7 +86,7 @@ const STEPS: readonly (readonly [place: string, part: string, text: string, afte
   ["events", "podLifecycle", "Started: container web", 2],
 ];
 
-/** What the node is asked for. */
+/** Size and pace of the node. */
 export interface LiveScript {
   readonly pods: number;
   /** Pods that begin a start each second. */

@@ -40,6 +40,7 @@ export interface LiveMarbles {
 export interface LiveMarble {
   /** Counts up from 1. */
   readonly id: number;
+  /** When the value was written. For a step with `tookMs` this is its end, so that marbles are in order of `at`. */
   readonly at: number;
   /** Name of the place. */
   readonly place: string;

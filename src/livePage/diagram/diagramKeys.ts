@@ -13,19 +13,28 @@ const PAN = 0.25;
 
 /** Explanation of the keys, for the page and for screen readers. */
 export const KEYS: readonly (readonly [keys: string, effect: string])[] = [
-  ["\u2190 \u2192", "marble before, marble after"],
-  ["\u2191 \u2193", "lane above, lane below"],
-  ["Enter", "open the marble"],
-  ["Esc", "close it"],
-  ["Space", "pause, go on"],
+  ["\u2190 \u2192", "marbles"],
+  ["\u2191 \u2193", "lanes"],
+  ["Home End", "first, last"],
+  ["Enter", "open"],
+  ["Esc", "close"],
+  ["Space", "pause"],
   ["+ \u2212", "zoom"],
   ["Shift \u2190 \u2192", "move in time"],
-  ["Home End", "oldest, newest marble"],
   ["/", "filter"],
 ];
 
+/** A pressed key, as events of browsers have it. */
+export interface PressedKey {
+  readonly key: string;
+  readonly shiftKey: boolean;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+}
+
 /** Handles a key of the diagram. Returns whether it is one of its own. */
-export function pressKey(event: KeyboardEvent, marbles: Marbles, now: number): boolean {
+export function pressKey(event: PressedKey, marbles: Marbles, now: number): boolean {
   const { window } = marbles;
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   switch (event.key) {

@@ -59,7 +59,7 @@ export function followPointer(
     }
     const found = find(event);
     marbles.opened.value = found?.marble;
-    if (found !== undefined) marbles.cursor.value = { lane: found.lane.key, id: found.marble.id };
+    marbles.cursor.value = found && { lane: found.lane.key, id: found.marble.id };
   };
   canvas.addEventListener("pointermove", move, { signal });
   canvas.addEventListener("pointerleave", () => user.hovered(undefined, 0), { signal });
@@ -87,4 +87,3 @@ export function followPointer(
     { signal, passive: false },
   );
 }
-

@@ -1,36 +1,12 @@
 /** Draws a frame of the marble diagram: only the lanes and marbles that are visible. */
-import type { LiveMarble } from "../../core/live/liveMessages.ts";
 import type { Lane } from "../model/lanes.ts";
 import { shownTimeOfDay } from "../model/shownFigures.ts";
 import { tickStep } from "../model/timeWindow.ts";
 import { drawLane } from "./drawLane.ts";
-import { drawLabel, type LaneNote } from "./drawLabel.ts";
+import { drawLabel } from "./drawLabel.ts";
 import { drawLinks } from "./drawLinks.ts";
-import { AXIS_HEIGHT, type Geometry, LANE_HEIGHT, visibleLanes, xOf, yOf } from "./geometry.ts";
-import type { Palette } from "./palette.ts";
-import type { Sprites } from "./sprites.ts";
-
-/** All that a frame shows. */
-export interface Scene {
-  readonly geometry: Geometry;
-  readonly palette: Palette;
-  readonly sprites: Sprites;
-  readonly lanes: readonly Lane[];
-  readonly now: number;
-  /** Width of a cluster. */
-  readonly widthMs: number;
-  /** Key of the lane under the cursor. */
-  readonly lane: string | undefined;
-  /** The marble under the cursor or open. */
-  readonly chosen: LiveMarble | undefined;
-  /** Ids of the chosen marble, its causes and its effects; undefined: all marbles are drawn alike. */
-  readonly related: ReadonlyMap<number, LiveMarble> | undefined;
-  noteOf(lane: Lane): LaneNote | undefined;
-  laneOf(marble: LiveMarble): number | undefined;
-}
-
-export const LABEL_FONT = "12px system-ui, sans-serif";
-export const VALUE_FONT = "11px ui-monospace, 'DejaVu Sans Mono', monospace";
+import { AXIS_HEIGHT, LANE_HEIGHT, visibleLanes, xOf, yOf } from "./geometry.ts";
+import { type Scene, VALUE_FONT } from "./scene.ts";
 
 /** Draws the scene on a context that is scaled to CSS pixels. */
 export function drawDiagram(context: CanvasRenderingContext2D, scene: Scene): void {
@@ -45,7 +21,7 @@ export function drawDiagram(context: CanvasRenderingContext2D, scene: Scene): vo
   context.rect(gutter, AXIS_HEIGHT, width - gutter, height - AXIS_HEIGHT);
   context.clip();
   for (let at = first; at < end; at += 1) drawLane(context, scene, lanes[at] as Lane, yOf(geometry, at));
-  if (scene.related !== undefined) drawLinks(context, scene, scene.related);
+  if (scene.related !== undefined) drawLinks(context, scene, scene.related.byId);
   context.restore();
   drawGutter(context, scene, first, end);
   drawAxis(context, scene);

@@ -2,15 +2,7 @@
 import type { Lane } from "../model/lanes.ts";
 import type { PodHealth } from "../model/podTroubles.ts";
 import { shownCountdown } from "../model/shownFigures.ts";
-import type { Scene } from "./drawDiagram.ts";
-
-/** State of a lane's pod. */
-export interface LaneNote {
-  readonly health: PodHealth;
-  readonly text: string;
-  /** The next timer. */
-  readonly nextAt: number | undefined;
-}
+import type { Scene } from "./scene.ts";
 
 const NAME_FONT = "600 12px system-ui, sans-serif";
 const NOTE_FONT = "10.5px system-ui, sans-serif";

@@ -1,8 +1,7 @@
 /** Draws curves between a marble, its causes and its effects. */
 import type { LiveMarble } from "../../core/live/liveMessages.ts";
-import type { Scene } from "./drawDiagram.ts";
-import { xOf, yOf } from "./geometry.ts";
-import { RADIUS } from "./sprites.ts";
+import type { Scene } from "./scene.ts";
+import { xOf, yOf, RADIUS } from "./geometry.ts";
 
 /** Draws a curve for each related marble whose cause is related too. */
 export function drawLinks(
@@ -29,9 +28,10 @@ function drawLink(context: CanvasRenderingContext2D, scene: Scene, cause: LiveMa
   const toY = yOf(scene.geometry, toLane);
   context.beginPath();
   if (fromLane === toLane) {
-    const height = Math.min(15, Math.max(4, (toX - fromX) / 3));
-    context.moveTo(fromX, fromY - RADIUS);
-    context.quadraticCurveTo((fromX + toX) / 2, fromY - RADIUS - height, toX, toY - RADIUS - 1);
+    const height = Math.min(14, Math.max(4, (toX - fromX) / 3));
+    // Below the lane: names of steps are above it.
+    context.moveTo(fromX, fromY + RADIUS);
+    context.quadraticCurveTo((fromX + toX) / 2, fromY + RADIUS + height, toX, toY + RADIUS + 1);
   } else {
     const way = toY > fromY ? 1 : -1;
     const end = toY - way * (RADIUS + 2);

@@ -2,6 +2,10 @@
 import { type Cluster, clusterMs } from "../model/marbleClusters.ts";
 import { endOf, type TimeWindow } from "../model/timeWindow.ts";
 
+/** Radius of a marble in pixels. */
+export const RADIUS = 8;
+/** Half the side of the picture of a marble. */
+export const SPRITE = 12;
 export const AXIS_HEIGHT = 26;
 export const LANE_HEIGHT = 34;
 const WIDE_GUTTER = 216;

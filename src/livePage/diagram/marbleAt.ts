@@ -3,8 +3,7 @@ import type { LiveMarble } from "../../core/live/liveMessages.ts";
 import type { Lane } from "../model/lanes.ts";
 import { type Cluster, eachCluster } from "../model/marbleClusters.ts";
 import { searchFrom } from "../model/slidingList.ts";
-import { clusterMsOf, clusterX, type Geometry, laneAt, timeAt } from "./geometry.ts";
-import { SPRITE } from "./sprites.ts";
+import { clusterMsOf, clusterX, type Geometry, laneAt, timeAt, SPRITE } from "./geometry.ts";
 
 /** Marbles at a spot. */
 export interface Found {
@@ -36,7 +35,7 @@ export function marbleAt(geometry: Geometry, lanes: readonly Lane[], x: number, 
 export function marbleBeside(lane: Lane, id: number | undefined, at: number, step: number): LiveMarble | undefined {
   const { items, first } = lane.marbles;
   const known = id === undefined ? items.length : searchFrom(lane.marbles, (marble) => marble.id >= id);
-  if (items[known]?.id !== id) return nearest(lane, at);
+  if (id === undefined || items[known]?.id !== id) return nearest(lane, at);
   return items[Math.min(items.length - 1, Math.max(first, known + step))];
 }
 

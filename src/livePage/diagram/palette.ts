@@ -18,7 +18,6 @@ export interface Palette {
   readonly hues: readonly string[];
 }
 
-
 /** Reads the colours as they apply to `element`. */
 export function readPalette(element: HTMLElement): Palette {
   const probe = element.ownerDocument.createElement("span");

@@ -5,13 +5,13 @@
 import type { LiveMarble } from "../../core/live/liveMessages.ts";
 import type { Marbles } from "../marbles.ts";
 import type { Lane } from "../model/lanes.ts";
-import { causesOf, effectTree } from "../model/marbleStore.ts";
+import { chainOf } from "../model/marbleStore.ts";
 import { drawDiagram } from "./drawDiagram.ts";
-import type { LaneNote } from "./drawLabel.ts";
 import { Frames } from "./frames.ts";
+import type { LaneNote, Related, Scene } from "./scene.ts";
 import { AXIS_HEIGHT, clusterMsOf, type Geometry, geometryOf, LANE_HEIGHT } from "./geometry.ts";
-import { type Palette, readPalette } from "./palette.ts";
-import { createSprites, type Sprites } from "./sprites.ts";
+import { readPalette } from "./palette.ts";
+import { createSprites } from "./sprites.ts";
 
 /** The elements: the scrolled area, the space that all lanes take, and the canvas. */
 export interface DiagramElements {
@@ -27,7 +27,7 @@ export interface RunningDiagram {
   stop(): void;
 }
 
-/** What the diagram shows besides marbles. */
+/** Facts that the diagram shows besides marbles. */
 export interface DiagramFacts {
   now(): number;
   noteOf(lane: Lane): LaneNote | undefined;
@@ -35,61 +35,32 @@ export interface DiagramFacts {
 
 /** Runs until it is stopped. */
 export function runDiagram(elements: DiagramElements, marbles: Marbles, facts: DiagramFacts): RunningDiagram {
-  const { host, space, canvas } = elements;
+  const { host, canvas } = elements;
   const context = canvas.getContext("2d", { alpha: false });
+  const screen = createScreen(elements, marbles);
   const frames = new Frames();
   // Tests and measurements read it from the element.
   Object.assign(canvas, { frames });
-  let palette: Palette | undefined;
-  let sprites: Sprites | undefined;
   let shown: readonly unknown[] = [];
-  let laneList: readonly Lane[] | undefined;
-  let laneIndex: ReadonlyMap<string, number> = new Map();
   let request = 0;
-
-  const geometry = (now = facts.now()): Geometry =>
-    geometryOf(
-      {
-        width: host.clientWidth,
-        height: host.clientHeight,
-        ratio: Math.min(3, window.devicePixelRatio),
-        scrollTop: host.scrollTop,
-      },
-      marbles.window.peek(),
-      now,
-    );
-  const fit = ({ width, height, ratio }: Geometry): void => {
-    const [deviceWidth, deviceHeight] = [Math.round(width * ratio), Math.round(height * ratio)];
-    if (canvas.width === deviceWidth && canvas.height === deviceHeight && sprites !== undefined) return;
-    canvas.width = deviceWidth;
-    canvas.height = deviceHeight;
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
-    palette = readPalette(host);
-    sprites = createSprites(palette, ratio, marbles.hueOf);
-  };
-  const index = (lanes: readonly Lane[]): void => {
-    if (laneList === lanes) return;
-    laneList = lanes;
-    laneIndex = new Map(lanes.map(({ key }, at) => [key, at]));
-    space.style.height = `${AXIS_HEIGHT + lanes.length * LANE_HEIGHT}px`;
+  const geometry = (now: number): Geometry => {
+    const { clientWidth: width, clientHeight: height, scrollTop } = host;
+    const ratio = Math.min(MAX_RATIO, window.devicePixelRatio);
+    return geometryOf({ width, height, ratio, scrollTop }, marbles.window.peek(), now);
   };
   const frame = (at: number): void => {
     request = requestAnimationFrame(frame);
     const now = facts.now();
     const measures = geometry(now);
     const lanes = marbles.lanes();
-    const second = Math.floor(now / 250);
-    const { start, width, height, scrollTop } = measures;
-    const look = [start, width, height, scrollTop, lanes, marbles.store.version, measures.pxPerMs, second];
+    const tick = Math.floor(now / COUNTDOWN_MS);
+    const { start, width, height, scrollTop, pxPerMs } = measures;
+    const look = [start, width, height, scrollTop, pxPerMs, lanes, marbles.store.version, tick];
     const next = [...look, marbles.opened.peek(), marbles.cursor.peek()];
     if (context === null || width === 0 || next.every((value, position) => value === shown[position])) return;
     const before = performance.now();
-    fit(measures);
-    index(lanes);
     shown = next;
-    if (palette === undefined || sprites === undefined) return;
-    const chosen = chosenMarble(marbles);
+    const { palette, sprites, laneOf } = screen.prepare(measures, lanes);
     context.setTransform(measures.ratio, 0, 0, measures.ratio, 0, 0);
     drawDiagram(context, {
       geometry: measures,
@@ -99,30 +70,74 @@ export function runDiagram(elements: DiagramElements, marbles: Marbles, facts: D
       now,
       widthMs: clusterMsOf(measures),
       lane: marbles.cursor.peek()?.lane,
-      chosen,
-      related: relatedTo(marbles, chosen),
+      chosen: chosenMarble(marbles),
+      related: relatedTo(marbles, marbles.opened.peek()),
       noteOf: facts.noteOf,
-      laneOf: (marble) => laneIndex.get((marbles.kind.peek() === "pod" ? marble.pod : marble.place) ?? ""),
+      laneOf,
     });
     frames.record(at, performance.now() - before);
   };
   request = requestAnimationFrame(frame);
   return {
-    geometry: () => geometry(),
+    geometry: () => geometry(facts.now()),
     themeChanged() {
-      sprites = undefined;
+      screen.themeChanged();
       shown = [];
     },
     stop: () => cancelAnimationFrame(request),
   };
 }
 
+/** Finer screens are drawn at this ratio. */
+const MAX_RATIO = 3;
+/** Countdowns in labels are drawn again after this time. */
+const COUNTDOWN_MS = 250;
+
+interface Screen {
+  /** Fits the elements to a frame, and returns what it is drawn with. */
+  prepare(geometry: Geometry, lanes: readonly Lane[]): Pick<Scene, "palette" | "sprites" | "laneOf">;
+  themeChanged(): void;
+}
+
+function createScreen({ host, space, canvas }: DiagramElements, marbles: Marbles): Screen {
+  let colours: Pick<Scene, "palette" | "sprites"> | undefined;
+  let laneList: readonly Lane[] | undefined;
+  let laneIndex: ReadonlyMap<string, number> = new Map();
+  const laneOf = (marble: LiveMarble): number | undefined => laneIndex.get(marbles.laneKey(marble));
+  const fit = ({ width, height, ratio }: Geometry): Pick<Scene, "palette" | "sprites"> => {
+    const [deviceWidth, deviceHeight] = [Math.round(width * ratio), Math.round(height * ratio)];
+    const isFit = canvas.width === deviceWidth && canvas.height === deviceHeight;
+    if (isFit && colours !== undefined) return colours;
+    canvas.width = deviceWidth;
+    canvas.height = deviceHeight;
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+    const palette = readPalette(host);
+    return { palette, sprites: createSprites(palette, ratio, marbles.hueOf) };
+  };
+  return {
+    prepare(geometry, lanes) {
+      colours = fit(geometry);
+      if (laneList !== lanes) {
+        laneList = lanes;
+        laneIndex = new Map(lanes.map(({ key }, at) => [key, at]));
+        space.style.height = `${AXIS_HEIGHT + lanes.length * LANE_HEIGHT}px`;
+      }
+      return { ...colours, laneOf };
+    },
+    themeChanged: () => (colours = undefined),
+  };
+}
+
 const chosenMarble = ({ opened, cursor, store }: Marbles): LiveMarble | undefined =>
   opened.peek() ?? (cursor.peek() === undefined ? undefined : store.find(cursor.peek()?.id ?? 0));
 
-/** The chosen marble with its causes and effects, by id. */
-function relatedTo({ store }: Marbles, chosen: LiveMarble | undefined): ReadonlyMap<number, LiveMarble> | undefined {
+/** Collects the chosen marble with its causes and effects. */
+function relatedTo(marbles: Marbles, chosen: LiveMarble | undefined): Related | undefined {
   if (chosen === undefined) return undefined;
-  const all = [chosen, ...causesOf(store, chosen), ...effectTree(store, chosen)];
-  return new Map(all.map((marble) => [marble.id, marble]));
+  const all = chainOf(marbles.store, chosen);
+  return {
+    byId: new Map(all.map((marble) => [marble.id, marble])),
+    byLane: Map.groupBy(all, (marble) => marbles.laneKey(marble)),
+  };
 }

@@ -1,12 +1,9 @@
 /** Marbles drawn once: a frame copies them. Bound: MAX_SPRITES, then all are drawn anew. */
 import type { LiveMarble } from "../../core/live/liveMessages.ts";
 import { placeLetters } from "../model/placeLetters.ts";
+import { RADIUS, SPRITE } from "./geometry.ts";
 import type { Palette } from "./palette.ts";
 
-/** Radius of a marble in pixels. */
-export const RADIUS = 8;
-/** Half the side of a sprite. */
-export const SPRITE = 11;
 const MAX_SPRITES = 512;
 
 export interface Sprites {
@@ -29,13 +26,27 @@ export function createSprites(palette: Palette, ratio: number, hueOf: (place: st
       if (context !== null) {
         context.scale(canvas.width / (SPRITE * 2), canvas.height / (SPRITE * 2));
         context.translate(SPRITE, SPRITE);
-        drawMarble(context, palette, palette.hues[hueOf(place)] ?? palette.muted, outcome);
+        const colour = palette.hues[hueOf(place)] ?? palette.muted;
+        if (isCluster) drawStack(context, palette, colour);
+        drawMarble(context, palette, colour, outcome);
         if (!isCluster) drawLetters(context, palette, placeLetters(place), outcome);
       }
       made.set(key, canvas);
       return canvas;
     },
   };
+}
+
+/** The edges of marbles behind. */
+function drawStack(context: CanvasRenderingContext2D, palette: Palette, colour: string): void {
+  context.strokeStyle = palette.ground;
+  context.fillStyle = colour;
+  for (const left of [-3, -1.5]) {
+    context.beginPath();
+    context.arc(left, 0, RADIUS, 0, Math.PI * 2);
+    context.fill();
+    context.stroke();
+  }
 }
 
 /** An outcome has a shape besides its colour: failed is a square on its corner, cut off is hollow, a warning has a ring. */
@@ -57,8 +68,7 @@ function drawMarble(
   context.fillStyle = outcome === "failed" ? palette.failed : outcome === "cut off" ? palette.ground : colour;
   context.fill();
   context.lineWidth = outcome === undefined ? 1 : 2;
-  context.strokeStyle =
-    outcome === "warning" ? palette.warning : outcome === "cut off" ? colour : palette.ground;
+  context.strokeStyle = outcome === "warning" ? palette.warning : outcome === "cut off" ? colour : palette.ground;
   if (outcome === "warning") {
     context.beginPath();
     context.arc(0, 0, RADIUS + 1, 0, Math.PI * 2);

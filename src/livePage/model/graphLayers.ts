@@ -29,7 +29,8 @@ function forwardOrder(keys: readonly string[], links: readonly Arc[]): readonly 
   const first: string[] = [];
   const last: string[] = [];
   const degree = (key: string, end: "from" | "to"): number =>
-    links.filter((link) => link[end] === key && link.from !== link.to && left.has(link.from) && left.has(link.to)).length;
+    links.filter((link) => link[end] === key && link.from !== link.to && left.has(link.from) && left.has(link.to))
+      .length;
   const take = (key: string, into: string[]): void => {
     left.delete(key);
     into.push(key);

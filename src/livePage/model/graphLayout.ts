@@ -33,6 +33,8 @@ export interface GraphArrow {
   readonly to: string;
   /** An SVG path. */
   readonly path: string;
+  /** The part that writes, if the arrow leads into a queue. */
+  readonly writer?: string;
 }
 
 export interface GraphDrawing {
@@ -64,6 +66,7 @@ interface Link {
   readonly place: string;
   readonly from: string;
   readonly to: string;
+  readonly writer?: string;
 }
 
 /** Lays the pipeline out. The result depends on the lists alone. */
@@ -88,7 +91,7 @@ export function graphLayout({ parts, places }: Pick<LiveGraph, "parts" | "places
     height: height + 2 * MARGIN,
     boxes,
     arrows: arrowsOf(new Map(boxes.map((box) => [box.key, box])), links),
-    apart: nodes.filter((node) => !drawn.includes(node)).map(({ label }) => label),
+    apart: nodes.filter((node) => node.key !== SHARED && !drawn.includes(node)).map(({ label }) => label),
   };
 }
 
@@ -110,8 +113,10 @@ function nodesAndLinks(
     const own = `part ${name}`;
     const into = writes.filter((place) => kinds.get(place) === "queue");
     return [
-      ...into.map((place) => ({ place, from: own, to: owners.get(place) ?? SHARED })),
-      ...reads.filter((place) => kinds.has(place)).map((place) => ({ place, from: owners.get(place) ?? SHARED, to: own })),
+      ...into.map((place) => ({ place, from: own, to: owners.get(place) ?? SHARED, writer: name })),
+      ...reads
+        .filter((place) => kinds.has(place))
+        .map((place) => ({ place, from: owners.get(place) ?? SHARED, to: own })),
     ];
   });
   return {
@@ -154,7 +159,7 @@ function boxAt(node: Node, x: number, y: number): GraphBox {
 }
 
 function arrowsOf(boxes: ReadonlyMap<string, GraphBox>, links: readonly Link[]): readonly GraphArrow[] {
-  return links.flatMap(({ place, from, to }): readonly GraphArrow[] => {
+  return links.flatMap(({ place, from, to, writer }): readonly GraphArrow[] => {
     const source = boxes.get(from);
     const target = boxes.get(to);
     if (source === undefined || target === undefined) return [];
@@ -165,6 +170,6 @@ function arrowsOf(boxes: ReadonlyMap<string, GraphBox>, links: readonly Link[]):
     // An arrow that closes a loop leaves to the right and comes from the left, in a wide bend.
     const bend = endX <= startX ? GAP_X * 0.8 : Math.max(28, (endX - startX) / 2);
     const path = `M${startX} ${startY}C${startX + bend} ${startY} ${endX - bend} ${endY} ${endX} ${endY}`;
-    return [{ key: `${from} > ${to}: ${place}`, place, from, to, path }];
+    return [{ key: `${from} > ${to}: ${place}`, place, from, to, path, ...(writer && { writer }) }];
   });
 }

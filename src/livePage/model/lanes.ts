@@ -21,7 +21,7 @@ export const NODE_LANE = "";
 export interface LaneNames {
   /** `namespace/name`, or what else is known of it. */
   podName(uid: string): string;
-  /** Places in the order of the pipeline. */
+  /** Places in the order of their lanes. */
   readonly places: readonly string[];
   /** UIDs of the node's pods in the order of their names. */
   readonly pods: readonly string[];

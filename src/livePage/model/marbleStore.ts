@@ -99,6 +99,13 @@ export function causesOf(store: Pick<MarbleStore, "find">, marble: LiveMarble): 
   return chain;
 }
 
+/** Returns the marble with its causes and effects. */
+export const chainOf = (store: Pick<MarbleStore, "find" | "effectsOf">, marble: LiveMarble): readonly LiveMarble[] => [
+  marble,
+  ...causesOf(store, marble),
+  ...effectTree(store, marble),
+];
+
 /** Effects in the tree of a marble that are shown. */
 const MAX_TREE = 64;
 

@@ -64,11 +64,14 @@ export function fittingSpan({ entries }: Pick<TimelineView, "entries">, now: num
   return SPANS_MS.find((span) => span >= oldest) ?? 86_400_000;
 }
 
+/** Runs and what is between them take the first row. */
+const isMain = ({ kind }: Bar): boolean => kind === "run" || kind === "backoff" || kind === "wait";
+
 function group(container: string, bars: readonly Bar[], rangeMs: number): BarGroup {
   const ends: number[] = [];
   const markMs = rangeMs * MARK_SHARE;
   const placed = bars
-    .toSorted((a, b) => Number(b.kind === "run") - Number(a.kind === "run") || a.from - b.from)
+    .toSorted((a, b) => Number(isMain(b)) - Number(isMain(a)) || a.from - b.from)
     .map((bar): PodBar => {
       const { container: _, ...rest } = bar;
       const free = ends.findIndex((end) => end <= bar.from);
@@ -91,7 +94,16 @@ function kindOf(what: string, otherwise: BarKind): BarKind {
   return PULL.test(what) ? "pull" : otherwise;
 }
 
-function entryBar({ at, what, container = "", seconds, outcome, message = "", count, lastAt }: EntryView): readonly Bar[] {
+function entryBar({
+  at,
+  what,
+  container = "",
+  seconds,
+  outcome,
+  message = "",
+  count,
+  lastAt,
+}: EntryView): readonly Bar[] {
   const from = parseInstant(at);
   // Runs are bars of their own.
   if (from === undefined || (container !== "" && (what === "Running" || what === "Exited"))) return [];

@@ -47,6 +47,19 @@ export function revealing(window: TimeWindow, at: number, now: number): TimeWind
   return { ...window, end: at + window.spanMs / 2 };
 }
 
+/** Room on either side of what a window is fitted to: values are to the right of their marbles. */
+const FIT_BEFORE = 0.1;
+const FIT_AFTER = 0.35;
+
+/** Returns a window that stands still and shows all stretches. */
+export function fitting(stretches: readonly (readonly [from: number, to: number])[]): TimeWindow {
+  const from = Math.min(...stretches.map(([first]) => first));
+  const to = Math.max(...stretches.map(([, last]) => last));
+  const spanMs = Math.min(MAX_SPAN_MS, Math.max(MIN_SPAN_MS, (to - from) * (1 + FIT_BEFORE + FIT_AFTER)));
+  const spare = spanMs - (to - from);
+  return { end: to + (spare * FIT_AFTER) / (FIT_BEFORE + FIT_AFTER), spanMs };
+}
+
 const STEPS_MS = [
   10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000,
 ] as const;

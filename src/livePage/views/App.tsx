@@ -2,14 +2,13 @@
 import { useEffect } from "preact/hooks";
 import { hashOf, type Route } from "../model/route.ts";
 import { usePage } from "../page.ts";
+import { FILTER_ID } from "./filterId.ts";
 import { Head } from "./Head.tsx";
 import { MarblesView } from "./MarblesView.tsx";
 import { NodeView } from "./NodeView.tsx";
 import { Overview } from "./Overview.tsx";
 import { PipelineView } from "./PipelineView.tsx";
 import { PodView } from "./PodView.tsx";
-
-export const FILTER_ID = "filter";
 
 /** Views by the key that opens them. */
 const KEYS: ReadonlyMap<string, Route> = new Map([
@@ -41,7 +40,7 @@ export function App() {
   }, []);
   return (
     <>
-      <a class="skip" href={`#/${route.view}`} onClick={skip}>
+      <a class="skip" href="#view" onClick={skip}>
         Skip to the view
       </a>
       <Head />

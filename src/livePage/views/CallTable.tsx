@@ -67,7 +67,9 @@ function Spark({ name, series }: { readonly name: string; readonly series: Serie
   const points = shown.flatMap((value, at) => {
     if (value === null) return [];
     // The latest value is at the right edge.
-    return [`${(((at + POINTS - shown.length) * WIDTH) / (POINTS - 1)).toFixed(1)},${(HEIGHT - 2 - (value / most) * (HEIGHT - 4)).toFixed(1)}`];
+    return [
+      `${(((at + POINTS - shown.length) * WIDTH) / (POINTS - 1)).toFixed(1)},${(HEIGHT - 2 - (value / most) * (HEIGHT - 4)).toFixed(1)}`,
+    ];
   });
   const said = `Mean latency of ${shownText(name, 80)}, at most ${shownDuration(most)}`;
   return (

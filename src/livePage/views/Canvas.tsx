@@ -27,7 +27,13 @@ export function Canvas({ hostRef }: { readonly hostRef: RefObject<HTMLDivElement
       found.value = now;
       if (now !== undefined && tip.current !== null) placeTip(tip.current, own.host, now.x, y);
     };
-    followPointer(own, diagram, page.marbles, { now: page.now, hovered, podHash: (uid) => podHash(page, uid) }, ended.signal);
+    followPointer(
+      own,
+      diagram,
+      page.marbles,
+      { now: page.now, hovered, podHash: (uid) => podHash(page, uid) },
+      ended.signal,
+    );
     const stopColours = page.theme.subscribe(() => diagram.themeChanged());
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     scheme.addEventListener("change", () => diagram.themeChanged(), { signal: ended.signal });
@@ -92,11 +98,13 @@ function placeTip(tip: HTMLElement, host: HTMLElement, x: number, y: number): vo
 }
 
 function Tip({ found: { marble, count } }: { readonly found: Found }) {
-  const { place, text, at, tookMs, outcome } = marble;
+  const { marbles } = usePage();
+  const { place, pod, text, at, tookMs, outcome } = marble;
   const took = tookMs === undefined ? "" : `, took ${shownDuration(tookMs)}`;
   return (
     <>
       <b>{text}</b>
+      {pod !== undefined && <span>{marbles.podName(pod)}</span>}
       <span>{`${place}${outcome === undefined ? "" : `, ${outcome}`}${took}`}</span>
       <span class="muted">
         {`${shownTimeOfDay(at, true)} UTC${count === 1 ? "" : `, with ${count - 1} more here: zoom in`}`}

@@ -22,11 +22,7 @@ export function Head() {
       </h1>
       <nav aria-label="Views">
         {VIEWS.map(([route, title]) => (
-          <a
-            key={title}
-            href={hashOf(route)}
-            aria-current={page.route.value.view === route.view ? "page" : undefined}
-          >
+          <a key={title} href={hashOf(route)} aria-current={page.route.value.view === route.view ? "page" : undefined}>
             {title}
           </a>
         ))}

@@ -27,6 +27,9 @@ export function Inspector({ close }: { readonly close: () => void }) {
       </button>
       <h2>{marble.text}</h2>
       <Facts marble={marble} />
+      <button type="button" class="fit" onClick={() => marbles.fit(marble)}>
+        Zoom to its causes and effects
+      </button>
       {marble.detail !== undefined && <pre>{detailLines(marble.detail)}</pre>}
       <Related title="Led here" marbles={causesOf(marbles.store, marble)} none="No cause is known." />
       <Effects marble={marble} />

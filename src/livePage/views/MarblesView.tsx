@@ -6,8 +6,8 @@ import { placeLetters } from "../model/placeLetters.ts";
 import { isPaused, zoomed } from "../model/timeWindow.ts";
 import { shownCount, shownDuration } from "../model/shownFigures.ts";
 import { usePage } from "../page.ts";
-import { FILTER_ID } from "./App.tsx";
 import { Canvas } from "./Canvas.tsx";
+import { FILTER_ID } from "./filterId.ts";
 import { Inspector } from "./Inspector.tsx";
 import { MarbleList } from "./MarbleList.tsx";
 
@@ -24,6 +24,7 @@ export function MarblesView() {
   };
   return (
     <section class="marbles" aria-label="Marbles">
+      <h2 class="hidden">Marbles</h2>
       <Tools isList={isList.value} showList={(shown) => (isList.value = shown)} />
       <div class="stage">
         {isList.value ? <MarbleList /> : <Canvas hostRef={host} />}

@@ -12,6 +12,7 @@ export function NodeView() {
   const node = usePage().node.value;
   return (
     <section class="node-view" aria-label="Node">
+      <h2 class="hidden">Node</h2>
       {node === undefined ? <p class="muted">Waiting for the node's figures.</p> : <Node node={node} />}
     </section>
   );

@@ -5,7 +5,7 @@ import type { LiveGraph } from "../../core/live/liveMessages.ts";
 import { type GraphArrow, type GraphBox, type GraphDrawing, graphLayout, type GraphRow } from "../model/graphLayout.ts";
 import { shownCount } from "../model/shownFigures.ts";
 import { shownText } from "../model/shownText.ts";
-import type { Flow } from "../pageState.ts";
+import { type Flow, writerKey } from "../pageState.ts";
 import { usePage } from "../page.ts";
 import { PlaceTable } from "./PlaceTable.tsx";
 
@@ -15,6 +15,7 @@ export function PipelineView() {
   const graph = usePage().graph.value;
   return (
     <section class="pipeline" aria-label="Pipeline">
+      <h2 class="hidden">Pipeline</h2>
       {graph === undefined ? <p class="muted">Waiting for the node.</p> : <Pipeline graph={graph} />}
     </section>
   );
@@ -23,7 +24,8 @@ export function PipelineView() {
 function Pipeline({ graph }: { readonly graph: LiveGraph }) {
   const drawing = useMemo(() => graphLayout(graph), [graph]);
   const chosen = useSignal<string | undefined>(undefined);
-  const flows = usePage().flow.value;
+  const { flow, writes } = usePage();
+  const flows = flow.value;
   const choose = (key: string): void => void (chosen.value = chosen.value === key ? undefined : key);
   return (
     <>
@@ -39,7 +41,12 @@ function Pipeline({ graph }: { readonly graph: LiveGraph }) {
           aria-label="Parts, cells and queues"
         >
           {drawing.arrows.map((arrow) => (
-            <Arrow key={arrow.key} arrow={arrow} flow={flows.get(arrow.place)} chosen={chosen.value} />
+            <Arrow
+              key={arrow.key}
+              arrow={arrow}
+              pace={arrow.writer === undefined ? paceOf(flows.get(arrow.place)) : paceOfWriter(writes.value, arrow)}
+              chosen={chosen.value}
+            />
           ))}
           {drawing.boxes.map((box) => (
             <Box
@@ -70,15 +77,21 @@ const BUSY = 10;
 const paceOf = (flow: Flow | undefined): string =>
   flow === undefined || flow.count === 0 ? "still" : flow.perSecond < BUSY ? "slow" : "busy";
 
+/** A queue does not say who fills it: its marbles do. */
+function paceOfWriter(writes: ReadonlyMap<string, number>, { writer = "", place }: GraphArrow): string {
+  const count = writes.get(writerKey(writer, place)) ?? 0;
+  return count === 0 ? "still" : count < BUSY ? "slow" : "busy";
+}
+
 interface ArrowProps {
   readonly arrow: GraphArrow;
-  readonly flow: Flow | undefined;
+  readonly pace: string;
   readonly chosen: string | undefined;
 }
 
-function Arrow({ arrow: { path, from, to }, flow, chosen }: ArrowProps) {
+function Arrow({ arrow: { path, from, to }, pace, chosen }: ArrowProps) {
   const isChosen = chosen !== undefined && (from === chosen || to === chosen);
-  return <path d={path} class={`arrow ${paceOf(flow)}${isChosen ? " chosen" : ""}`} />;
+  return <path d={path} class={`arrow ${pace}${isChosen ? " chosen" : ""}`} />;
 }
 
 interface BoxProps {
@@ -103,13 +116,12 @@ function Box({ box, flows, isChosen, isNear: near, choose }: BoxProps) {
       role="button"
       tabIndex={0}
       aria-pressed={isChosen}
-      aria-label={kind === "shared" ? "Places of several parts" : `Part ${name}`}
       onClick={() => choose(key)}
       onKeyDown={press}
     >
       <rect x={x} y={y} width={width} height={height} rx={5} />
       <text class="label" x={x + 10} y={labelY + 4}>
-        {kind === "shared" ? "several parts" : name}
+        {kind === "shared" ? "of no single part" : name}
       </text>
       {rows.map((row) => (
         <Row key={row.place} row={row} flow={flows.get(row.place)} x={x} width={width} />

@@ -34,7 +34,12 @@ export function Plot({ title, at, series, most, shown, steps, hue }: PlotProps) 
   useEffect(() => {
     if (box.current === null || width === 0) return undefined;
     const palette = readPalette(box.current);
-    const axis = { stroke: palette.muted, font: FONT, grid: { stroke: palette.line, width: 1 }, ticks: { show: false } };
+    const axis = {
+      stroke: palette.muted,
+      font: FONT,
+      grid: { stroke: palette.line, width: 1 },
+      ticks: { show: false },
+    };
     const made = new uPlot(
       {
         width,
@@ -44,9 +49,18 @@ export function Plot({ title, at, series, most, shown, steps, hue }: PlotProps) 
         scales: { x: { time: true }, y: { range: (_, __, top) => [0, most ?? Math.max(1, top * 1.1)] } },
         axes: [
           { ...axis, space: 90, size: 22, values: (_, ticks) => ticks.map((tick) => shownTimeOfDay(tick * 1000)) },
-          { ...axis, space: 36, size: AXIS_WIDTH, incrs: [...steps], values: (_, ticks) => ticks.map((tick) => whole(shown(tick))) },
+          {
+            ...axis,
+            space: 36,
+            size: AXIS_WIDTH,
+            incrs: [...steps],
+            values: (_, ticks) => ticks.map((tick) => whole(shown(tick))),
+          },
         ],
-        series: [{}, { stroke: palette.hues[hue] ?? palette.accent, width: 1.5, spanGaps: false, points: { show: false } }],
+        series: [
+          {},
+          { stroke: palette.hues[hue] ?? palette.accent, width: 1.5, spanGaps: false, points: { show: false } },
+        ],
       },
       [[...at], [...series]],
       box.current,

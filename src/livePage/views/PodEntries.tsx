@@ -37,7 +37,11 @@ export function PodEntries({ timeline: { entries, dropped } }: { readonly timeli
   );
 }
 
-function Entry({ entry: { at, what, container = "", seconds, outcome, message = "", count, lastAt } }: { readonly entry: EntryView }) {
+function Entry({
+  entry: { at, what, container = "", seconds, outcome, message = "", count, lastAt },
+}: {
+  readonly entry: EntryView;
+}) {
   const times = count === undefined ? "" : ` (${count} times, last at ${shownText(lastAt ?? "", 24)})`;
   return (
     <tr>

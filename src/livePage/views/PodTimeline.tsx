@@ -13,7 +13,9 @@ const GROUP_GAP = 8;
 const AXIS = 22;
 const GUTTER = 104;
 /** Width of a character of a label in a bar. */
-const CHARACTER = 6.4;
+const CHARACTER = 6.8;
+/** Room that a countdown takes. */
+const DUE_ROOM = 44;
 
 const KINDS = [
   ["run", "runs"],
@@ -140,8 +142,6 @@ function Bar({ bar, y, xOf, now }: BarProps) {
   }
   const width = Math.max(2, xOf(to) - x);
   const dueX = dueAt === undefined ? undefined : xOf(dueAt);
-  const text = shownText(label, 60);
-  const room = (dueX ?? x + width) - x;
   return (
     <g class={name}>
       <title>{title}</title>
@@ -149,16 +149,29 @@ function Bar({ bar, y, xOf, now }: BarProps) {
         <rect class="due" x={x + width} y={y + 1} width={dueX - x - width} height={ROW - 4} />
       )}
       <rect x={x} y={y + 1} width={width} height={ROW - 4} rx={2} />
-      {room > text.length * CHARACTER + 8 && (
-        <text x={x + 5} y={y + 13}>
-          {text}
-        </text>
-      )}
-      {dueX !== undefined && dueX - x > (text.length + 8) * CHARACTER && (
-        <text class="left" x={dueX - 4} y={y + 13}>
+      <BarText text={shownText(label, 60)} x={x} y={y + 13} width={width} />
+      {dueX !== undefined && dueX - x - width > DUE_ROOM && (
+        <text class="due" x={x + width + 6} y={y + 13}>
           {shownCountdown(dueAt ?? 0, now)}
         </text>
       )}
     </g>
+  );
+}
+
+interface BarTextProps {
+  readonly text: string;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+}
+
+/** The name of a bar, if it fits. */
+function BarText({ text, x, y, width }: BarTextProps) {
+  if (width < text.length * CHARACTER + 8) return null;
+  return (
+    <text x={x + 5} y={y}>
+      {text}
+    </text>
   );
 }

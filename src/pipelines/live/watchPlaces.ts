@@ -110,7 +110,7 @@ function stepsFromNow(timelines: ReadonlyKeyedCell<PodUid, PodTimeline>): Observ
 }
 
 const stepDraft = (pod: PodUid, { at, what, container, tookMs, outcome, message }: TimelineEntry): MarbleDraft => ({
-  ...{ place: "timelines", at, pod, text: container === undefined ? what : `${what} ${container}` },
+  ...{ place: "timelines", at: at + (tookMs ?? 0), pod, text: container === undefined ? what : `${what} ${container}` },
   ...(message === undefined ? {} : { detail: message }),
   ...(tookMs === undefined ? {} : { tookMs }),
   ...(outcome === undefined ? {} : { outcome }),

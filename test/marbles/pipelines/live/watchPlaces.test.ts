@@ -102,7 +102,7 @@ describe("watchPlaces", () => {
       const unsub = "   ---------!";
 
       const { state, drafts$ } = watched(clock);
-      const old = [entry(5, "Pulled"), entry(2, "RunPodSandbox", { tookMs: 30 })];
+      const old = [entry(5, "Pulled"), entry(2, "RunPodSandbox", { tookMs: 2 })];
       state.timelines.set(UID, timelineOf(...old));
       const failed = entry(9, "StartContainer", { container: "main", outcome: "failed", message: "no" });
       atFrame(4, () => state.timelines.set(UID, timelineOf(...old, entry(8, "CreateContainer"))));
@@ -110,7 +110,7 @@ describe("watchPlaces", () => {
       atFrame(7, () => state.timelines.delete(UID));
       const step = { place: "timelines", pod: UID };
       expectObservable(drafts$, unsub).toBe(expected, {
-        m: { ...step, at: 2, text: "RunPodSandbox", tookMs: 30 },
+        m: { ...step, at: 4, text: "RunPodSandbox", tookMs: 2 },
         n: { ...step, at: 5, text: "Pulled" },
         o: { ...step, at: 8, text: "CreateContainer" },
         p: { ...step, at: 9, text: "StartContainer main", outcome: "failed", detail: "no" },

@@ -1,0 +1,2 @@
+/** Id of the field that the key `/` goes to. */
+export const FILTER_ID = "filter";

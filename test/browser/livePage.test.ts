@@ -1,0 +1,238 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { MISSING_FOR_BROWSER, openPage, startBrowser, type WatchedPage } from "../support/browser.ts";
+import { CRASH, crashRetryAt } from "../support/liveNode.ts";
+import { type LiveServer, startLiveServer } from "../support/liveServer.ts";
+import { mustSkip } from "../support/mustSkip.ts";
+import { waitFor } from "../support/waitFor.ts";
+
+const TITLE = "the page of the live view";
+
+/** Reads the canvas right of the labels and below the axis: a hash of its pixels, and the number of its colours. */
+const PIXELS = `(() => {
+  const canvas = document.querySelector(".host canvas");
+  const ratio = canvas.width / canvas.clientWidth;
+  const [left, top] = [Math.ceil(216 * ratio), Math.ceil(26 * ratio)];
+  const size = [canvas.width - left, canvas.height - top];
+  const copy = new OffscreenCanvas(...size).getContext("2d", { willReadFrequently: true });
+  copy.drawImage(canvas, -left, -top);
+  const { data } = copy.getImageData(0, 0, ...size);
+  const colours = new Set();
+  let hash = 0;
+  for (let at = 0; at < data.length; at += 4) {
+    const colour = (data[at] << 16) | (data[at + 1] << 8) | data[at + 2];
+    hash = (hash * 31 + colour) | 0;
+    if (colours.size < 1000) colours.add(colour);
+  }
+  return { hash, colours: colours.size };
+})()`;
+
+interface Pixels {
+  readonly hash: number;
+  readonly colours: number;
+}
+
+describe.skipIf(mustSkip(TITLE, MISSING_FOR_BROWSER))(TITLE, () => {
+  let browser: Browser;
+  let server: LiveServer;
+  let watched: WatchedPage;
+  let page: Page;
+
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([startBrowser(), startLiveServer({ pods: 24, startsPerSecond: 4 })]);
+    watched = await openPage(browser, server.url);
+    ({ page } = watched);
+  });
+  beforeEach(async () => {
+    await page.goto(`${server.url}#/marbles`);
+    await page.getByRole("status").filter({ hasText: "live" }).waitFor();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.close();
+  });
+
+  it("shows the first marbles within a second of its opening", async () => {
+    const tries: number[] = [];
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      await page.reload({ waitUntil: "commit" });
+      await waitFor("marbles", async () => (await page.evaluate<Pixels>(PIXELS)).colours > 20, 10_000);
+      tries.push(await page.evaluate<number>("performance.now()"));
+    }
+    process.stdout.write(`first marbles after ${tries.map(Math.round).join(", ")} ms\n`);
+    expect(Math.min(...tries)).toBeLessThan(1_000);
+  });
+
+  it("counts down to the next start of a crash loop, right within a second", async () => {
+    const shown = page
+      .getByRole("complementary")
+      .getByRole("listitem")
+      .filter({ hasText: CRASH.name })
+      .locator(".countdown");
+    for (const path of ["#/marbles", `#/pod/default/${CRASH.name}`]) {
+      await page.goto(server.url + path);
+      const places = path === "#/marbles" ? [shown] : [shown, page.locator(".why .countdown")];
+      for (const place of places) {
+        const error = await waitFor("the countdown", async () => {
+          const text = await place.innerText({ timeout: 500 });
+          const now = Date.now();
+          const left = Number(/^in (\d+) s$/.exec(text)?.[1]);
+          const retryAt = crashRetryAt(now, server.beginning);
+          return Number.isNaN(left) || retryAt === undefined
+            ? undefined
+            : { ms: Math.abs(left * 1_000 - (retryAt - now)) };
+        });
+        expect(error.ms).toBeLessThan(1_300);
+      }
+    }
+  });
+
+  it("names the reasons of all pods in trouble in its first sight", async () => {
+    const reasons = [
+      ["needs-settings", 'configmap "settings" not found'],
+      ["wants-disk", "The disk of /var/lib is full"],
+      ["never-ready", "HTTP probe failed with status code 503"],
+      ["slow-pull", "second in line behind registry.local/huge:2"],
+      ["hangs-in-hook", "sh -c 'wait-for-peer' has not ended"],
+    ] as const;
+    for (const [name, reason] of reasons) {
+      const pod = page.getByRole("complementary").getByRole("listitem").filter({ hasText: name });
+      expect(await pod.innerText()).toContain(reason);
+      const { y = 0, height = 0 } = (await pod.boundingBox()) ?? {};
+      expect(y + height).toBeLessThan(900);
+    }
+  });
+
+  it("stands still while it is paused, and zooms", async () => {
+    const pixels = (): Promise<Pixels> => page.evaluate(PIXELS);
+    const frames = (): Promise<number> => page.evaluate("document.querySelector('.host canvas').frames.count");
+    await page.getByRole("application").focus();
+    await page.keyboard.press("+");
+    expect(await page.getByLabel("Time shown").innerText()).toBe("20 s");
+    await page.keyboard.press("-");
+    expect(await page.getByLabel("Time shown").innerText()).toBe("30 s");
+    const moving = (await pixels()).hash;
+    await waitFor("motion", async () => (await pixels()).hash !== moving);
+    await page.keyboard.press("Space");
+    expect(await page.getByRole("button", { name: "Go on" }).getAttribute("aria-pressed")).toBe("true");
+    const still = await waitFor("a picture that stands still", async () => {
+      const before = (await pixels()).hash;
+      const drawn = await frames();
+      await waitFor("frames", async () => (await frames()) > drawn + 2);
+      return (await pixels()).hash === before ? { hash: before } : undefined;
+    });
+    await page.keyboard.press("Shift+ArrowLeft");
+    await waitFor("an earlier time", async () => (await pixels()).hash !== still.hash);
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: "Pause" }).waitFor();
+  });
+
+  it("opens marbles and views by the keyboard alone", async () => {
+    const focused = (): Promise<string> =>
+      page.evaluate(
+        "document.activeElement.id || document.activeElement.className || document.activeElement.textContent",
+      );
+    await page.reload();
+    await page.getByRole("status").filter({ hasText: "live" }).waitFor();
+    await page.keyboard.press("Tab");
+    expect(await focused()).toBe("skip");
+    await page.keyboard.press("Enter");
+    expect(await focused()).toBe("view");
+    await page.keyboard.press("/");
+    await waitFor("the filter", async () => (await focused()) === "filter");
+    await page.keyboard.type("web-003 registry");
+    await waitFor("the diagram", async () => {
+      await page.keyboard.press("Tab");
+      return (await focused()) === "host";
+    });
+    await page.keyboard.press("ArrowDown");
+    const spoken = page.locator(".frame [role=status]");
+    await waitFor("a marble", async () => (await spoken.innerText()).startsWith("kube-system/web-003"));
+    const first = await spoken.innerText();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Home");
+    await waitFor("another marble", async () => (await spoken.innerText()) !== first);
+    await page.keyboard.press("Enter");
+    await waitFor("the open marble", async () => (await focused()) === "inspector");
+    expect(await page.locator("#inspector").innerText()).toMatch(/Led here[^]*Led to/);
+    await page.keyboard.press("Escape");
+    await waitFor("the diagram again", async () => (await focused()) === "host");
+    for (const [key, name] of [
+      ["2", "Pipeline"],
+      ["3", "Node"],
+      ["1", "Marbles"],
+    ] as const) {
+      await page.keyboard.press(key);
+      await page.getByRole("main").getByRole("region", { name, exact: true }).waitFor();
+    }
+    await page.keyboard.press("2");
+    const part = page.getByRole("button", { name: "podLifecycle" });
+    await part.focus();
+    await page.keyboard.press("Enter");
+    expect(await part.getAttribute("aria-pressed")).toBe("true");
+    await page.getByRole("link", { name: CRASH.name }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("main").getByText("Timeline", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Try again now" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("backoffs of 1 container reset").waitFor();
+    expect(server.asked).toContain(`/live/retry/default/${CRASH.name}`);
+  });
+
+  it("shows hostile names, messages and logs as text", async () => {
+    await page.goto(`${server.url}#/pod/default/${CRASH.name}`);
+    await page.getByText("the last line").waitFor();
+    const log = await page.getByRole("region", { name: "Log of app" }).innerText();
+    expect(log).toContain("<img src=x onerror=");
+    expect(Math.max(...log.split("\n").map((line) => line.length))).toBe(1_000);
+    const shown = await page.evaluate<string>("document.body.textContent");
+    expect(shown).toContain("<img src=x onerror=");
+    expect([...shown].filter((character) => /[\u0000\u001b\u202e]/.test(character))).toEqual([]);
+    expect(await page.evaluate("document.querySelectorAll('img, script:not([src]), b b').length")).toBe(0);
+    expect(await page.title()).toBe("worker-7 \u00b7 rxlet");
+  });
+
+  it("keeps the theme that its reader chooses", async () => {
+    const background = (): Promise<string> => page.evaluate("getComputedStyle(document.body).backgroundColor");
+    await page.emulateMedia({ colorScheme: "light" });
+    const light = await background();
+    await page.getByRole("button", { name: "Theme: auto" }).click();
+    await page.reload();
+    await page.getByRole("button", { name: "Theme: dark" }).waitFor();
+    expect(await background()).not.toBe(light);
+    await page.getByRole("button", { name: "Theme: dark" }).click();
+    await page.getByRole("button", { name: "Theme: light" }).click();
+    await page.getByRole("button", { name: "Theme: auto" }).waitFor();
+  });
+
+  it("says that it is disconnected, and resumes after its last marble", async () => {
+    const own = await startLiveServer({ pods: 2, startsPerSecond: 4 });
+    const { page: cut } = await openPage(browser, own.url);
+    await cut.locator(".places-seen li").first().waitFor();
+    own.cut();
+    await cut.getByRole("status").filter({ hasText: "disconnected" }).waitFor();
+    own.accept();
+    await cut
+      .getByRole("status")
+      .filter({ hasText: /^live$/ })
+      .waitFor();
+    expect(own.resumed[0]).toBeUndefined();
+    expect(own.resumed.slice(1).some((id) => Number(id) > 0)).toBe(true);
+    await cut.close();
+    await own.close();
+  });
+
+  it("fits a phone", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const path of ["#/marbles", "#/pipeline", "#/node", `#/pod/default/${CRASH.name}`]) {
+      await page.goto(server.url + path);
+      await page.getByRole("main").getByRole("heading").first().waitFor({ state: "attached" });
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  it("has written nothing into the console, and asked no other host", () => {
+    expect(watched.faults).toEqual([]);
+  });
+});

@@ -204,6 +204,7 @@ describe("images", () => {
   it("are pulled with credentials, also those that CRI has as one text", () => {
     const sent = (auth: Parameters<typeof cri.AuthConfig.create>[0]) => {
       const header = registryAuth(cri.AuthConfig.create(auth))["X-Registry-Auth"] ?? "";
+      expect(header).toMatch(/^(?:[\w-]{4})*(?:[\w-]{2}==|[\w-]{3}=)?$/);
       return JSON.parse(Buffer.from(header, "base64url").toString()) as unknown;
     };
     const rest = { serveraddress: "", identitytoken: "", registrytoken: "" };

@@ -1,6 +1,8 @@
 /** The dockershim on a real Docker beyond the common suite: streams, isolation, usage, restarts on either side. */
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readlink, symlink } from "node:fs/promises";
+import { mkdir, readlink, symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { ReplaySubject, filter, firstValueFrom } from "rxjs";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
@@ -10,6 +12,8 @@ import * as cri from "../../src/gen/cri.ts";
 import { describeOnDocker } from "../support/dockerInstallation.ts";
 import { startDockershimNode } from "../support/dockershimNode.ts";
 import type { DockershimNode } from "../support/dockershimNode.ts";
+import { unmountBelow } from "../support/kernelState.ts";
+import { freePort } from "../support/ports.ts";
 import { connectSpdy } from "../support/spdyClient.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { ending } from "./runtimeFixture.ts";
@@ -176,6 +180,40 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
     const { network } = await node.under.sandboxStatus(sandbox.id);
     const addresses = await outputOf(id, "ip -o -4 address show eth0 | grep -oE '([0-9]+\\.){3}[0-9]+' | head -1");
     expect(addresses).toBe(network?.ip);
+  });
+
+  it("gives devices, mounts that follow those of the host, and limits that Docker has no words for", async () => {
+    const folder = join(node.docker.folder, node.under.fresh("propagated"));
+    await mkdir(join(folder, "inner"), { recursive: true });
+    execFileSync("mount", ["--bind", folder, folder]);
+    execFileSync("mount", ["--make-shared", folder]);
+    try {
+      const propagation = cri.MountPropagation.PROPAGATION_HOST_TO_CONTAINER;
+      const id = await node.under.run(await node.under.sandbox(), forever, {
+        devices: [{ hostPath: "/dev/zero", containerPath: "/dev/mine", permissions: "r" }],
+        mounts: [{ hostPath: folder, containerPath: "/m", propagation, readonly: true }],
+        linux: { resources: { unified: { "pids.max": "77" } } },
+      });
+      execFileSync("mount", ["-t", "tmpfs", "later", join(folder, "inner")]);
+      const device = "head -c 2 /dev/mine | od -An -tx1 | tr -d ' '";
+      expect(await outputOf(id, `grep -c ' /m/inner ' /proc/self/mountinfo; ${device}`)).toBe("1\n0000");
+      expect((await node.under.status(id)).mounts).toMatchObject([{ hostPath: folder, propagation, readonly: true }]);
+      expect(await outputOf(id, "cat /sys/fs/cgroup/pids/pids.max /sys/fs/cgroup/pids.max 2>/dev/null")).toBe("77");
+    } finally {
+      unmountBelow(folder);
+    }
+  });
+
+  it("forwards a port of the machine to the pod", async () => {
+    const hostPort = await freePort();
+    const portMappings = [{ protocol: cri.Protocol.TCP, containerPort: 8080, hostPort, hostIp: "127.0.0.1" }];
+    const sandbox = await node.under.sandbox({ portMappings });
+    await node.under.run(
+      sandbox,
+      shell("mkdir /tmp/w; echo hello > /tmp/w/index.html; exec httpd -f -p 8080 -h /tmp/w"),
+    );
+    const answer = await waitFor("the server", async () => (await fetch(`http://127.0.0.1:${hostPort}/`)).text());
+    expect(answer).toBe("hello\n");
   });
 
   it("tells that the kernel ended a container for its memory", async () => {

@@ -249,6 +249,10 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
       return (all[0]?.cpu?.usageNanoCores?.value ?? 0n) > 0n && all[0];
     });
     expect([stats.attributes?.id, (stats.memory?.workingSetBytes?.value ?? 0n) > 0n]).toEqual([id, true]);
+    const { stats: pods } = await firstValueFrom(
+      node.client.runtime.listPodSandboxStats(cri.ListPodSandboxStatsRequest.create({ filter: { id: sandbox.id } })),
+    );
+    expect(pods.map(({ attributes }) => attributes?.id)).toEqual([sandbox.id]);
     const request = cri.PodSandboxStatsRequest.create({ podSandboxId: sandbox.id });
     const { stats: pod } = await firstValueFrom(node.client.runtime.podSandboxStats(request));
     expect(pod?.linux?.network?.defaultInterface?.name).toBe("eth0");

@@ -27,7 +27,8 @@ import type { WritableSizes } from "./writableSizes.ts";
 type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
 type Named = Pick<ContainerSummary, "id" | "name" | "labels">;
 
-const AT_ONCE = 16;
+/** Docker reads all containers once a second, and lets questions wait for that: few batches, not many. */
+const AT_ONCE = 128;
 
 interface Sources {
   readonly shim: Shim;

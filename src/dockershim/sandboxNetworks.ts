@@ -11,6 +11,8 @@ import { makeDirectories } from "../fileSystem/makeDirectories.ts";
 import { namesIn } from "../fileSystem/listDirectory.ts";
 import { readWhole } from "../fileSystem/regularFile.ts";
 import { messageOf, RpcFault } from "../grpcServer/rpcFault.ts";
+import type { ContainerSummary } from "./engine/answers.ts";
+import { hasOurNetwork } from "./mapping/names.ts";
 import type { SandboxNetwork } from "./mapping/sandboxMessages.ts";
 import type { NetworkedSandbox, PodNetwork } from "./podNetwork.ts";
 
@@ -20,10 +22,13 @@ export interface SandboxNetworks {
   readonly podNetwork: PodNetwork | undefined;
   /** Rejects with UNAVAILABLE where the network refuses; nothing is connected then. */
   connect(sandbox: NetworkedSandbox): Promise<void>;
-  /** Disconnects a sandbox that `connect` knows; `netns` is empty once its process has ended. */
-  disconnect(id: string, netns: string): Promise<void>;
-  /** The network of a sandbox in this mode of Docker, with these addresses of Docker. */
-  of(id: string, networkMode: string, addresses: readonly string[]): SandboxNetwork;
+  /**
+   * Disconnects a sandbox that `connect` knows, or else the `stranger` that another shim connected; `netns` is empty once
+   * its process has ended.
+   */
+  disconnect(id: string, netns: string, stranger?: NetworkedSandbox): Promise<void>;
+  /** The network of a sandbox with these addresses of Docker; those of a stranger are not known here. */
+  of(sandbox: Pick<ContainerSummary, "id" | "networkMode" | "labels">, addresses: readonly string[]): SandboxNetwork;
   /** Disconnects sandboxes whose container is gone. */
   sweep(existing: ReadonlySet<string>): Promise<void>;
 }
@@ -53,10 +58,10 @@ export async function openSandboxNetworks(
     await fs.rename(`${file}.new`, file);
     records.set(record.sandbox.id, record);
   };
-  const disconnect = async (id: string, netns: string): Promise<void> => {
-    const record = records.get(id);
-    if (record === undefined || podNetwork === undefined) return;
-    const removed = await podNetwork.remove({ ...record.sandbox, netns });
+  const disconnect = async (id: string, netns: string, stranger?: NetworkedSandbox): Promise<void> => {
+    const sandbox = records.get(id)?.sandbox ?? stranger;
+    if (sandbox === undefined || podNetwork === undefined) return;
+    const removed = await podNetwork.remove({ ...sandbox, netns });
     if (!removed.ok) throw unavailable(`sandbox "${id}" cannot be disconnected: ${removed.error.message}`);
     records.delete(id);
     await fs.rm(path.join(dir, `${id}.json`), { force: true });
@@ -72,11 +77,12 @@ export async function openSandboxNetworks(
       throw unavailable(`sandbox "${sandbox.id}" cannot be connected: ${added.error.message}`);
     },
     disconnect,
-    of: (id, networkMode, addresses) => {
+    of: ({ id, networkMode, labels }, addresses) => {
       if (networkMode === "host") return { connected: true, ips: [] };
       if (networkMode !== "none") return { connected: true, ips: addresses };
       const ips = records.get(id)?.ips;
-      return ips === undefined ? UNCONNECTED : { connected: true, ips };
+      if (ips === undefined) return hasOurNetwork(labels) ? UNCONNECTED : { connected: true, ips: [] };
+      return { connected: true, ips };
     },
     sweep: async (existing) => {
       for (const id of [...records.keys()].filter((known) => !existing.has(known))) {

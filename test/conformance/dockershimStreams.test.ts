@@ -7,11 +7,14 @@ import { text } from "node:stream/consumers";
 import { ReplaySubject, filter, firstValueFrom } from "rxjs";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
 import { ok } from "../../src/core/result.ts";
+import { dockerCalls } from "../../src/dockershim/dockerCalls.ts";
+import { createEngine } from "../../src/dockershim/engine/engine.ts";
 import type { NetworkedSandbox, PodNetwork } from "../../src/dockershim/podNetwork.ts";
 import * as cri from "../../src/gen/cri.ts";
 import { describeOnDocker } from "../support/dockerInstallation.ts";
 import { startDockershimNode } from "../support/dockershimNode.ts";
 import type { DockershimNode } from "../support/dockershimNode.ts";
+import { PAUSE_IMAGE } from "../support/images.ts";
 import { unmountBelow } from "../support/kernelState.ts";
 import { freePort } from "../support/ports.ts";
 import { connectSpdy } from "../support/spdyClient.ts";
@@ -360,6 +363,48 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
     refuse = true;
     await expect(node.under.sandbox()).rejects.toMatchObject({ code: "Unavailable" });
     expect(await node.under.listSandboxes({})).toEqual([]);
+    await node.restartShim();
+  });
+
+  it("keeps a sandbox that cri-dockerd connected, with its addresses, and disconnects it at its end", async () => {
+    const removed: NetworkedSandbox[] = [];
+    const network: PodNetwork = {
+      add: async () => ok({ ips: [] }),
+      remove: async (sandbox) => {
+        removed.push(sandbox);
+        return ok(undefined);
+      },
+      status: () => ({ ready: true }),
+    };
+    const engine = createEngine(node.docker.socket);
+    onTestFinished(() => engine.close());
+    const calls = dockerCalls(engine);
+    const labels = {
+      "io.kubernetes.docker.type": "podsandbox",
+      "io.kubernetes.container.name": "POD",
+      "annotation.a": "b",
+    };
+    const HostConfig = { NetworkMode: "none", CgroupParent: `${node.docker.cgroupParent}/theirs` };
+    const id = await calls.create("k8s_POD_theirs_ns_u-5_0", { Image: PAUSE_IMAGE, Labels: labels, HostConfig });
+    await calls.start(id);
+    const { pid } = await calls.inspect("sandbox", id);
+    execFileSync("nsenter", ["-t", String(pid), "-n", "ip", "address", "add", "192.0.2.9/32", "dev", "lo"]);
+    await node.restartShim(network);
+    expect(await waitFor("the shim", () => node.under.sandboxStatus(id))).toMatchObject({
+      metadata: { name: "theirs", namespace: "ns", uid: "u-5", attempt: 0 },
+      state: cri.PodSandboxState.SANDBOX_READY,
+      network: { ip: "192.0.2.9" },
+    });
+    expect(await node.under.listSandboxes({ state: { state: cri.PodSandboxState.SANDBOX_READY } })).toEqual([id]);
+    expect([await node.under.stopSandbox(id), await node.under.removeSandbox(id)]).toEqual([
+      { value: {} },
+      { value: {} },
+    ]);
+    const theirs = { id, name: "theirs", namespace: "ns", uid: "u-5", annotations: { a: "b" } };
+    expect(removed).toMatchObject([
+      { ...theirs, netns: `/proc/${pid}/ns/net` },
+      { ...theirs, netns: "" },
+    ]);
     await node.restartShim();
   });
 

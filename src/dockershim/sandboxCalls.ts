@@ -105,6 +105,7 @@ async function run(shim: Shim, config: PodSandboxConfig | undefined, handler: st
   try {
     await docker.start(id);
     const sandbox = await docker.inspect("sandbox", id);
+    if (!sandbox.running) throw endedAtOnce(shim, sandbox);
     await writeResolvConf(sandbox, config);
     if (!isOnHostNetwork(config)) await shim.networks.connect(networked(config, sandbox));
     return id;
@@ -115,6 +116,12 @@ async function run(shim: Shim, config: PodSandboxConfig | undefined, handler: st
     throw thrown;
   }
 }
+
+const endedAtOnce = ({ podSandboxImage }: Shim, { exitCode }: ContainerDetails): RpcFault =>
+  new RpcFault(
+    status.FAILED_PRECONDITION,
+    `the process of ${podSandboxImage} ended at once with ${exitCode}: no pause image?`,
+  );
 
 async function bodyOf(shim: Shim, config: PodSandboxConfig, handler: string): Promise<Record<string, unknown>> {
   const { runtimes, cgroupDriver, remapsUsers } = await shim.info();

@@ -74,10 +74,10 @@ export async function networkOf({ networks }: Shim, sandbox: ContainerDetails): 
 const isStranger = ({ networkMode, labels }: ContainerDetails): boolean =>
   networkMode === "none" && !hasOurNetwork(labels);
 
-/** A stranger as far as its container tells. */
-function strangerOf(sandbox: ContainerDetails): NetworkedSandbox | undefined {
+/** A sandbox as far as its container tells; undefined for one in no network of ours. */
+function describedBy(sandbox: ContainerDetails): NetworkedSandbox | undefined {
   const metadata = sandboxMetadata(sandbox.name);
-  if (metadata === undefined || !isStranger(sandbox)) return undefined;
+  if (metadata === undefined || sandbox.networkMode !== "none") return undefined;
   const { name, namespace, uid } = metadata;
   return {
     id: sandbox.id,
@@ -208,7 +208,7 @@ async function stopSandbox(shim: Shim, sandbox: ContainerDetails): Promise<void>
     ({ state }) => state === "running" || state === "paused",
   );
   await Promise.all(running.map(({ id }) => unlessGone(docker.stop(id, 0))));
-  await networks.disconnect(sandbox.id, netnsOf(sandbox), strangerOf(sandbox));
+  await networks.disconnect(sandbox.id, netnsOf(sandbox), describedBy(sandbox));
   await unlessGone(docker.stop(sandbox.id, PAUSE_GRACE_SECONDS));
 }
 
@@ -220,7 +220,7 @@ async function removeSandbox(shim: Shim, sandbox: ContainerDetails): Promise<voi
       if (details !== undefined) await removeContainer(shim, details);
     }),
   );
-  await shim.networks.disconnect(sandbox.id, netnsOf(sandbox), strangerOf(sandbox));
+  await shim.networks.disconnect(sandbox.id, netnsOf(sandbox), describedBy(sandbox));
   await shim.docker.remove(sandbox.id);
 }
 

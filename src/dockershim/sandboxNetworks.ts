@@ -1,7 +1,7 @@
 /**
  * Sandboxes in a network of ours. A file per sandbox, written before it is connected and with its addresses after, lets
- * the next shim know what is connected, and what a killed one left half connected or in no container. Bounds: 64 KiB
- * per file, 65,536 files.
+ * the next shim know what is connected, and what a killed one left half connected or in no container. Bounds: 16 MiB
+ * per file as for a message of CRI, 65,536 files, `MAX_DONE` ids of disconnected sandboxes.
  */
 import fs from "node:fs/promises";
 import path from "node:path";
@@ -23,10 +23,10 @@ export interface SandboxNetworks {
   /** Rejects with UNAVAILABLE where the network refuses; nothing is connected then. */
   connect(sandbox: NetworkedSandbox): Promise<void>;
   /**
-   * Disconnects a sandbox that `connect` knows, or else the `stranger` that another shim connected; `netns` is empty once
-   * its process has ended.
+   * Disconnects a sandbox that `connect` knows, or else one as its container describes it: another shim connected it, or
+   * its file is lost. `netns` is empty once its process has ended.
    */
-  disconnect(id: string, netns: string, stranger?: NetworkedSandbox): Promise<void>;
+  disconnect(id: string, netns: string, described?: NetworkedSandbox): Promise<void>;
   /** The network of a sandbox with these addresses of Docker; those of a stranger are not known here. */
   of(sandbox: Pick<ContainerSummary, "id" | "networkMode" | "labels">, addresses: readonly string[]): SandboxNetwork;
   /** Disconnects sandboxes whose container is gone. */
@@ -39,7 +39,8 @@ interface Recorded {
   readonly ips: readonly string[] | undefined;
 }
 
-const MAX_FILE_BYTES = 64 * 1024;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+const MAX_DONE = 16_384;
 const FILE = /^([0-9a-f]{64})\.json$/;
 const UNCONNECTED: SandboxNetwork = { connected: false, ips: [] };
 
@@ -58,12 +59,16 @@ export async function openSandboxNetworks(
     await fs.rename(`${file}.new`, file);
     records.set(record.sandbox.id, record);
   };
-  const disconnect = async (id: string, netns: string, stranger?: NetworkedSandbox): Promise<void> => {
-    const sandbox = records.get(id)?.sandbox ?? stranger;
+  const done = new Set<string>();
+  const disconnect = async (id: string, netns: string, described?: NetworkedSandbox): Promise<void> => {
+    const sandbox = records.get(id)?.sandbox ?? (done.has(id) ? undefined : described);
     if (sandbox === undefined || podNetwork === undefined) return;
     const removed = await podNetwork.remove({ ...sandbox, netns });
     if (!removed.ok) throw unavailable(`sandbox "${id}" cannot be disconnected: ${removed.error.message}`);
     records.delete(id);
+    done.add(id);
+    const [oldest] = done;
+    if (done.size > MAX_DONE && oldest !== undefined) done.delete(oldest);
     await fs.rm(path.join(dir, `${id}.json`), { force: true });
   };
   return {
@@ -99,8 +104,9 @@ async function readRecords(dir: string, report: (line: string) => void): Promise
   for (const name of await namesIn(dir)) {
     const [, id] = FILE.exec(name) ?? [];
     if (id === undefined) continue;
-    const record = recorded(parseJson((await readWhole(path.join(dir, name), MAX_FILE_BYTES)).toString()), id);
-    if (record === undefined) report(`${path.join(dir, name)} cannot be read: the network of this sandbox may be left`);
+    const content = await readWhole(path.join(dir, name), MAX_FILE_BYTES).catch(() => undefined);
+    const record = recorded(parseJson(content?.toString()), id);
+    if (record === undefined) report(`${path.join(dir, name)} cannot be read`);
     else records.set(id, record);
   }
   return records;

@@ -136,7 +136,9 @@ async function messageFor(shim: Shim, { id, change, at, attributes }: ContainerE
     containerId: id,
     containerEventType: TYPES[change],
     createdAt: at > 0n ? at : wallClockNs(),
-    ...(sandbox === undefined ? {} : { podSandboxStatus: sandboxStatusMessage(sandbox, networkOf(shim, sandbox)) }),
+    ...(sandbox === undefined
+      ? {}
+      : { podSandboxStatus: sandboxStatusMessage(sandbox, await networkOf(shim, sandbox)) }),
     containersStatuses,
   });
 }

@@ -44,7 +44,7 @@ function withoutTag(name: string): string {
   return colon > name.lastIndexOf("/") ? name.slice(0, colon) : name;
 }
 
-/** The header with credentials: JSON in base64 for URLs. */
+/** The header with credentials: JSON in base64 for URLs, padded, or Docker ignores it. */
 export function registryAuth(auth: AuthConfig | undefined): Record<string, string> {
   if (auth === undefined) return {};
   const [, username = "", password = ""] = /^([^:]*):(.*)$/s.exec(Buffer.from(auth.auth, "base64").toString()) ?? [];
@@ -55,7 +55,8 @@ export function registryAuth(auth: AuthConfig | undefined): Record<string, strin
     identitytoken: auth.identityToken,
     registrytoken: auth.registryToken,
   };
-  return { "X-Registry-Auth": Buffer.from(JSON.stringify(credentials)).toString("base64url") };
+  const text = Buffer.from(JSON.stringify(credentials)).toString("base64");
+  return { "X-Registry-Auth": text.replaceAll("+", "-").replaceAll("/", "_") };
 }
 
 /**

@@ -2,6 +2,8 @@
 import { NetworkInterfaceUsage } from "../gen/cri.ts";
 import { readText } from "../fileSystem/readText.ts";
 
+/** A pod with the right to can have any number of interfaces. */
+const MAX_INTERFACES = 64;
 const LOOPBACK = "lo";
 const DEFAULT = "eth0";
 
@@ -29,5 +31,6 @@ export function interfaces(table: string): readonly NetworkInterfaceUsage[] {
   });
   return found
     .filter(({ name }) => name !== LOOPBACK)
-    .sort((one, other) => Number(other.name === DEFAULT) - Number(one.name === DEFAULT));
+    .sort((one, other) => Number(other.name === DEFAULT) - Number(one.name === DEFAULT))
+    .slice(0, MAX_INTERFACES);
 }

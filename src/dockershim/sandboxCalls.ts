@@ -8,12 +8,15 @@ import type { ServiceHandlers } from "../grpcServer/grpcService.ts";
 import { invalidArgument, messageOf, RpcFault } from "../grpcServer/rpcFault.ts";
 import type { ContainerDetails } from "./engine/answers.ts";
 import { isConflict, isNotFound } from "./engine/engineFault.ts";
+import { textOf } from "./engine/fields.ts";
 import { imagePath, pullImage } from "./imagePulls.ts";
-import { LABEL, SANDBOX, sandboxName } from "./mapping/names.ts";
+import { hasOurNetwork, LABEL, SANDBOX, sandboxMetadata, sandboxName, splitLabels } from "./mapping/names.ts";
 import { resolvConf } from "./mapping/resolvConf.ts";
 import { isOnHostNetwork, PROTOCOL, sandboxBody } from "./mapping/sandboxBody.ts";
 import { sandboxMessage, sandboxStatusMessage } from "./mapping/sandboxMessages.ts";
+import type { SandboxNetwork } from "./mapping/sandboxMessages.ts";
 import { lowestOomScore } from "./oomScore.ts";
+import { podAddresses } from "./podAddresses.ts";
 import type { NetworkedSandbox } from "./podNetwork.ts";
 import { removeContainer } from "./containerRemoval.ts";
 import { seccompText } from "./seccompProfile.ts";
@@ -46,7 +49,7 @@ export function sandboxCalls(shim: Shim): Handlers {
     podSandboxStatus: async ({ podSandboxId, verbose }) => {
       const sandbox = await docker.inspect("sandbox", podSandboxId);
       return {
-        status: sandboxStatusMessage(sandbox, networkOf(shim, sandbox)),
+        status: sandboxStatusMessage(sandbox, await networkOf(shim, sandbox)),
         info: verbose ? { info: JSON.stringify({ pid: sandbox.pid }) } : {},
         containersStatuses: await containerStatuses(shim, sandbox.id),
         timestamp: wallClockNs(),
@@ -61,9 +64,33 @@ export function sandboxCalls(shim: Shim): Handlers {
   };
 }
 
-/** The network of an inspected sandbox. */
-export const networkOf = ({ networks }: Shim, { id, networkMode, addresses }: ContainerDetails) =>
-  networks.of(id, networkMode, addresses);
+/** Returns the network of an inspected sandbox. */
+export async function networkOf({ networks }: Shim, sandbox: ContainerDetails): Promise<SandboxNetwork> {
+  const network = networks.of(sandbox, sandbox.addresses);
+  return isStranger(sandbox) ? { ...network, ips: await podAddresses(sandbox.pid) } : network;
+}
+
+/** Whether another shim, such as cri-dockerd, connected the sandbox to a network that Docker does not know. */
+const isStranger = ({ networkMode, labels }: ContainerDetails): boolean =>
+  networkMode === "none" && !hasOurNetwork(labels);
+
+/** A sandbox as far as its container tells; undefined for one in no network of ours. */
+function describedBy(sandbox: ContainerDetails): NetworkedSandbox | undefined {
+  const metadata = sandboxMetadata(sandbox.name);
+  if (metadata === undefined || sandbox.networkMode !== "none") return undefined;
+  const { name, namespace, uid } = metadata;
+  return {
+    id: sandbox.id,
+    name,
+    namespace,
+    uid,
+    netns: netnsOf(sandbox),
+    portMappings: [],
+    annotations: splitLabels(sandbox.labels).annotations,
+    dns: { servers: [], searches: [], options: [] },
+    cgroupParent: textOf(sandbox.hostConfig, "CgroupParent"),
+  };
+}
 
 const netnsOf = ({ pid }: ContainerDetails): string => (pid > 0 ? `/proc/${pid}/ns/net` : "");
 
@@ -78,6 +105,7 @@ async function run(shim: Shim, config: PodSandboxConfig | undefined, handler: st
   try {
     await docker.start(id);
     const sandbox = await docker.inspect("sandbox", id);
+    if (!sandbox.running) throw endedAtOnce(shim, sandbox);
     await writeResolvConf(sandbox, config);
     if (!isOnHostNetwork(config)) await shim.networks.connect(networked(config, sandbox));
     return id;
@@ -88,6 +116,12 @@ async function run(shim: Shim, config: PodSandboxConfig | undefined, handler: st
     throw thrown;
   }
 }
+
+const endedAtOnce = ({ podSandboxImage }: Shim, { exitCode }: ContainerDetails): RpcFault =>
+  new RpcFault(
+    status.FAILED_PRECONDITION,
+    `the process of ${podSandboxImage} ended at once with ${exitCode}: no pause image?`,
+  );
 
 async function bodyOf(shim: Shim, config: PodSandboxConfig, handler: string): Promise<Record<string, unknown>> {
   const { runtimes, cgroupDriver, remapsUsers } = await shim.info();
@@ -174,7 +208,7 @@ async function stopSandbox(shim: Shim, sandbox: ContainerDetails): Promise<void>
     ({ state }) => state === "running" || state === "paused",
   );
   await Promise.all(running.map(({ id }) => unlessGone(docker.stop(id, 0))));
-  await networks.disconnect(sandbox.id, netnsOf(sandbox));
+  await networks.disconnect(sandbox.id, netnsOf(sandbox), describedBy(sandbox));
   await unlessGone(docker.stop(sandbox.id, PAUSE_GRACE_SECONDS));
 }
 
@@ -186,7 +220,7 @@ async function removeSandbox(shim: Shim, sandbox: ContainerDetails): Promise<voi
       if (details !== undefined) await removeContainer(shim, details);
     }),
   );
-  await shim.networks.disconnect(sandbox.id, netnsOf(sandbox));
+  await shim.networks.disconnect(sandbox.id, netnsOf(sandbox), describedBy(sandbox));
   await shim.docker.remove(sandbox.id);
 }
 
@@ -205,7 +239,7 @@ async function list(shim: Shim, filter: PodSandboxFilter | undefined): Promise<P
   return listed
     .flatMap((summary) => {
       const createdAt = facts.get(summary.id)?.createdAt;
-      const network = shim.networks.of(summary.id, summary.networkMode, []);
+      const network = shim.networks.of(summary, []);
       return createdAt === undefined ? [] : [sandboxMessage(summary, createdAt, network)];
     })
     .filter((sandbox) => matches(sandbox, filter));

@@ -1,7 +1,7 @@
 /**
  * Sandboxes in a network of ours. A file per sandbox, written before it is connected and with its addresses after, lets
- * the next shim know what is connected, and what a killed one left half connected or in no container. Bounds: 64 KiB
- * per file, 65,536 files.
+ * the next shim know what is connected, and what a killed one left half connected or in no container. Bounds: 16 MiB
+ * per file as for a message of CRI, 65,536 files, `MAX_DONE` ids of disconnected sandboxes.
  */
 import fs from "node:fs/promises";
 import path from "node:path";
@@ -11,6 +11,8 @@ import { makeDirectories } from "../fileSystem/makeDirectories.ts";
 import { namesIn } from "../fileSystem/listDirectory.ts";
 import { readWhole } from "../fileSystem/regularFile.ts";
 import { messageOf, RpcFault } from "../grpcServer/rpcFault.ts";
+import type { ContainerSummary } from "./engine/answers.ts";
+import { hasOurNetwork } from "./mapping/names.ts";
 import type { SandboxNetwork } from "./mapping/sandboxMessages.ts";
 import type { NetworkedSandbox, PodNetwork } from "./podNetwork.ts";
 
@@ -20,10 +22,13 @@ export interface SandboxNetworks {
   readonly podNetwork: PodNetwork | undefined;
   /** Rejects with UNAVAILABLE where the network refuses; nothing is connected then. */
   connect(sandbox: NetworkedSandbox): Promise<void>;
-  /** Disconnects a sandbox that `connect` knows; `netns` is empty once its process has ended. */
-  disconnect(id: string, netns: string): Promise<void>;
-  /** The network of a sandbox in this mode of Docker, with these addresses of Docker. */
-  of(id: string, networkMode: string, addresses: readonly string[]): SandboxNetwork;
+  /**
+   * Disconnects a sandbox that `connect` knows, or else one as its container describes it: another shim connected it, or
+   * its file is lost. `netns` is empty once its process has ended.
+   */
+  disconnect(id: string, netns: string, described?: NetworkedSandbox): Promise<void>;
+  /** The network of a sandbox with these addresses of Docker; those of a stranger are not known here. */
+  of(sandbox: Pick<ContainerSummary, "id" | "networkMode" | "labels">, addresses: readonly string[]): SandboxNetwork;
   /** Disconnects sandboxes whose container is gone. */
   sweep(existing: ReadonlySet<string>): Promise<void>;
 }
@@ -34,7 +39,8 @@ interface Recorded {
   readonly ips: readonly string[] | undefined;
 }
 
-const MAX_FILE_BYTES = 64 * 1024;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+const MAX_DONE = 16_384;
 const FILE = /^([0-9a-f]{64})\.json$/;
 const UNCONNECTED: SandboxNetwork = { connected: false, ips: [] };
 
@@ -53,12 +59,16 @@ export async function openSandboxNetworks(
     await fs.rename(`${file}.new`, file);
     records.set(record.sandbox.id, record);
   };
-  const disconnect = async (id: string, netns: string): Promise<void> => {
-    const record = records.get(id);
-    if (record === undefined || podNetwork === undefined) return;
-    const removed = await podNetwork.remove({ ...record.sandbox, netns });
+  const done = new Set<string>();
+  const disconnect = async (id: string, netns: string, described?: NetworkedSandbox): Promise<void> => {
+    const sandbox = records.get(id)?.sandbox ?? (done.has(id) ? undefined : described);
+    if (sandbox === undefined || podNetwork === undefined) return;
+    const removed = await podNetwork.remove({ ...sandbox, netns });
     if (!removed.ok) throw unavailable(`sandbox "${id}" cannot be disconnected: ${removed.error.message}`);
     records.delete(id);
+    done.add(id);
+    const [oldest] = done;
+    if (done.size > MAX_DONE && oldest !== undefined) done.delete(oldest);
     await fs.rm(path.join(dir, `${id}.json`), { force: true });
   };
   return {
@@ -72,11 +82,12 @@ export async function openSandboxNetworks(
       throw unavailable(`sandbox "${sandbox.id}" cannot be connected: ${added.error.message}`);
     },
     disconnect,
-    of: (id, networkMode, addresses) => {
+    of: ({ id, networkMode, labels }, addresses) => {
       if (networkMode === "host") return { connected: true, ips: [] };
       if (networkMode !== "none") return { connected: true, ips: addresses };
       const ips = records.get(id)?.ips;
-      return ips === undefined ? UNCONNECTED : { connected: true, ips };
+      if (ips === undefined) return hasOurNetwork(labels) ? UNCONNECTED : { connected: true, ips: [] };
+      return { connected: true, ips };
     },
     sweep: async (existing) => {
       for (const id of [...records.keys()].filter((known) => !existing.has(known))) {
@@ -95,8 +106,9 @@ async function readRecords(dir: string, report: (line: string) => void): Promise
   for (const name of await namesIn(dir)) {
     const [, id] = FILE.exec(name) ?? [];
     if (id === undefined) continue;
-    const record = recorded(parseJson((await readWhole(path.join(dir, name), MAX_FILE_BYTES)).toString()), id);
-    if (record === undefined) report(`${path.join(dir, name)} cannot be read: the network of this sandbox may be left`);
+    const content = await readWhole(path.join(dir, name), MAX_FILE_BYTES).catch(() => undefined);
+    const record = recorded(parseJson(content?.toString()), id);
+    if (record === undefined) report(`${path.join(dir, name)} cannot be read`);
     else records.set(id, record);
   }
   return records;

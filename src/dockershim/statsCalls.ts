@@ -14,7 +14,7 @@ import { wallClockNs } from "../criServer/wallClockNs.ts";
 import type { ServiceHandlers } from "../grpcServer/grpcService.ts";
 import { createCpuRates } from "./cpuRates.ts";
 import type { CpuRates } from "./cpuRates.ts";
-import type { ContainerDetails, ContainerSummary } from "./engine/answers.ts";
+import type { ContainerSummary } from "./engine/answers.ts";
 import { isConflict, isNotFound } from "./engine/engineFault.ts";
 import { containerUsage } from "./engine/usage.ts";
 import type { ContainerUsage } from "./engine/usage.ts";
@@ -27,7 +27,8 @@ import type { WritableSizes } from "./writableSizes.ts";
 type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
 type Named = Pick<ContainerSummary, "id" | "name" | "labels">;
 
-const AT_ONCE = 16;
+/** Docker reads all containers once a second, and lets questions wait for that: few batches, not many. */
+const AT_ONCE = 128;
 
 interface Sources {
   readonly shim: Shim;
@@ -42,13 +43,14 @@ export function statsCalls(shim: Shim, sizes: WritableSizes): Handlers {
   return {
     containerStats: async ({ containerId }) => {
       const details = await docker.inspect("container", containerId);
-      const stats = await containerStats(sources, details);
-      return { stats: stats ?? ContainerStats.fromPartial({ attributes: containerAttributes(details) }) };
+      const found = await measured(sources, details);
+      return { stats: found?.stats ?? ContainerStats.fromPartial({ attributes: containerAttributes(details) }) };
     },
     listContainerStats: async ({ filter }) => {
       const running = (await docker.list({ [LABEL.type]: CONTAINER })).filter(isRunning);
       const wanted = running.filter((summary) => isWanted(summary, filter));
-      return { stats: await allStats(sources, wanted) };
+      const all = await inBatches(wanted, (container) => measured(sources, container));
+      return { stats: all.map(({ stats }) => stats) };
     },
     podSandboxStats: async ({ podSandboxId }) => {
       const details = await docker.inspect("sandbox", podSandboxId);
@@ -61,12 +63,11 @@ export function statsCalls(shim: Shim, sizes: WritableSizes): Handlers {
         docker.list({ [LABEL.type]: CONTAINER }),
       ]);
       const wanted = sandboxes.filter(isRunning).filter((summary) => isWantedSandbox(summary, filter));
-      const stats: PodSandboxStats[] = [];
-      for (const sandbox of wanted) {
-        const own = containers.filter((each) => isRunning(each) && each.labels[LABEL.sandboxId] === sandbox.id);
-        const details: ContainerDetails | undefined = await docker.find("sandbox", sandbox.id);
-        if (details !== undefined) stats.push(await sandboxStats(sources, sandbox, details.pid, own));
-      }
+      const running = Map.groupBy(containers.filter(isRunning), ({ labels }) => labels[LABEL.sandboxId] ?? "");
+      const stats = await inBatches(wanted, async (sandbox) => {
+        const details = await docker.find("sandbox", sandbox.id);
+        return details && (await sandboxStats(sources, sandbox, details.pid, running.get(sandbox.id) ?? []));
+      });
       return { stats };
     },
   };
@@ -94,24 +95,28 @@ async function usageOf({ docker }: Shim, id: string): Promise<ContainerUsage | u
   }
 }
 
-async function allStats(sources: Sources, containers: readonly Named[]): Promise<ContainerStats[]> {
-  const stats: ContainerStats[] = [];
-  for (let from = 0; from < containers.length; from += AT_ONCE) {
-    const batch = containers.slice(from, from + AT_ONCE).map((container) => containerStats(sources, container));
-    stats.push(...(await Promise.all(batch)).filter((each) => each !== undefined));
+/** Maps the items, leaving out those that are undefined. */
+async function inBatches<T, U>(items: readonly T[], map: (item: T) => Promise<U | undefined>): Promise<U[]> {
+  const mapped: U[] = [];
+  for (let from = 0; from < items.length; from += AT_ONCE) {
+    const batch = await Promise.all(items.slice(from, from + AT_ONCE).map(map));
+    mapped.push(...batch.filter((each) => each !== undefined));
   }
-  return stats;
+  return mapped;
 }
 
-async function containerStats({ shim, sizes, rates }: Sources, container: Named): Promise<ContainerStats | undefined> {
-  const [usage, size, { rootDir }] = await Promise.all([
-    usageOf(shim, container.id),
-    sizes.of(container.id),
-    shim.info(),
-  ]);
+interface Measured {
+  readonly stats: ContainerStats;
+  readonly usage: ContainerUsage;
+}
+
+/** Undefined for a container that is gone or has ended. */
+async function measured({ shim, sizes, rates }: Sources, container: Named): Promise<Measured | undefined> {
+  const [usage, { rootDir }] = await Promise.all([usageOf(shim, container.id), shim.info()]);
   if (usage === undefined) return undefined;
+  const size = sizes.of(container.id);
   const timestamp = wallClockNs();
-  return ContainerStats.fromPartial({
+  const stats = ContainerStats.fromPartial({
     attributes: containerAttributes(container),
     cpu: cpuOf(timestamp, usage, rates.of(container.id, timestamp, usage.cpuNs)),
     memory: memoryOf(timestamp, usage),
@@ -119,6 +124,7 @@ async function containerStats({ shim, sizes, rates }: Sources, container: Named)
       ? {}
       : { writableLayer: { timestamp, fsId: { mountpoint: rootDir }, usedBytes: { value: size } } }),
   });
+  return { stats, usage };
 }
 
 const cpuOf = (timestamp: bigint, { cpuNs }: ContainerUsage, nanoCores: bigint | undefined) => ({
@@ -170,9 +176,11 @@ async function sandboxStats(
   containers: readonly Named[],
 ): Promise<PodSandboxStats> {
   const { shim, rates } = sources;
-  const stats = await allStats(sources, containers);
-  const usages = await Promise.all([sandbox, ...containers].map(({ id }) => usageOf(shim, id)));
-  const total = usages.reduce<ContainerUsage>((whole, usage) => sum(whole, usage ?? NOTHING), NOTHING);
+  const [own = NOTHING, all] = await Promise.all([
+    usageOf(shim, sandbox.id),
+    inBatches(containers, (container) => measured(sources, container)),
+  ]);
+  const total = all.reduce((whole, { usage }) => sum(whole, usage), own);
   const timestamp = wallClockNs();
   const [defaultInterface, ...others] = await networkUsage(pid);
   return PodSandboxStats.fromPartial({
@@ -186,7 +194,7 @@ async function sandboxStats(
         interfaces: others,
       },
       process: { timestamp, processCount: { value: total.processes } },
-      containers: stats,
+      containers: all.map(({ stats }) => stats),
     },
   });
 }

@@ -44,7 +44,7 @@ export function streamCalls(shim: Shim, server: StreamServer): Handlers {
       const sandbox = await docker.inspect("sandbox", podSandboxId);
       const { id, running, pid, networkMode } = sandbox;
       if (!running) throw new RpcFault(status.FAILED_PRECONDITION, `sandbox "${id}" is not ready`);
-      const { ips } = networkOf(shim, sandbox);
+      const { ips } = await networkOf(shim, sandbox);
       const onHost = networkMode === "host";
       const forward = async (port: number, stream: Duplex): Promise<string | undefined> => {
         const problem = onHost

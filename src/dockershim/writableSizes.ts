@@ -9,9 +9,12 @@ import { CONTAINER, LABEL } from "./mapping/names.ts";
 
 /** See the file header. */
 export interface WritableSizes {
-  /** Bytes in the layer of a container, a minute old at most; undefined for one that is newer. */
-  of(id: string): Promise<bigint | undefined>;
-  /** Bytes in all layers. */
+  /**
+   * Returns the bytes in the layer of a container as last counted, without waiting; undefined for one that was not counted
+   * yet. A count that is too old is renewed meanwhile.
+   */
+  of(id: string): bigint | undefined;
+  /** Resolves with the bytes in all layers. */
   total(): Promise<bigint>;
 }
 
@@ -19,12 +22,18 @@ const FRESH_MS = 60_000;
 
 /** Creates it; nothing is asked before the first call. `nowMs` must be monotonic. */
 export function createWritableSizes(docker: DockerCalls, nowMs: () => number): WritableSizes {
-  const sizes = kept(FRESH_MS, nowMs, async () => {
+  let last: ReadonlyMap<string, bigint> = new Map();
+  const count = kept(FRESH_MS, nowMs, async () => {
     const listed = await docker.list({ [LABEL.type]: CONTAINER }, true);
-    return new Map(listed.map(({ id, writableBytes }) => [id, writableBytes]));
+    last = new Map(listed.map(({ id, writableBytes }) => [id, writableBytes]));
+    return last;
   });
   return {
-    of: async (id) => (await sizes()).get(id),
-    total: async () => [...(await sizes()).values()].reduce((sum, size) => sum + size, 0n),
+    of: (id) => {
+      // A count that fails is repeated by the next question.
+      count().catch(() => undefined);
+      return last.get(id);
+    },
+    total: async () => [...(await count()).values()].reduce((sum, size) => sum + size, 0n),
   };
 }

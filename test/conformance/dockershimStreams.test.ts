@@ -1,15 +1,22 @@
 /** The dockershim on a real Docker beyond the common suite: streams, isolation, usage, restarts on either side. */
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readlink, symlink } from "node:fs/promises";
+import { mkdir, readlink, symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { ReplaySubject, filter, firstValueFrom } from "rxjs";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
 import { ok } from "../../src/core/result.ts";
+import { dockerCalls } from "../../src/dockershim/dockerCalls.ts";
+import { createEngine } from "../../src/dockershim/engine/engine.ts";
 import type { NetworkedSandbox, PodNetwork } from "../../src/dockershim/podNetwork.ts";
 import * as cri from "../../src/gen/cri.ts";
 import { describeOnDocker } from "../support/dockerInstallation.ts";
 import { startDockershimNode } from "../support/dockershimNode.ts";
 import type { DockershimNode } from "../support/dockershimNode.ts";
+import { PAUSE_IMAGE } from "../support/images.ts";
+import { unmountBelow } from "../support/kernelState.ts";
+import { freePort } from "../support/ports.ts";
 import { connectSpdy } from "../support/spdyClient.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { ending } from "./runtimeFixture.ts";
@@ -178,6 +185,40 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
     expect(addresses).toBe(network?.ip);
   });
 
+  it("gives devices, mounts that follow those of the host, and limits that Docker has no words for", async () => {
+    const folder = join(node.docker.folder, node.under.fresh("propagated"));
+    await mkdir(join(folder, "inner"), { recursive: true });
+    execFileSync("mount", ["--bind", folder, folder]);
+    execFileSync("mount", ["--make-shared", folder]);
+    try {
+      const propagation = cri.MountPropagation.PROPAGATION_HOST_TO_CONTAINER;
+      const id = await node.under.run(await node.under.sandbox(), forever, {
+        devices: [{ hostPath: "/dev/zero", containerPath: "/dev/mine", permissions: "r" }],
+        mounts: [{ hostPath: folder, containerPath: "/m", propagation, readonly: true }],
+        linux: { resources: { unified: { "pids.max": "77" } } },
+      });
+      execFileSync("mount", ["-t", "tmpfs", "later", join(folder, "inner")]);
+      const device = "head -c 2 /dev/mine | od -An -tx1 | tr -d ' '";
+      expect(await outputOf(id, `grep -c ' /m/inner ' /proc/self/mountinfo; ${device}`)).toBe("1\n0000");
+      expect((await node.under.status(id)).mounts).toMatchObject([{ hostPath: folder, propagation, readonly: true }]);
+      expect(await outputOf(id, "cat /sys/fs/cgroup/pids/pids.max /sys/fs/cgroup/pids.max 2>/dev/null")).toBe("77");
+    } finally {
+      unmountBelow(folder);
+    }
+  });
+
+  it("forwards a port of the machine to the pod", async () => {
+    const hostPort = await freePort();
+    const portMappings = [{ protocol: cri.Protocol.TCP, containerPort: 8080, hostPort, hostIp: "127.0.0.1" }];
+    const sandbox = await node.under.sandbox({ portMappings });
+    await node.under.run(
+      sandbox,
+      shell("mkdir /tmp/w; echo hello > /tmp/w/index.html; exec httpd -f -p 8080 -h /tmp/w"),
+    );
+    const answer = await waitFor("the server", async () => (await fetch(`http://127.0.0.1:${hostPort}/`)).text());
+    expect(answer).toBe("hello\n");
+  });
+
   it("tells that the kernel ended a container for its memory", async () => {
     const hog = "x=x; while :; do x=$x$x; done";
     const resources = { memoryLimitInBytes: 16n * MI };
@@ -211,6 +252,10 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
       return (all[0]?.cpu?.usageNanoCores?.value ?? 0n) > 0n && all[0];
     });
     expect([stats.attributes?.id, (stats.memory?.workingSetBytes?.value ?? 0n) > 0n]).toEqual([id, true]);
+    const { stats: pods } = await firstValueFrom(
+      node.client.runtime.listPodSandboxStats(cri.ListPodSandboxStatsRequest.create({ filter: { id: sandbox.id } })),
+    );
+    expect(pods.map(({ attributes }) => attributes?.id)).toEqual([sandbox.id]);
     const request = cri.PodSandboxStatsRequest.create({ podSandboxId: sandbox.id });
     const { stats: pod } = await firstValueFrom(node.client.runtime.podSandboxStats(request));
     expect(pod?.linux?.network?.defaultInterface?.name).toBe("eth0");
@@ -318,6 +363,45 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
     refuse = true;
     await expect(node.under.sandbox()).rejects.toMatchObject({ code: "Unavailable" });
     expect(await node.under.listSandboxes({})).toEqual([]);
+    await node.restartShim();
+  });
+
+  it("keeps a sandbox that cri-dockerd connected, with its addresses, and disconnects it at its end", async () => {
+    const removed: NetworkedSandbox[] = [];
+    const network: PodNetwork = {
+      add: async () => ok({ ips: [] }),
+      remove: async (sandbox) => {
+        removed.push(sandbox);
+        return ok(undefined);
+      },
+      status: () => ({ ready: true }),
+    };
+    const engine = createEngine(node.docker.socket);
+    onTestFinished(() => engine.close());
+    const calls = dockerCalls(engine);
+    const labels = {
+      "io.kubernetes.docker.type": "podsandbox",
+      "io.kubernetes.container.name": "POD",
+      "annotation.a": "b",
+    };
+    const HostConfig = { NetworkMode: "none", CgroupParent: `${node.docker.cgroupParent}/theirs` };
+    const id = await calls.create("k8s_POD_theirs_ns_u-5_0", { Image: PAUSE_IMAGE, Labels: labels, HostConfig });
+    await calls.start(id);
+    const { pid } = await calls.inspect("sandbox", id);
+    execFileSync("nsenter", ["-t", String(pid), "-n", "ip", "address", "add", "192.0.2.9/32", "dev", "lo"]);
+    await node.restartShim(network);
+    expect(await waitFor("the shim", () => node.under.sandboxStatus(id))).toMatchObject({
+      metadata: { name: "theirs", namespace: "ns", uid: "u-5", attempt: 0 },
+      state: cri.PodSandboxState.SANDBOX_READY,
+      network: { ip: "192.0.2.9" },
+    });
+    expect(await node.under.listSandboxes({ state: { state: cri.PodSandboxState.SANDBOX_READY } })).toEqual([id]);
+    expect([await node.under.stopSandbox(id), await node.under.removeSandbox(id)]).toEqual([
+      { value: {} },
+      { value: {} },
+    ]);
+    const theirs = { id, name: "theirs", namespace: "ns", uid: "u-5", annotations: { a: "b" } };
+    expect(removed).toMatchObject([{ ...theirs, netns: `/proc/${pid}/ns/net` }]);
     await node.restartShim();
   });
 

@@ -148,7 +148,6 @@ disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.internal.v1.opt"
       "--ip6tables=false",
       "--ip-forward=false",
       "--ip-masq=false",
-      "--userland-proxy=false",
       `--live-restore=${liveRestore}`,
     ]);
     await writeFile(join(folder, "daemon.json"), "{}");

@@ -12,6 +12,8 @@ export const LABEL = {
   sandboxId: "io.kubernetes.sandbox.id",
   logPath: "io.kubernetes.container.logpath",
   containerName: "io.kubernetes.container.name",
+  /** Set on sandboxes that a network of ours connects. */
+  network: "dev.rxlet.docker.network",
   /** Values for the cgroup that Docker cannot set, as JSON. */
   cgroupFiles: "dev.rxlet.docker.cgroup",
 } as const;
@@ -19,12 +21,20 @@ export const LABEL = {
 /** Values of the label `type`. */
 export const SANDBOX = "podsandbox";
 export const CONTAINER = "container";
+/** Value of the label `network`. */
+const OURS = "pod";
 
 const PREFIX = "k8s";
 const PAUSE = "POD";
 const DELIMITER = "_";
 const ANNOTATION = "annotation.";
-const INTERNAL: ReadonlySet<string> = new Set([LABEL.type, LABEL.sandboxId, LABEL.logPath, LABEL.cgroupFiles]);
+const INTERNAL: ReadonlySet<string> = new Set([
+  LABEL.type,
+  LABEL.sandboxId,
+  LABEL.logPath,
+  LABEL.cgroupFiles,
+  LABEL.network,
+]);
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -80,9 +90,13 @@ export const mergedLabels = (labels: Texts, annotations: Texts): Record<string, 
   ...Object.fromEntries(Object.entries(annotations).map(([key, value]) => [`${ANNOTATION}${key}`, value])),
 });
 
+/** Whether a sandbox was made for a network of ours, instead of one of cri-dockerd. */
+export const hasOurNetwork = (merged: Texts): boolean => merged[LABEL.network] === OURS;
+
 /** Returns the labels of a sandbox. */
-export const sandboxLabels = (labels: Texts, annotations: Texts): Record<string, string> => ({
+export const sandboxLabels = (labels: Texts, annotations: Texts, hasPodNetwork: boolean): Record<string, string> => ({
   ...mergedLabels(labels, annotations),
+  ...(hasPodNetwork ? { [LABEL.network]: OURS } : {}),
   [LABEL.type]: SANDBOX,
   [LABEL.containerName]: PAUSE,
 });

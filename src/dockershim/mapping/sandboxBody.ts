@@ -54,7 +54,7 @@ export function sandboxBody(
   return {
     Hostname: config.hostname,
     Image: place.image,
-    Labels: sandboxLabels(config.labels, config.annotations),
+    Labels: sandboxLabels(config.labels, config.annotations, place.hasPodNetwork && !isOnHostNetwork(config)),
     ...(user === undefined ? {} : { User: user }),
     ExposedPorts: Object.fromEntries(ports.map((port) => [portName(port), {}])),
     HostConfig: {

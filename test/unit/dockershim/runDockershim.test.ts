@@ -27,6 +27,11 @@ describe("a dockershim", () => {
       ...more,
     };
   }
+  function clientOf(socketPath: string) {
+    const client = createCriClient({ endpoint: `unix://${socketPath}`, clock: realClock, defaultDeadlineMs: 20_000 });
+    onTestFinished(() => client.close());
+    return client;
+  }
   async function fakeDocker(info: object = INFO) {
     const docker = await startFakeDocker(join(root(), "docker.sock"));
     onTestFinished(() => docker.close());
@@ -39,12 +44,7 @@ describe("a dockershim", () => {
     const given = options();
     const shim = await runDockershim(given);
     onTestFinished(() => shim.close());
-    const client = createCriClient({
-      endpoint: `unix://${given.socketPath}`,
-      clock: realClock,
-      defaultDeadlineMs: 20_000,
-    });
-    onTestFinished(() => client.close());
+    const client = clientOf(given.socketPath);
     const readiness = async () => {
       const { status } = await firstValueFrom(client.runtime.status(cri.StatusRequest.create()));
       return status?.conditions.map(({ status: isMet, reason }) => [isMet, reason]);
@@ -62,6 +62,30 @@ describe("a dockershim", () => {
     const config = await firstValueFrom(client.runtime.runtimeConfig(cri.RuntimeConfigRequest.create()));
     expect(config.linux?.cgroupDriver).toBe(cri.CgroupDriver.SYSTEMD);
     await waitFor("the event stream to be followed", () => docker.requests.includes("GET /events"));
+  });
+
+  it("fails a sandbox whose process ends at once, and removes its container", async () => {
+    const id = "ab".repeat(32);
+    const docker = await fakeDocker();
+    const labels = { "io.kubernetes.docker.type": "podsandbox" };
+    docker.on("/images/pause:1/json", json({ Id: "sha256:1" }));
+    docker.on("/containers/create", json({ Id: id }, 201));
+    docker.on(`/containers/${id}/start`, (_request, response) => void response.writeHead(204).end());
+    docker.on(
+      `/containers/${id}/json`,
+      json({ Id: id, Config: { Labels: labels }, State: { Running: false, ExitCode: 7 } }),
+    );
+    docker.on(`/containers/${id}`, (_request, response) => void response.writeHead(204).end());
+    const given = options();
+    const shim = await runDockershim(given);
+    onTestFinished(() => shim.close());
+    const client = clientOf(given.socketPath);
+    const config = { metadata: { name: "web", namespace: "shop", uid: "u", attempt: 0 } };
+    const run = client.runtime.runPodSandbox(cri.RunPodSandboxRequest.create({ config }));
+    await expect(firstValueFrom(run)).rejects.toMatchObject({
+      message: expect.stringContaining("the process of pause:1 ended at once with 7: no pause image?"),
+    });
+    expect(docker.requests.at(-1)).toBe(`DELETE /containers/${id}`);
   });
 
   it.each<[string, object, object, Parameters<typeof options>[0], RegExp]>([

@@ -104,6 +104,12 @@ describe("a sandbox", () => {
     expect(hostOf(onHost)).toMatchObject({ NetworkMode: "host", PidMode: "host", IpcMode: "host", PortBindings: {} });
     const ofOurs = hostOf(sandbox({ portMappings }, { hasPodNetwork: true }));
     expect(ofOurs).toMatchObject({ NetworkMode: "none", PortBindings: {} });
+    const networkLabel = (config: SandboxConfig) =>
+      (sandbox(config, { hasPodNetwork: true })["Labels"] as Record<string, string>)["dev.rxlet.docker.network"];
+    expect([networkLabel({}), networkLabel({ linux: { securityContext: { namespaceOptions } } })]).toEqual([
+      "pod",
+      undefined,
+    ]);
   });
 
   it.each([

@@ -17,6 +17,7 @@ import {
 } from "../../../../src/dockershim/mapping/names.ts";
 import { sandboxStatusMessage } from "../../../../src/dockershim/mapping/sandboxMessages.ts";
 import { criSignal, dockerSignal } from "../../../../src/dockershim/mapping/signals.ts";
+import { fourOf, sixOf } from "../../../../src/dockershim/podAddresses.ts";
 import { interfaces } from "../../../../src/dockershim/networkUsage.ts";
 import * as cri from "../../../../src/gen/cri.ts";
 
@@ -142,7 +143,7 @@ describe("names and labels", () => {
 
   it("take no label of a pod for one of the shim", () => {
     const forged = { "io.kubernetes.sandbox.id": "x", "io.kubernetes.docker.type": "container", app: "a" };
-    expect(sandboxLabels(forged, {})).toEqual({
+    expect(sandboxLabels({ ...forged, "dev.rxlet.docker.network": "x" }, {}, false)).toEqual({
       app: "a",
       "io.kubernetes.docker.type": "podsandbox",
       "io.kubernetes.container.name": "POD",
@@ -204,6 +205,7 @@ describe("images", () => {
   it("are pulled with credentials, also those that CRI has as one text", () => {
     const sent = (auth: Parameters<typeof cri.AuthConfig.create>[0]) => {
       const header = registryAuth(cri.AuthConfig.create(auth))["X-Registry-Auth"] ?? "";
+      expect(header).toMatch(/^(?:[\w-]{4})*(?:[\w-]{2}==|[\w-]{3}=)?$/);
       return JSON.parse(Buffer.from(header, "base64url").toString()) as unknown;
     };
     const rest = { serveraddress: "", identitytoken: "", registrytoken: "" };
@@ -277,6 +279,29 @@ describe("events and usage", () => {
       ["eth0", 100n, 3n, 200n, 4n],
       ["net1", 10n, 1n, 20n, 2n],
     ]);
+  });
+
+  it("reads the addresses of a namespace", () => {
+    const routes = [
+      "Main:",
+      "  +-- 0.0.0.0/0 3 0 5",
+      "           |-- 10.88.0.0",
+      "              /24 link UNICAST",
+      "           |-- 10.88.0.7",
+      "              /32 host LOCAL",
+      "           |-- 127.0.0.1",
+      "              /32 host LOCAL",
+      "Local:",
+      "           |-- 10.88.0.7",
+      "              /32 host LOCAL",
+    ].join("\n");
+    expect(fourOf(routes)).toEqual(["10.88.0.7"]);
+    const table = [
+      "fe8000000000000080d6fafffe77d741 546 40 20 80 eth0",
+      "20010db8000000000000000000000007 04 40 00 82     eth0",
+      "00000000000000000000000000000001 01 80 10 80       lo",
+    ].join("\n");
+    expect([sixOf(table), sixOf("nonsense")]).toEqual([["2001:db8:0:0:0:0:0:7"], []]);
   });
 
   it("knows signals by either name", () => {

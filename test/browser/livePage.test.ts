@@ -63,28 +63,23 @@ describe.skipIf(mustSkip(TITLE, MISSING_FOR_BROWSER))(TITLE, () => {
     expect(Math.min(...tries)).toBeLessThan(1_000);
   });
 
-  it("counts down to the next start of a crash loop, right within a second", async () => {
-    const shown = page
-      .getByRole("complementary")
-      .getByRole("listitem")
-      .filter({ hasText: CRASH.name })
-      .locator(".countdown");
-    for (const path of ["#/marbles", `#/pod/default/${CRASH.name}`]) {
-      await page.goto(server.url + path);
-      const places = path === "#/marbles" ? [shown] : [shown, page.locator(".why .countdown")];
-      for (const place of places) {
-        const error = await waitFor("the countdown", async () => {
-          const text = await place.innerText({ timeout: 500 });
-          const now = Date.now();
-          const left = Number(/^in (\d+) s$/.exec(text)?.[1]);
-          const retryAt = crashRetryAt(now, server.beginning);
-          return Number.isNaN(left) || retryAt === undefined
-            ? undefined
-            : { ms: Math.abs(left * 1_000 - (retryAt - now)) };
-        });
-        expect(error.ms).toBeLessThan(1_300);
-      }
-    }
+  it.each([
+    ["the list of pods", "#/marbles", ".explained .countdown"],
+    ["the view of the pod", `#/pod/default/${CRASH.name}`, ".why .countdown"],
+  ])("counts down to the next start of a crash loop in %s, right within a second", async (_, path, place) => {
+    await page.goto(server.url + path);
+    // The first countdown of the list is that of the crash loop: the other pods are named after it.
+    const read = `[document.querySelector(${JSON.stringify(place)})?.textContent ?? "", Date.now()]`;
+    const errors: number[] = [];
+    await waitFor("countdowns", async () => {
+      const [text, now] = await page.evaluate<[string, number]>(read);
+      const left = Number(/^in (\d+) s$/.exec(text)?.[1]);
+      const retryAt = crashRetryAt(now, server.beginning);
+      if (Number.isFinite(left) && retryAt !== undefined) errors.push(Math.abs(left * 1_000 - (retryAt - now)));
+      return errors.length >= 15;
+    });
+    // A machine that is busy may show one late.
+    expect(errors.toSorted((x, y) => x - y)[7]).toBeLessThan(1_000);
   });
 
   it("names the reasons of all pods in trouble in its first sight", async () => {
@@ -108,13 +103,13 @@ describe.skipIf(mustSkip(TITLE, MISSING_FOR_BROWSER))(TITLE, () => {
     const frames = (): Promise<number> => page.evaluate("document.querySelector('.host canvas').frames.count");
     await page.getByRole("application").focus();
     await page.keyboard.press("+");
-    expect(await page.getByLabel("Time shown").innerText()).toBe("20 s");
+    await page.getByLabel("Time shown").filter({ hasText: "20 s" }).waitFor();
     await page.keyboard.press("-");
-    expect(await page.getByLabel("Time shown").innerText()).toBe("30 s");
+    await page.getByLabel("Time shown").filter({ hasText: "30 s" }).waitFor();
     const moving = (await pixels()).hash;
     await waitFor("motion", async () => (await pixels()).hash !== moving);
     await page.keyboard.press("Space");
-    expect(await page.getByRole("button", { name: "Go on" }).getAttribute("aria-pressed")).toBe("true");
+    await page.getByRole("button", { name: "Go on", pressed: true }).waitFor();
     const still = await waitFor("a picture that stands still", async () => {
       const before = (await pixels()).hash;
       const drawn = await frames();
@@ -166,10 +161,9 @@ describe.skipIf(mustSkip(TITLE, MISSING_FOR_BROWSER))(TITLE, () => {
       await page.getByRole("main").getByRole("region", { name, exact: true }).waitFor();
     }
     await page.keyboard.press("2");
-    const part = page.getByRole("button", { name: "podLifecycle" });
-    await part.focus();
+    await page.getByRole("button", { name: "podLifecycle" }).focus();
     await page.keyboard.press("Enter");
-    expect(await part.getAttribute("aria-pressed")).toBe("true");
+    await page.getByRole("button", { name: "podLifecycle", pressed: true }).waitFor();
     await page.getByRole("link", { name: CRASH.name }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("main").getByText("Timeline", { exact: true }).waitFor();

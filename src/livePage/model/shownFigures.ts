@@ -17,9 +17,9 @@ export function shownDuration(ms: number): string {
   return `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
 
-/** Formats the time that is left until an instant, rounded up to whole seconds so that zero means due: `12 s`, `now`. */
+/** Formats the time that is left until an instant, to the nearest second: `12 s`, `now`. */
 export function shownCountdown(at: number, now: number): string {
-  const seconds = Math.ceil((at - now) / SECOND);
+  const seconds = Math.round((at - now) / SECOND);
   return seconds <= 0 ? "now" : seconds < 60 ? `${seconds} s` : shownDuration(seconds * SECOND);
 }
 

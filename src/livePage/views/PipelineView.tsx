@@ -114,7 +114,8 @@ function Box({ box, flows, isChosen, isNear: near, choose }: BoxProps) {
     <g
       class={`box ${kind}${isChosen ? " chosen" : ""}${near ? " near" : ""}`}
       role="button"
-      tabIndex={0}
+      // SVG knows this spelling only.
+      tabindex={0}
       aria-pressed={isChosen}
       onClick={() => choose(key)}
       onKeyDown={press}

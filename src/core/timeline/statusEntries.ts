@@ -5,6 +5,9 @@ import { allContainerStatuses } from "../pod/containers.ts";
 import { parseInstant } from "../time/civilTime.ts";
 import type { TimelineEntry } from "./timelineTypes.ts";
 
+/** The end of a container; its entry has the duration of the container's life, and the time of its end. */
+export const EXITED = "Exited";
+
 type Entry = Omit<TimelineEntry, "at">;
 type Terminated = NonNullable<NonNullable<ApiContainerStatus["state"]>["terminated"]>;
 
@@ -60,7 +63,7 @@ function exitEntry({ exitCode, reason, message, startedAt, finishedAt }: Termina
   const ended = parseInstant(finishedAt);
   const reported = [`code ${exitCode}`, reason, message?.trim()].filter((part) => part !== undefined && part !== "");
   return {
-    what: "Exited",
+    what: EXITED,
     message: reported.join(", "),
     ...(exitCode === 0 ? {} : { outcome: "failed" as const }),
     ...(began === undefined || ended === undefined ? {} : { tookMs: ended - began }),

@@ -79,7 +79,7 @@ export type Outcome = "failed" | "cut off" | "warning";
 
 /** An entry of a timeline. */
 export interface TimelineEntry {
-  /** When it happened or started. */
+  /** When a stage started, or anything else happened: the end of a container is at its end. */
   readonly at: EpochMs;
   /** A stage, the reason of an event, or a state of the pod or container. */
   readonly what: string;

@@ -9,6 +9,7 @@ import { defer, EMPTY, map, merge, switchMap, type Observable, pairwise, skip } 
 import { MAX_BATCH } from "../../core/live/liveMessages.ts";
 import type { MarbleDraft } from "../../core/live/marbleLog.ts";
 import type { PodUid } from "../../core/ids.ts";
+import { EXITED } from "../../core/timeline/statusEntries.ts";
 import type { PodTimeline, TimelineEntry } from "../../core/timeline/timelineTypes.ts";
 import type { Queue } from "../../operators/createQueue.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -109,9 +110,15 @@ function stepsFromNow(timelines: ReadonlyKeyedCell<PodUid, PodTimeline>): Observ
   return merge(past.toSorted((a, b) => a.at - b.at).slice(-MAX_BATCH), ended$);
 }
 
-const stepDraft = (pod: PodUid, { at, what, container, tookMs, outcome, message }: TimelineEntry): MarbleDraft => ({
-  ...{ place: "timelines", at: at + (tookMs ?? 0), pod, text: container === undefined ? what : `${what} ${container}` },
-  ...(message === undefined ? {} : { detail: message }),
-  ...(tookMs === undefined ? {} : { tookMs }),
-  ...(outcome === undefined ? {} : { outcome }),
-});
+/** Stages have the time of their start, the end of a container that of its end. */
+const endOf = ({ at, what, tookMs = 0 }: TimelineEntry): number => (what === EXITED ? at : at + tookMs);
+
+function stepDraft(pod: PodUid, entry: TimelineEntry): MarbleDraft {
+  const { what, container, tookMs, outcome, message } = entry;
+  return {
+    ...{ place: "timelines", at: endOf(entry), pod, text: container === undefined ? what : `${what} ${container}` },
+    ...(message === undefined ? {} : { detail: message }),
+    ...(tookMs === undefined ? {} : { tookMs }),
+    ...(outcome === undefined ? {} : { outcome }),
+  };
+}

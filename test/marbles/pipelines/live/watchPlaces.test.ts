@@ -117,4 +117,19 @@ describe("watchPlaces", () => {
       });
     }),
   );
+
+  it(
+    "has the end of a container when it ended, whatever time the container ran",
+    marbles(({ clock, at: atFrame, expectObservable }) => {
+      const expected = "--m--";
+      const unsub = "   -----!";
+
+      const { state, drafts$ } = watched(clock);
+      const exited = entry(9, "Exited", { container: "main", tookMs: 7 });
+      atFrame(2, () => state.timelines.set(UID, timelineOf(exited)));
+      expectObservable(drafts$, unsub).toBe(expected, {
+        m: { place: "timelines", pod: UID, at: 9, text: "Exited main", tookMs: 7 },
+      });
+    }),
+  );
 });

@@ -2,10 +2,9 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { LaneNote } from "./diagram/scene.ts";
+import { type LaneNote, laneNote } from "./model/laneNote.ts";
 import { byRank, podHealth, podTroubles } from "./model/podTroubles.ts";
 import { createSteadyHealth, type SteadyPod } from "./model/steadyHealth.ts";
-import { shownText } from "./model/shownText.ts";
 import type { PageState } from "./pageState.ts";
 
 export type Theme = "auto" | "dark" | "light";
@@ -20,7 +19,6 @@ export interface Page extends PageState {
 
 /** A pod that starts is looked at again after this time: it may be in trouble by then. */
 const LOOK_MS = 5_000;
-const MAX_NOTE = 80;
 
 /** Adds to the state what is derived from it. */
 export function createPage(state: PageState): Page {
@@ -31,15 +29,8 @@ export function createPage(state: PageState): Page {
     const known = state.pods.value?.map((pod) => ({ pod, health: podHealth(pod, now) }));
     return known && byRank(steady.look(known, now));
   });
-  const notes = computed(() => new Map((ranked.value ?? []).map((known) => [known.pod.uid, noteOf(known)] as const)));
+  const notes = computed(() => new Map((ranked.value ?? []).map((known) => [known.pod.uid, laneNote(known)] as const)));
   return { ...state, theme: signal<Theme>("auto"), ranked, notes };
-}
-
-function noteOf({ pod, health, past }: SteadyPod): LaneNote {
-  const trouble = past?.[0] ?? (health === "ready" || health === "done" ? undefined : podTroubles(pod)[0]);
-  if (past !== undefined)
-    return { health, text: `after ${shownText(trouble?.title ?? "", MAX_NOTE)}`, nextAt: undefined };
-  return { health, text: shownText(trouble?.title ?? "", MAX_NOTE), nextAt: trouble?.next?.at };
 }
 
 export const PageContext = createContext<Page | undefined>(undefined);

@@ -2,6 +2,7 @@
 import type { Lane } from "../model/lanes.ts";
 import { shownTimeOfDay } from "../model/shownFigures.ts";
 import { tickStep } from "../model/timeWindow.ts";
+import type { Drawing } from "./drawing.ts";
 import { drawLane } from "./drawLane.ts";
 import { drawLabel } from "./drawLabel.ts";
 import { drawLinks } from "./drawLinks.ts";
@@ -9,7 +10,7 @@ import { AXIS_HEIGHT, LANE_HEIGHT, visibleLanes, xOf, yOf } from "./geometry.ts"
 import { type Scene, VALUE_FONT } from "./scene.ts";
 
 /** Draws the scene on a context that is scaled to CSS pixels. */
-export function drawDiagram(context: CanvasRenderingContext2D, scene: Scene): void {
+export function drawDiagram(context: Drawing, scene: Scene): void {
   const { geometry, palette, lanes } = scene;
   const { width, height, gutter } = geometry;
   const [first, end] = visibleLanes(geometry, lanes.length);
@@ -27,7 +28,7 @@ export function drawDiagram(context: CanvasRenderingContext2D, scene: Scene): vo
   drawAxis(context, scene);
 }
 
-function drawTicks(context: CanvasRenderingContext2D, { geometry, palette, now }: Scene): void {
+function drawTicks(context: Drawing, { geometry, palette, now }: Scene): void {
   const { width, height, gutter, start, end } = geometry;
   const step = tickStep(end - start, width - gutter, 90);
   context.fillStyle = palette.band;
@@ -43,7 +44,7 @@ function drawTicks(context: CanvasRenderingContext2D, { geometry, palette, now }
   context.fillRect(x, AXIS_HEIGHT, 1, height);
 }
 
-function drawAxis(context: CanvasRenderingContext2D, { geometry, palette, now }: Scene): void {
+function drawAxis(context: Drawing, { geometry, palette, now }: Scene): void {
   const { width, gutter, start, end } = geometry;
   const step = tickStep(end - start, width - gutter, 90);
   context.fillStyle = palette.gutter;
@@ -70,7 +71,7 @@ function drawAxis(context: CanvasRenderingContext2D, { geometry, palette, now }:
   context.fill();
 }
 
-function drawGutter(context: CanvasRenderingContext2D, scene: Scene, first: number, end: number): void {
+function drawGutter(context: Drawing, scene: Scene, first: number, end: number): void {
   const { geometry, palette, lanes } = scene;
   context.fillStyle = palette.gutter;
   context.fillRect(0, AXIS_HEIGHT, geometry.gutter, geometry.height);

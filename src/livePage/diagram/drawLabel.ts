@@ -2,6 +2,7 @@
 import type { Lane } from "../model/lanes.ts";
 import type { PodHealth } from "../model/podTroubles.ts";
 import { shownCountdown } from "../model/shownFigures.ts";
+import type { Drawing } from "./drawing.ts";
 import type { Scene } from "./scene.ts";
 
 const NAME_FONT = "600 12px system-ui, sans-serif";
@@ -13,7 +14,7 @@ const cuts = new Map<string, string>();
 const MAX_CUTS = 4_000;
 
 /** Draws at the middle `y` of the lane. */
-export function drawLabel(context: CanvasRenderingContext2D, scene: Scene, lane: Lane, y: number): void {
+export function drawLabel(context: Drawing, scene: Scene, lane: Lane, y: number): void {
   const { palette, geometry, now } = scene;
   const room = geometry.gutter - LEFT - 8;
   const note = scene.noteOf(lane);
@@ -34,12 +35,7 @@ export function drawLabel(context: CanvasRenderingContext2D, scene: Scene, lane:
 }
 
 /** The state as a shape besides its colour: a dot, a ring, or a square on its corner. */
-function drawMark(
-  context: CanvasRenderingContext2D,
-  { palette }: Scene,
-  health: PodHealth | undefined,
-  y: number,
-): void {
+function drawMark(context: Drawing, { palette }: Scene, health: PodHealth | undefined, y: number): void {
   if (health === undefined) return;
   context.beginPath();
   if (health === "trouble") {
@@ -59,7 +55,7 @@ function drawMark(
   context.stroke();
 }
 
-function cutTo(context: CanvasRenderingContext2D, text: string, room: number, font: string): string {
+function cutTo(context: Drawing, text: string, room: number, font: string): string {
   const key = `${font}|${Math.round(room)}|${text}`;
   const known = cuts.get(key);
   if (known !== undefined) return known;

@@ -2,6 +2,7 @@
 import type { LiveMarble } from "../../core/live/liveMessages.ts";
 import type { Lane } from "../model/lanes.ts";
 import { type Cluster, eachCluster } from "../model/marbleClusters.ts";
+import type { Drawing } from "./drawing.ts";
 import { type Scene, VALUE_FONT } from "./scene.ts";
 import { clusterX, LANE_HEIGHT, xOf, RADIUS, SPRITE } from "./geometry.ts";
 
@@ -10,6 +11,8 @@ const CHARACTER = 6.7;
 const LEAST_CHARACTERS = 5;
 /** Opacity of marbles that have nothing to do with the chosen one. */
 const DIM = 0.22;
+/** Radius of the ring around the chosen marble. */
+const RING = SPRITE + 1.5;
 /** Opacity of steps. */
 const STEP = 0.35;
 
@@ -26,7 +29,7 @@ let related: readonly LiveMarble[] | undefined;
 const isIn = ({ from, to }: Cluster, { at }: LiveMarble): boolean => at >= from && at <= to;
 
 /** Draws at the middle `y` of the lane. */
-export function drawLane(context: CanvasRenderingContext2D, scene: Scene, lane: Lane, y: number): void {
+export function drawLane(context: Drawing, scene: Scene, lane: Lane, y: number): void {
   const { geometry, palette, now } = scene;
   const { start, end, width, gutter } = geometry;
   const present = Math.min(width, xOf(geometry, now));
@@ -53,7 +56,7 @@ export function drawLane(context: CanvasRenderingContext2D, scene: Scene, lane: 
 const belongs = (found: Cluster): boolean => related === undefined || related.some((other) => isIn(found, other));
 
 /** Draws the time that a step took as a bar. */
-function drawStep(context: CanvasRenderingContext2D, scene: Scene, found: Cluster, y: number): void {
+function drawStep(context: Drawing, scene: Scene, found: Cluster, y: number): void {
   const { palette, geometry, widthMs } = scene;
   const left = Math.max(xOf(geometry, found.begunAt), geometry.gutter);
   const width = clusterX(geometry, found, widthMs) - left;
@@ -65,7 +68,7 @@ function drawStep(context: CanvasRenderingContext2D, scene: Scene, found: Cluste
 }
 
 function drawCluster(
-  context: CanvasRenderingContext2D,
+  context: Drawing,
   scene: Scene,
   found: Cluster,
   { lane, y }: { readonly lane: string; readonly y: number },
@@ -78,17 +81,17 @@ function drawCluster(
   const isRelated = belongs(found);
   context.globalAlpha = isRelated ? 1 : DIM;
   const isNamed = nameStep(context, scene, found, { begun, x, y });
-  const side = SPRITE * 2;
-  context.drawImage(sprites.of(marble.place, marble.outcome, count > 1), x - SPRITE, y - SPRITE, side, side);
+  sprites.draw(marble, count > 1, x, y);
   if (count > 1) {
     context.textAlign = "center";
     context.fillStyle = marble.outcome === "cut off" ? palette.text : palette.ink;
     context.fillText(count > 99 ? "99" : String(count), x, y + 0.5);
   }
-  if (chosen !== undefined && lane === scene.lane && isIn(found, chosen)) drawRing(context, palette.accent, x, y);
+  const isChosen = chosen !== undefined && lane === scene.lane && isIn(found, chosen);
+  if (isChosen) drawRing(context, palette.accent, x, y);
   before = isNamed ? undefined : marble;
   isBeforeRelated = isRelated;
-  beforeX = x + RADIUS + 5;
+  beforeX = x + (isChosen ? RING : RADIUS) + 5;
   context.globalAlpha = 1;
 }
 
@@ -102,7 +105,7 @@ interface Step {
 }
 
 /** Names a step above its bar, if that is long enough and has no other marble. Returns whether it has. */
-function nameStep(context: CanvasRenderingContext2D, scene: Scene, { marble, count }: Cluster, step: Step): boolean {
+function nameStep(context: Drawing, scene: Scene, { marble, count }: Cluster, step: Step): boolean {
   const { palette, geometry } = scene;
   const left = Math.max(step.begun, geometry.gutter);
   const room = Math.floor((step.x - left - 2 * RADIUS - 2) / CHARACTER);
@@ -115,7 +118,7 @@ function nameStep(context: CanvasRenderingContext2D, scene: Scene, { marble, cou
 }
 
 /** Draws the value of the marble before, up to `limit`. */
-function drawValue(context: CanvasRenderingContext2D, { palette }: Scene, limit: number, y: number): void {
+function drawValue(context: Drawing, { palette }: Scene, limit: number, y: number): void {
   if (before === undefined) return;
   const room = Math.floor((limit - beforeX) / CHARACTER);
   const { text, outcome } = before;
@@ -133,9 +136,9 @@ function drawValue(context: CanvasRenderingContext2D, { palette }: Scene, limit:
   context.globalAlpha = 1;
 }
 
-function drawRing(context: CanvasRenderingContext2D, colour: string, x: number, y: number): void {
+function drawRing(context: Drawing, colour: string, x: number, y: number): void {
   context.beginPath();
-  context.arc(x, y, SPRITE + 1.5, 0, Math.PI * 2);
+  context.arc(x, y, RING, 0, Math.PI * 2);
   context.lineWidth = 2;
   context.strokeStyle = colour;
   context.stroke();

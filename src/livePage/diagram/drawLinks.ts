@@ -1,14 +1,11 @@
 /** Draws curves between a marble, its causes and its effects. */
 import type { LiveMarble } from "../../core/live/liveMessages.ts";
+import type { Drawing } from "./drawing.ts";
 import type { Scene } from "./scene.ts";
 import { xOf, yOf, RADIUS } from "./geometry.ts";
 
 /** Draws a curve for each related marble whose cause is related too. */
-export function drawLinks(
-  context: CanvasRenderingContext2D,
-  scene: Scene,
-  related: ReadonlyMap<number, LiveMarble>,
-): void {
+export function drawLinks(context: Drawing, scene: Scene, related: ReadonlyMap<number, LiveMarble>): void {
   context.strokeStyle = scene.palette.accent;
   context.fillStyle = scene.palette.accent;
   context.lineWidth = 1.5;
@@ -18,7 +15,7 @@ export function drawLinks(
   }
 }
 
-function drawLink(context: CanvasRenderingContext2D, scene: Scene, cause: LiveMarble, effect: LiveMarble): void {
+function drawLink(context: Drawing, scene: Scene, cause: LiveMarble, effect: LiveMarble): void {
   const fromLane = scene.laneOf(cause);
   const toLane = scene.laneOf(effect);
   if (fromLane === undefined || toLane === undefined) return;

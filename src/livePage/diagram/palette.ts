@@ -1,4 +1,4 @@
-/** Colours of the canvas, read from the page's style so that they follow the theme. */
+/** Colours of the diagram, by the names of the page's style. */
 import { HUES } from "../model/placeHues.ts";
 
 export interface Palette {
@@ -18,29 +18,18 @@ export interface Palette {
   readonly hues: readonly string[];
 }
 
-/** Reads the colours as they apply to `element`. */
-export function readPalette(element: HTMLElement): Palette {
-  const probe = element.ownerDocument.createElement("span");
-  probe.hidden = true;
-  element.append(probe);
-  const colour = (name: string): string => {
-    probe.style.color = `var(--${name})`;
-    return getComputedStyle(probe).color;
-  };
-  const palette = {
-    ground: colour("panel"),
-    gutter: colour("raised"),
-    line: colour("lane"),
-    band: colour("band"),
-    text: colour("text"),
-    muted: colour("muted"),
-    accent: colour("accent"),
-    failed: colour("failed"),
-    warning: colour("warning"),
-    good: colour("good"),
-    ink: colour("ink"),
-    hues: Array.from({ length: HUES }, (_, at) => colour(`hue-${at}`)),
-  };
-  probe.remove();
-  return palette;
-}
+/** Returns the palette of the colours that `colour` gives for the names in the page's style, such as `panel`. */
+export const paletteOf = (colour: (name: string) => string): Palette => ({
+  ground: colour("panel"),
+  gutter: colour("raised"),
+  line: colour("lane"),
+  band: colour("band"),
+  text: colour("text"),
+  muted: colour("muted"),
+  accent: colour("accent"),
+  failed: colour("failed"),
+  warning: colour("warning"),
+  good: colour("good"),
+  ink: colour("ink"),
+  hues: Array.from({ length: HUES }, (_, at) => colour(`hue-${at}`)),
+});

@@ -5,12 +5,13 @@
 import type { LiveMarble } from "../../core/live/liveMessages.ts";
 import type { Marbles } from "../marbles.ts";
 import type { Lane } from "../model/lanes.ts";
-import { chainOf } from "../model/marbleStore.ts";
 import { drawDiagram } from "./drawDiagram.ts";
 import { Frames } from "./frames.ts";
-import type { LaneNote, Related, Scene } from "./scene.ts";
+import type { LaneNote } from "../model/laneNote.ts";
+import { relatedTo } from "./relatedTo.ts";
+import type { Scene } from "./scene.ts";
 import { AXIS_HEIGHT, clusterMsOf, type Geometry, geometryOf, LANE_HEIGHT } from "./geometry.ts";
-import { readPalette } from "./palette.ts";
+import { readPalette } from "./readPalette.ts";
 import { createSprites } from "./sprites.ts";
 
 /** The elements: the scrolled area, the space that all lanes take, and the canvas. */
@@ -60,7 +61,7 @@ export function runDiagram(elements: DiagramElements, marbles: Marbles, facts: D
     if (context === null || width === 0 || next.every((value, position) => value === shown[position])) return;
     const before = performance.now();
     shown = next;
-    const { palette, sprites, laneOf } = screen.prepare(measures, lanes);
+    const { palette, sprites, laneOf } = screen.prepare(context, measures, lanes);
     context.setTransform(measures.ratio, 0, 0, measures.ratio, 0, 0);
     drawDiagram(context, {
       geometry: measures,
@@ -95,7 +96,11 @@ const COUNTDOWN_MS = 250;
 
 interface Screen {
   /** Fits the elements to a frame, and returns what it is drawn with. */
-  prepare(geometry: Geometry, lanes: readonly Lane[]): Pick<Scene, "palette" | "sprites" | "laneOf">;
+  prepare(
+    context: CanvasRenderingContext2D,
+    geometry: Geometry,
+    lanes: readonly Lane[],
+  ): Pick<Scene, "palette" | "sprites" | "laneOf">;
   themeChanged(): void;
 }
 
@@ -104,7 +109,10 @@ function createScreen({ host, space, canvas }: DiagramElements, marbles: Marbles
   let laneList: readonly Lane[] | undefined;
   let laneIndex: ReadonlyMap<string, number> = new Map();
   const laneOf = (marble: LiveMarble): number | undefined => laneIndex.get(marbles.laneKey(marble));
-  const fit = ({ width, height, ratio }: Geometry): Pick<Scene, "palette" | "sprites"> => {
+  const fit = (
+    context: CanvasRenderingContext2D,
+    { width, height, ratio }: Geometry,
+  ): Pick<Scene, "palette" | "sprites"> => {
     const [deviceWidth, deviceHeight] = [Math.round(width * ratio), Math.round(height * ratio)];
     const isFit = canvas.width === deviceWidth && canvas.height === deviceHeight;
     if (isFit && colours !== undefined) return colours;
@@ -113,11 +121,11 @@ function createScreen({ host, space, canvas }: DiagramElements, marbles: Marbles
     canvas.style.width = `${width}px`;
     canvas.style.height = `${height}px`;
     const palette = readPalette(host);
-    return { palette, sprites: createSprites(palette, ratio, marbles.hueOf) };
+    return { palette, sprites: createSprites(context, palette, ratio, marbles.hueOf) };
   };
   return {
-    prepare(geometry, lanes) {
-      colours = fit(geometry);
+    prepare(context, geometry, lanes) {
+      colours = fit(context, geometry);
       if (laneList !== lanes) {
         laneList = lanes;
         laneIndex = new Map(lanes.map(({ key }, at) => [key, at]));
@@ -131,13 +139,3 @@ function createScreen({ host, space, canvas }: DiagramElements, marbles: Marbles
 
 const chosenMarble = ({ opened, cursor, store }: Marbles): LiveMarble | undefined =>
   opened.peek() ?? (cursor.peek() === undefined ? undefined : store.find(cursor.peek()?.id ?? 0));
-
-/** Collects the chosen marble with its causes and effects. */
-function relatedTo(marbles: Marbles, chosen: LiveMarble | undefined): Related | undefined {
-  if (chosen === undefined) return undefined;
-  const all = chainOf(marbles.store, chosen);
-  return {
-    byId: new Map(all.map((marble) => [marble.id, marble])),
-    byLane: Map.groupBy(all, (marble) => marbles.laneKey(marble)),
-  };
-}

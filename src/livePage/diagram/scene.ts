@@ -1,17 +1,13 @@
 /** The contents of a frame of the marble diagram. */
 import type { LiveMarble } from "../../core/live/liveMessages.ts";
 import type { Lane } from "../model/lanes.ts";
-import type { PodHealth } from "../model/podTroubles.ts";
+import type { LaneNote } from "../model/laneNote.ts";
 import type { Geometry } from "./geometry.ts";
 import type { Palette } from "./palette.ts";
-import type { Sprites } from "./sprites.ts";
 
-/** State of a lane's pod. */
-export interface LaneNote {
-  readonly health: PodHealth;
-  readonly text: string;
-  /** The next timer. */
-  readonly nextAt: number | undefined;
+/** Draws marbles, each with its middle at a point; one that stands for several has no letters. */
+export interface Sprites {
+  draw(marble: LiveMarble, isCluster: boolean, x: number, y: number): void;
 }
 
 /** Marbles that belong to the chosen one. */

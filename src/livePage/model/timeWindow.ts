@@ -6,7 +6,7 @@ export interface TimeWindow {
   readonly spanMs: number;
 }
 
-export const MIN_SPAN_MS = 500;
+export const MIN_SPAN_MS = 100;
 export const MAX_SPAN_MS = 3_600_000;
 export const FIRST_WINDOW: TimeWindow = { end: undefined, spanMs: 30_000 };
 

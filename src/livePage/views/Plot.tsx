@@ -1,7 +1,7 @@
 /** A small plot over time. */
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { readPalette } from "../diagram/palette.ts";
+import { readPalette } from "../diagram/readPalette.ts";
 import type { Series } from "../model/nodeHistory.ts";
 import { shownTimeOfDay } from "../model/shownFigures.ts";
 import { usePage } from "../page.ts";

@@ -47,6 +47,8 @@ function drawTicks(context: Drawing, { geometry, palette, now }: Scene): void {
 function drawAxis(context: Drawing, { geometry, palette, now }: Scene): void {
   const { width, gutter, start, end } = geometry;
   const step = tickStep(end - start, width - gutter, 90);
+  const hasMs = step < 1_000;
+  const room = hasMs ? 42 : 28;
   context.fillStyle = palette.gutter;
   context.fillRect(0, 0, width, AXIS_HEIGHT);
   context.font = VALUE_FONT;
@@ -55,7 +57,7 @@ function drawAxis(context: Drawing, { geometry, palette, now }: Scene): void {
   context.fillStyle = palette.muted;
   for (let at = Math.ceil(start / step) * step; at <= end; at += step) {
     const x = Math.round(xOf(geometry, at));
-    if (x > gutter + 30 && x < width - 28) context.fillText(shownTimeOfDay(at, step < 1_000), x, AXIS_HEIGHT / 2);
+    if (x > gutter + room && x < width - room) context.fillText(shownTimeOfDay(at, hasMs), x, AXIS_HEIGHT / 2);
   }
   context.textAlign = "left";
   context.fillText("UTC", 10, AXIS_HEIGHT / 2);

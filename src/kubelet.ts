@@ -111,8 +111,7 @@ export function createKubelet(config: KubeletConfig, given: KubeletPorts): Kubel
   const gauges = nodeGauges(ports, config, state);
 
   runRecords(run, ports, keep$);
-  run("runtimeClasses", { reads: ["configObjects"], writes: ["runtimeClasses"] }, (use) => runtimeClasses(ports, use));
-  run("services", { writes: ["services"] }, (use) => services(ports, use));
+  runObjects(run, ports);
   runPlugins(run, ports, config);
   run("runtimeState", { reads: ["runtimeLooks"], writes: ["runtimeState"] }, (use) =>
     runtimeState({ lookAgain$: use.runtimeLooks.values$ }, ports, config, use.runtimeState),
@@ -173,6 +172,12 @@ export function createKubelet(config: KubeletConfig, given: KubeletPorts): Kubel
 function runRecords(run: RunPart, ports: KubeletPorts, keep$: Observable<never>): void {
   run("offlineBoot", { reads: ["registry", "podStatuses", "restored"] }, () => keep$);
   run("recorder", { reads: ["events"] }, ({ events }) => ports.recordEvents(events.values$));
+}
+
+/** Parts that follow objects of the cluster. */
+function runObjects(run: RunPart, ports: KubeletPorts): void {
+  run("runtimeClasses", { reads: ["configObjects"], writes: ["runtimeClasses"] }, (use) => runtimeClasses(ports, use));
+  run("services", { writes: ["services"] }, (use) => services(ports, use));
 }
 
 /** Parts that end pods which the node cannot keep. */

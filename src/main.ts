@@ -109,39 +109,12 @@ async function main(invocation: Invocation): Promise<void> {
   }
 }
 
+/** Commands that show the node. */
+type ShowCall = Extract<NodeCall, { command: "explain" | "volumes" | "pressure" | "resources" | "retry" | "top" }>;
+
 /** Runs a command that calls a running node. */
 async function callNode(invocation: NodeCall): Promise<void> {
   switch (invocation.command) {
-    case "explain": {
-      const { explain } = await import("./commands/explain.ts");
-      run(explain(invocation, process.stdout));
-      break;
-    }
-    case "volumes": {
-      const { volumes } = await import("./commands/volumes.ts");
-      run(volumes(invocation, process.stdout));
-      break;
-    }
-    case "pressure": {
-      const { pressure } = await import("./commands/pressure.ts");
-      run(pressure(invocation, process.stdout));
-      break;
-    }
-    case "resources": {
-      const { resources } = await import("./commands/resources.ts");
-      run(resources(invocation, process.stdout));
-      break;
-    }
-    case "retry": {
-      const { retryPod } = await import("./commands/retry.ts");
-      run(retryPod(invocation, process.stdout));
-      break;
-    }
-    case "top": {
-      const { top } = await import("./commands/top.ts");
-      run(top(invocation, process.stdin, process.stdout).pipe(takeUntil(ended$)));
-      break;
-    }
     case "get": {
       const { getObjects } = await import("./commands/getObjects.ts");
       run(written(getObjects(invocation, process.stdout, process.stderr)).pipe(takeUntil(ended$)));
@@ -180,6 +153,44 @@ async function callNode(invocation: NodeCall): Promise<void> {
     case "port-forward": {
       const { portForward } = await import("./commands/portForward.ts");
       run(portForward(invocation, process.stdout, process.stderr).pipe(takeUntil(ended$)));
+      break;
+    }
+    default:
+      await showNode(invocation);
+  }
+}
+
+/** Runs a command that shows the node. */
+async function showNode(invocation: ShowCall): Promise<void> {
+  switch (invocation.command) {
+    case "explain": {
+      const { explain } = await import("./commands/explain.ts");
+      run(explain(invocation, process.stdout));
+      break;
+    }
+    case "volumes": {
+      const { volumes } = await import("./commands/volumes.ts");
+      run(volumes(invocation, process.stdout));
+      break;
+    }
+    case "pressure": {
+      const { pressure } = await import("./commands/pressure.ts");
+      run(pressure(invocation, process.stdout));
+      break;
+    }
+    case "resources": {
+      const { resources } = await import("./commands/resources.ts");
+      run(resources(invocation, process.stdout));
+      break;
+    }
+    case "retry": {
+      const { retryPod } = await import("./commands/retry.ts");
+      run(retryPod(invocation, process.stdout));
+      break;
+    }
+    case "top": {
+      const { top } = await import("./commands/top.ts");
+      run(top(invocation, process.stdin, process.stdout).pipe(takeUntil(ended$)));
       break;
     }
   }

@@ -1,5 +1,6 @@
 /** Completion of rxlet in shells, from the tables of its commands and flags. */
-import { SUB_COMMANDS, type SubCommand } from "../../src/cli/commandTable.ts";
+import type { SubCommand } from "../../src/cli/commandRow.ts";
+import { SUB_COMMANDS } from "../../src/cli/commandTable.ts";
 import { KUBELET_FLAGS } from "../../src/cli/flags.ts";
 import { type FlagSpec, isSwitch } from "../../src/cli/flagSpec.ts";
 import { KUBELET_FLAGS_TOPIC } from "../../src/cli/helpText.ts";

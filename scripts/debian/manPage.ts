@@ -1,5 +1,6 @@
 /** The man page rxlet(8), from the tables that the program's own help reads. */
-import { SUB_COMMANDS, type SubCommand } from "../../src/cli/commandTable.ts";
+import type { SubCommand } from "../../src/cli/commandRow.ts";
+import { SUB_COMMANDS } from "../../src/cli/commandTable.ts";
 import { describeFlag } from "../../src/cli/flagCommand.ts";
 import { KUBELET_FLAGS } from "../../src/cli/flags.ts";
 import { FLAG_GROUPS, type FlagSpec, isSwitch, valueName } from "../../src/cli/flagSpec.ts";

@@ -1,7 +1,8 @@
 /**
  * The help of rxlet: a first screen of commands and frequent flags, the flags of the daemon, and each command. Pure.
  */
-import { type SubCommand, SUB_COMMANDS } from "./commandTable.ts";
+import type { SubCommand } from "./commandRow.ts";
+import { SUB_COMMANDS } from "./commandTable.ts";
 import { flagCommand } from "./flagCommand.ts";
 import { KUBELET_FLAGS } from "./flags.ts";
 

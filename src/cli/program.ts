@@ -3,7 +3,8 @@
  * neither prints nor exits. Exit code 1 goes with `error`, 0 with `help` and `version`.
  */
 import { closestName } from "../core/config/closestName.ts";
-import { type SubCommand, SUB_COMMANDS, subCommandOf } from "./commandTable.ts";
+import type { SubCommand } from "./commandRow.ts";
+import { SUB_COMMANDS, subCommandOf } from "./commandTable.ts";
 import { type ConfigReaders, nodeConfigReaders } from "./configReaders.ts";
 import { KUBELET_FLAGS } from "./flags.ts";
 import { commandHelp, KUBELET_FLAGS_TOPIC, kubeletFlagsHelp, rootHelp } from "./helpText.ts";

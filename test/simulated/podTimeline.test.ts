@@ -225,10 +225,11 @@ describe("the timeline of a pod", () => {
     node.runFor(10_000);
     node.dropPod("uid-1");
     node.runFor(3_000);
-    expect(explained(node).slice(0, 4)).toEqual([
+    expect(explained(node).slice(0, 5)).toEqual([
       "demo/plain  Running, terminating since 00:10.00  (UID uid-1)",
       "Now, at 00:13.00",
       "  main: PreStopHook for 3s; stop signal at 00:40.00, in 27s",
+      "    runs drain",
       "So far",
     ]);
     node.runFor(7_000);
@@ -288,7 +289,7 @@ describe("the timeline of a pod", () => {
       "demo/plain  Running, syncing since 00:00.00  (UID uid-1)",
       "Now, at 00:25.00",
       "  main: StartupProbe for 15s",
-      "    has not succeeded yet",
+      "    has not succeeded yet: Startup probe failed: not yet",
       "So far",
       "  00:00.00          Accepted",
       "  00:00.00          Phase                  Pending",

@@ -16,7 +16,7 @@ export function livePod(timeline: PodTimeline, node: NodeBusiness): LivePod {
     ...(status?.reason === undefined ? {} : { reason: status.reason }),
     ...(status?.message === undefined ? {} : { message: status.message.slice(0, MAX_DETAIL) }),
     containers: pod === undefined ? [] : containersOf(pod, status),
-    waits: podWaits(timeline, node).map((wait) => liveWait(wait, node)),
+    waits: podWaits(timeline, node).map((wait) => liveWait(withLastExit(wait, status), node)),
   };
 }
 
@@ -39,6 +39,18 @@ function containerState(status: ApiContainerStatus | undefined): Omit<LiveContai
     ...{ state: ended === undefined ? "waiting" : "terminated", ready, restarts },
     ...(reason === undefined ? {} : { reason }),
   };
+}
+
+/** A back-off says that a container ended; its last exit says how. */
+function withLastExit(wait: PodWait, status: PodStatus | undefined): PodWait {
+  if (wait.what !== "CrashLoopBackOff") return wait;
+  const { lastState } = podContainerStatuses(status).find(({ name }) => name === wait.container) ?? {};
+  const ended = lastState?.terminated;
+  if (ended === undefined) return wait;
+  const { exitCode, reason, message = "" } = ended;
+  const said = message.trim() === "" ? "" : `: ${message.trim()}`;
+  const exit = `exited with code ${exitCode}${reason === undefined ? "" : ` (${reason})`}${said}`;
+  return { ...wait, cause: wait.cause === undefined ? exit : `${exit}; ${wait.cause}` };
 }
 
 function liveWait({ what, container, cause, ahead, forMs, next }: PodWait, { now }: NodeBusiness): LiveWait {

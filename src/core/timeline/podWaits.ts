@@ -89,10 +89,26 @@ function stageWait({ pod }: PodTimeline, { stage, since }: StageUnderWay, node: 
   return {
     what: name,
     ...(container === undefined ? {} : { container }),
-    ...(name === IMAGE_PULL ? pullCause(pod, container, node) : {}),
+    ...(name === IMAGE_PULL ? pullCause(pod, container, node) : hookCause(name, pod, container)),
     forMs: lasting(node, since),
     ...(due === undefined ? {} : { next: due }),
   };
+}
+
+/** Maximum number of characters of a hook's command. */
+const MAX_HOOK_CHARS = 200;
+
+/** Names the command or address of a hook in progress. */
+function hookCause(name: string, pod: Pod | undefined, container: string | undefined): Partial<PodWait> {
+  const { lifecycle } = findNamed(specsOf(pod), container) ?? {};
+  const handler =
+    name === "PostStartHook" ? lifecycle?.postStart : name === "PreStopHook" ? lifecycle?.preStop : undefined;
+  const { exec, httpGet, tcpSocket, sleep } = handler ?? {};
+  if (exec !== undefined) return { cause: `runs ${(exec.command ?? []).join(" ").slice(0, MAX_HOOK_CHARS)}` };
+  if (httpGet !== undefined)
+    return { cause: `asks port ${httpGet.port} for ${(httpGet.path ?? "/").slice(0, MAX_HOOK_CHARS)}` };
+  if (tcpSocket !== undefined) return { cause: `connects to port ${tcpSocket.port}` };
+  return sleep === undefined ? {} : { cause: `sleeps ${sleep.seconds}s` };
 }
 
 function pullCause(pod: Pod | undefined, container: string | undefined, node: NodeBusiness): Partial<PodWait> {
@@ -165,7 +181,8 @@ function sidecarStops({ state, status, pod, underWay }: PodTimeline): readonly P
   });
 }
 
-function statusWaits({ state, status, pod, underWay }: PodTimeline, node: NodeBusiness): readonly PodWait[] {
+function statusWaits(timeline: PodTimeline, node: NodeBusiness): readonly PodWait[] {
+  const { state, status, pod, underWay } = timeline;
   if (state !== "syncing") return [];
   const busy = new Set([...underWay.values()].map(({ stage }) => stage.container));
   const isNameOfSidecar = (name: string): boolean =>
@@ -177,8 +194,9 @@ function statusWaits({ state, status, pod, underWay }: PodTimeline, node: NodeBu
   };
   const probed = (container: ApiContainerStatus): readonly PodWait[] => {
     if (container.state?.running === undefined || busy.has(container.name)) return [];
-    if (container.started !== true) return [of("StartupProbe", container, "has not succeeded yet")];
-    return container.ready ? [] : [of("ReadinessProbe", container, "does not succeed")];
+    const said = lastUnhealthy(timeline, container);
+    if (container.started !== true) return [of("StartupProbe", container, `has not succeeded yet${said}`)];
+    return container.ready ? [] : [of("ReadinessProbe", container, `does not succeed${said}`)];
   };
   const inits = (status?.initContainerStatuses ?? []).flatMap((container): readonly PodWait[] => {
     if (isNameOfSidecar(container.name)) return probed(container);
@@ -186,6 +204,15 @@ function statusWaits({ state, status, pod, underWay }: PodTimeline, node: NodeBu
     return [of("InitContainer", container, "has not completed yet")];
   });
   return [...inits, ...(status?.containerStatuses ?? []).flatMap(probed)];
+}
+
+/** The event of the last failed probe since the container runs, with the output of the probe; empty without one. */
+function lastUnhealthy({ entries }: PodTimeline, { name, state }: ApiContainerStatus): string {
+  const startedAt = parseInstant(state?.running?.startedAt) ?? 0;
+  const failed = entries.findLast(
+    ({ what, container, lastAt, at }) => what === "Unhealthy" && container === name && (lastAt ?? at) >= startedAt,
+  );
+  return failed?.message === undefined ? "" : `: ${failed.message}`;
 }
 
 const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))}s`;

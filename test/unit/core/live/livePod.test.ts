@@ -54,6 +54,37 @@ describe("a pod in the live view", () => {
     expect(wait).toMatchObject({ what: "CrashLoopBackOff", container: "main", next: { at: WALL + 75_000 } });
   });
 
+  it("says with a back-off how the container ended last", () => {
+    const failures = new Map([
+      [
+        "main",
+        { reason: "CrashLoopBackOff", message: "back-off 10s", retryAt: monotonicMs(75_000), since: at(55_000) },
+      ],
+    ]);
+    const cause = (terminated: object | undefined) => {
+      const main = {
+        name: "main",
+        image: "",
+        imageID: "",
+        ready: false,
+        restartCount: 1,
+        state: {},
+        lastState: { terminated },
+      };
+      const status = { phase: "Running", containerStatuses: [main] } as unknown as PodTimeline["status"];
+      return shown({ state: "syncing", pod: podOf(), failures, status }).waits[0]?.cause;
+    };
+    expect([
+      cause(undefined),
+      cause({ exitCode: 1, reason: "Error" }),
+      cause({ exitCode: 137, reason: "OOMKilled", message: "no space left\n" }),
+    ]).toEqual([
+      "back-off 10s",
+      "exited with code 1 (Error); back-off 10s",
+      "exited with code 137 (OOMKilled): no space left; back-off 10s",
+    ]);
+  });
+
   it("is shown without a pod, as an orphan of the runtime", () => {
     expect(shown({ state: "terminating", pod: undefined })).toMatchObject({
       ...{ uid: "u", namespace: "demo", name: "web", source: "", state: "terminating", containers: [] },

@@ -32,6 +32,22 @@ const failure = (container: string, retryAt?: number): PodTimeline["failures"] =
     ],
   ]);
 
+describe("a hook in progress", () => {
+  it.each([
+    ["PostStartHook", { postStart: { exec: { command: ["/bin/warm", "cache"] } } }, "runs /bin/warm cache"],
+    ["PreStopHook", { preStop: { httpGet: { port: 80, path: "/drain" } } }, "asks port 80 for /drain"],
+    ["PreStopHook", { preStop: { httpGet: { port: "web" } } }, "asks port web for /"],
+    ["PostStartHook", { postStart: { tcpSocket: { port: 5432 } } }, "connects to port 5432"],
+    ["PreStopHook", { preStop: { sleep: { seconds: 30 } } }, "sleeps 30s"],
+    ["PostStartHook", { preStop: { sleep: { seconds: 30 } } }, undefined],
+    ["PostStartHook", { postStart: { exec: { command: ["x".repeat(1_000)] } } }, `runs ${"x".repeat(200)}`],
+  ])("says what it does: %s %j", (name, lifecycle, cause) => {
+    const pod = podOf({ spec: { containers: [{ name: "main", lifecycle } as Container] } });
+    const [wait] = waitsOf({ pod, underWay: underWay({ name, container: "main" }) });
+    expect([wait?.what, wait?.cause]).toEqual([name, cause]);
+  });
+});
+
 describe("a pod that waits to start", () => {
   const awaited = { pods: ["demo/a"], isPreempted: false, due: due(90_000) };
   it.each<[title: string, timeline: Partial<PodTimeline>, wait: object]>([
@@ -240,6 +256,23 @@ describe("a running container", () => {
     ["does not run", { state: { waiting: {} } }, []],
   ])("that %s", (_, more, waits) => {
     expect(short({ status: { containerStatuses: [status("main", more)] } })).toEqual(waits);
+  });
+
+  it("that is not ready says how its probe failed last, since it runs", () => {
+    const unhealthy = (container: string, ms: number, message: string) => ({
+      ...{ at: epochMs(WALL + ms), what: "Unhealthy", container, outcome: "warning" as const, message },
+    });
+    const entries = [
+      unhealthy("main", 30_000, "of the container before"),
+      { ...unhealthy("main", 30_000, "Readiness probe failed: no index"), count: 9, lastAt: epochMs(WALL + 59_000) },
+      unhealthy("other", 59_000, "of another container"),
+    ];
+    const cause = (known: PodTimeline["entries"]) =>
+      short({ entries: known, status: { containerStatuses: [status("main")] } });
+    expect([cause(entries), cause(entries.slice(0, 1))]).toEqual([
+      ["ReadinessProbe main does not succeed: Readiness probe failed: no index 20000"],
+      ["ReadinessProbe main does not succeed 20000"],
+    ]);
   });
 
   it("of the initialization has to complete, and a sidecar to be ready", () => {

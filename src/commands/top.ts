@@ -6,6 +6,7 @@ import {
   defer,
   distinctUntilChanged,
   EMPTY,
+  endWith,
   filter,
   finalize,
   fromEvent,
@@ -54,7 +55,7 @@ const PAPER: TerminalSize = { columns: 160, rows: 10_000 };
 const [ALTERNATE, NORMAL, HOME] = ["\u001b[?1049h", "\u001b[?1049l", "\u001b[H"];
 
 /**
- * Shows the node until `q` or Ctrl-C; without a terminal prints the view once. Errors: no node answers at the start, or it
+ * Shows the node until `q`, Ctrl-C, or the end of the terminal; without a terminal prints the view once. Errors: no node answers at the start, or it
  * has no live view. A connection that breaks later is made again.
  */
 export function top(options: TopOptions, input: NodeJS.ReadStream, screen: TopScreen): Observable<never> {
@@ -85,7 +86,10 @@ function shown(options: TopOptions, input: NodeJS.ReadStream, screen: TopScreen)
     const state = createCell(beginTop(options.view, true));
     screen.write(ALTERNATE);
     return merge(
-      terminalKeys(input).pipe(tap((key) => state.set(afterKey(state.value, key, size())))),
+      terminalKeys(input).pipe(
+        endWith("q"),
+        tap((key) => state.set(afterKey(state.value, key, size()))),
+      ),
       models(options).pipe(tap((model) => state.set(afterModel(state.value, model)))),
       openPages(options, state),
       drawings(state, size, screen),

@@ -103,7 +103,7 @@ export function createKubelet(config: KubeletConfig, given: KubeletPorts): Kubel
   const { registryInputs } = queues;
   const draining$ = new Subject<void>();
   const allSourcesSeen = (): boolean => areSourcesSeen(config, state);
-  const { list: parts, owner, run } = createParts(state, queues);
+  const { list: parts, users, owner, run } = createParts(state, queues);
   const pods = createPodServices(ports, config, state, owner("podServices", ...SERVICE_CELLS));
   const garbage = createGarbageCollection(ports, config, state);
   const imagesChanged$ = merge(pods.images.pulled$, garbage.imagesRemoved$);
@@ -157,7 +157,7 @@ export function createKubelet(config: KubeletConfig, given: KubeletPorts): Kubel
     problemsChanged$: state.problems.changes$,
     stats,
     queries: createQueries(ports, config, state, { images: pods.images, stats, garbage, registryInputs }),
-    live: createLiveSource(parts, state, queues, { clock: ports.clock, images: pods.images }),
+    live: createLiveSource(users, state, queues, { clock: ports.clock, images: pods.images }),
     commands: podCommands(state.registry, ports.clock, (update) => registryInputs.push({ kind: "update", update })),
     updateGauges: () => gauges.update(),
     drain: (deadlineMs) => {

@@ -3,7 +3,7 @@ import { ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
 import type { FlagSpec } from "./flagSpec.ts";
 import { NODE_PAGE_FLAGS, readNodePageFlags } from "./showFlags.ts";
 import type { KubeletTarget } from "./targetFlags.ts";
-import { TOP_VIEWS, type TopView } from "./top/topViews.ts";
+import { TOP_VIEWS, type TopView } from "./top/topBody.ts";
 
 /** The node to watch, and what to show first. */
 export interface TopOptions {

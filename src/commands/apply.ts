@@ -50,7 +50,7 @@ const applied = (
 
 const send = (server: TargetServer, { name, bytes }: NamedManifest, isDry: boolean): Observable<ApplyAnswer> => {
   const url = `${server.url}${MANIFESTS_PATH}${isDry ? "?dryRun=true" : ""}`;
-  return askKubelet("POST", url, server.access, systemClock, bytes).pipe(
+  return askKubelet("POST", url, server.access, systemClock, { body: bytes }).pipe(
     unanswered(server),
     map(({ status, text }) => {
       if (status === 200 || status === 422) return JSON.parse(text) as ApplyAnswer;

@@ -1,7 +1,7 @@
 /** Figures of the calls of a node by kind, from its metrics. */
 import type { LiveCalls } from "../core/live/liveMessages.ts";
 import type { MetricName } from "../core/telemetry/metricTable.ts";
-import type { CounterTotal, HistogramTotal, MetricsSink } from "../sinks/metrics.ts";
+import type { HistogramTotal, MetricSeries, MetricsSink } from "../sinks/metrics.ts";
 
 /** Kinds of calls, those called most. */
 const MAX_CALLS = 24;
@@ -15,7 +15,7 @@ interface Target {
   readonly kind: string;
   readonly outcomes: MetricName;
   /** Returns whether a series counts failures of calls of this kind. */
-  isFailure(series: CounterTotal["labels"], kind: string): boolean;
+  isFailure(series: MetricSeries["labels"], kind: string): boolean;
 }
 
 const TARGETS: readonly Target[] = [

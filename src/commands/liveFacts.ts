@@ -3,18 +3,19 @@ import { combineLatest, defer, from, map, type Observable, of, startWith } from 
 import type { LiveNode } from "../core/live/liveMessages.ts";
 import { liveNode } from "../core/live/liveNode.ts";
 import { parseQuantity, quantityMilli } from "../core/quantity.ts";
-import { createCallFigures } from "./callFigures.ts";
 import { orElse } from "../operators/orElse.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { NodeStats } from "../ports/nodeStats.ts";
 import type { MetricsSink } from "../sinks/metrics.ts";
+import { createCallFigures } from "./callFigures.ts";
+import { sourceFigures } from "./sourceFigures.ts";
 
 export interface LiveFactsSetup {
   readonly queries: Pick<KubeletQueries, "runtimeProblems" | "health" | "pressure" | "hardware" | "node">;
   readonly stats: NodeStats;
-  readonly metrics: Pick<MetricsSink, "histogramTotals" | "counterTotals">;
+  readonly metrics: Pick<MetricsSink, "histogramTotals" | "counterTotals" | "gaugeValues">;
   readonly clock: Clock;
 }
 
@@ -27,16 +28,20 @@ export function liveFacts({ queries, stats, metrics, clock }: LiveFactsSetup): O
   const pressure$ = pollAfter(clock, PRESSURE_PERIOD_MS, () => known(queries.pressure()));
   const calls = createCallFigures(metrics);
   const usage$ = pollAfter(clock, USAGE_PERIOD_MS, () =>
-    combineLatest([known(stats.summaryWithoutDirectories()), defer(() => from(calls()))]),
+    combineLatest([
+      known(stats.summaryWithoutDirectories()),
+      defer(() => from(calls())),
+      defer(() => from(sourceFigures(metrics))),
+    ]),
   );
   return combineLatest([pressure$.pipe(startWith(undefined)), usage$]).pipe(
-    map(([pressure, [summary, latencies]]) => {
+    map(([pressure, [summary, latencies, sources]]) => {
       const { capacity = {} } = queries.node().status ?? {};
       return liveNode({
         at: clock.wallTime(),
         problems: problemsOf(queries),
         summary,
-        ...{ pressure, hardware: queries.hardware(), calls: latencies },
+        ...{ pressure, hardware: queries.hardware(), calls: latencies, sources },
         cpuCapacityMillis: milliOf(capacity["cpu"]),
         memoryCapacityBytes: unitsOf(capacity["memory"]),
       });

@@ -12,7 +12,7 @@ export interface QueueFigures {
 }
 
 export interface LiveSource {
-  /** In the order of their start. */
+  /** The parts and the owners of cells, in the order of their start. */
   readonly parts: readonly LivePart[];
   readonly places: readonly LivePlace[];
   /** Emits each new value of a place. Never completes, never errors. */

@@ -22,15 +22,21 @@ export interface TextAnswer {
   readonly text: string;
 }
 
+/** Parts of a request besides its credentials. */
+export interface RequestParts {
+  readonly body?: Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Sends the request. Errors: Unavailable without a response in time, Io for an unreadable file. */
 export const askKubelet = (
   method: "GET" | "POST" | "DELETE",
   url: string,
   access: KubeletAccess,
   clock: Clock,
-  body: Uint8Array = NOTHING,
+  parts: RequestParts = {},
 ): Call<TextAnswer> =>
-  fromCall((signal) => ask(method, url, access, signal, body)).pipe(deadline(WHOLE_ANSWER_MS, clock, isLate));
+  fromCall((signal) => ask(method, url, access, signal, parts)).pipe(deadline(WHOLE_ANSWER_MS, clock, isLate));
 
 const NOTHING = new Uint8Array();
 
@@ -41,12 +47,12 @@ async function ask(
   url: string,
   access: KubeletAccess,
   signal: AbortSignal,
-  body: Uint8Array,
+  { body = NOTHING, headers: more = {} }: RequestParts,
 ): Promise<TextAnswer> {
   const { headers, ...connection } = await connectionOptions(access);
   const options = {
     ...{ ...connection, method, signal, timeout: SILENCE_MS },
-    headers: { ...headers, "content-length": String(body.length) },
+    headers: { ...more, ...headers, "content-length": String(body.length) },
   };
   const request = url.startsWith("https:") ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {

@@ -62,7 +62,9 @@ export interface MetricsSink extends Metrics, MetricsPage {
   /** Returns the totals of each series of a histogram; empty for another metric. */
   histogramTotals(name: MetricName): Promise<readonly HistogramTotal[]>;
   /** Returns each series of a counter; empty for another metric. */
-  counterTotals(name: MetricName): Promise<readonly CounterTotal[]>;
+  counterTotals(name: MetricName): Promise<readonly MetricSeries[]>;
+  /** Returns each series of a gauge; empty for another metric. */
+  gaugeValues(name: MetricName): Promise<readonly MetricSeries[]>;
   close(): void;
 }
 
@@ -75,8 +77,8 @@ export interface HistogramTotal {
   readonly upTo: ReadonlyMap<number, number>;
 }
 
-/** A series of a counter. */
-export interface CounterTotal {
+/** A series of a counter or gauge. */
+export interface MetricSeries {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
@@ -117,11 +119,14 @@ export function createMetrics(): MetricsSink {
     },
     beforeRender: (update) => void updates.push(update),
     histogramTotals: (name) => histogramTotals(histograms.get(name), name),
-    counterTotals: async (name) =>
-      ((await counters.get(name)?.get())?.values ?? []).map(({ labels, value }) => ({ labels: texts(labels), value })),
+    counterTotals: (name) => seriesIn(counters.get(name)),
+    gaugeValues: (name) => seriesIn(gauges.get(name)),
     close: () => lag.stop(),
   };
 }
+
+const seriesIn = async (metric: Counter | Gauge | undefined): Promise<readonly MetricSeries[]> =>
+  ((await metric?.get())?.values ?? []).map(({ labels, value }) => ({ labels: texts(labels), value }));
 
 async function histogramTotals(histogram: Histogram | undefined, name: MetricName): Promise<readonly HistogramTotal[]> {
   const values = histogram === undefined ? [] : (await histogram.get()).values;

@@ -8,12 +8,15 @@ import type { Queue } from "../operators/createQueue.ts";
 import { staged } from "../operators/loopStage.ts";
 import type { ReadFace } from "./nodeState.ts";
 
-/** A running part. Its `run$` works while it is subscribed and errors only on a broken invariant. */
-export interface Part {
+/** A part, or an owner of cells, with the names of its cells and queues. */
+export interface PlaceUser {
   readonly name: string;
-  /** Names of cells and queues. */
   readonly reads: readonly string[];
   readonly writes: readonly string[];
+}
+
+/** A running part. Its `run$` works while it is subscribed and errors only on a broken invariant. */
+export interface Part extends PlaceUser {
   readonly run$: Observable<never>;
 }
 
@@ -35,6 +38,8 @@ interface Access<Read, Write> {
 /** Makes parts, and keeps their list in the order in which they were made. */
 export interface Parts<Cells extends object, Queues extends object> {
   readonly list: readonly Part[];
+  /** The parts and the owners, so that each cell which is written has its writer here. */
+  readonly users: readonly PlaceUser[];
   /** Adds a part that runs. */
   run<Read extends keyof (Cells & Queues) = never, Write extends keyof (Cells & Queues) = never>(
     name: string,
@@ -53,6 +58,7 @@ export function createParts<Cells extends object, Queues extends object>(
   type All = Cells & Queues;
   const all: All = { ...cells, ...queues };
   const list: Part[] = [];
+  const users: PlaceUser[] = [];
   const writers = new Map<PropertyKey, string>();
   const take = (name: string, cell: PropertyKey): void => {
     const other = writers.get(cell);
@@ -63,16 +69,20 @@ export function createParts<Cells extends object, Queues extends object>(
     Object.fromEntries(Object.entries(all).filter(([place]) => names.includes(place)));
   return {
     list,
+    users,
     run(name, { reads = [], writes = [] }, start) {
       for (const place of writes) if (place in cells) take(name, place);
       const run$ = start(only([...reads, ...writes]) as Parameters<typeof start>[0]).pipe(
         ignoreElements(),
         staged({ kind: `part_${name}`, text: name }),
       );
-      list.push({ name, reads: reads.map(String), writes: writes.map(String), run$ });
+      const part = { name, reads: reads.map(String), writes: writes.map(String), run$ };
+      list.push(part);
+      users.push(part);
     },
     owner(name, ...owned) {
       for (const cell of owned) take(name, cell);
+      users.push({ name, reads: [], writes: owned.map(String) });
       return only(owned) as Pick<Cells, (typeof owned)[number]>;
     },
   };

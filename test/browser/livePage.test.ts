@@ -186,6 +186,22 @@ describe.skipIf(mustSkip(TITLE, MISSING_FOR_BROWSER))(TITLE, () => {
     expect(await page.title()).toBe("worker-7 \u00b7 rxlet");
   });
 
+  it("shows the garbage of the node, and its sources with those that are down first", async () => {
+    await page.goto(`${server.url}#/node`);
+    const garbage = page.getByRole("region", { name: "Garbage" });
+    await garbage.getByText("7, at most 3.00 GiB").waitFor();
+    expect((await garbage.innerText()).split("\n").slice(-2)).toEqual(["Dead containers", "5"]);
+    await page.goto(`${server.url}#/pipeline`);
+    const sources = page.getByRole("region", { name: "Table of sources" }).getByRole("row");
+    await sources.first().waitFor();
+    expect((await sources.allInnerTexts()).map((row) => row.split("\t").map((cell) => cell.trim()))).toEqual([
+      ["Source", "State", "Restarts"],
+      ["http", "down", "3"],
+      ["api", "up", "1"],
+      ["runtimeEvents", "up", "0"],
+    ]);
+  });
+
   it("keeps the theme that its reader chooses", async () => {
     const background = (): Promise<string> => page.evaluate("getComputedStyle(document.body).backgroundColor");
     await page.emulateMedia({ colorScheme: "light" });

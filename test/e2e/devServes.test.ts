@@ -39,7 +39,7 @@ it("starts twice at the same moment, the second one on another port", async () =
     const ports = outputs.map((output) => /^API +http:\/\/127\.0\.0\.1:(\d+)\/pods/m.exec(output)?.[1] ?? "");
     expect(new Set(ports).size).toBe(2);
     for (const [index, port] of ports.entries()) {
-      expect(outputs[index]?.includes(`:${port}/pods  (port 10255 is in use)`)).toBe(port !== "10255");
+      expect(outputs[index]?.includes(`:${port}/live/  (port 10255 is in use)`)).toBe(port !== "10255");
     }
   } finally {
     await user.close();

@@ -34,7 +34,7 @@ describe("the live view of a daemon", () => {
 
   beforeAll(async () => {
     node = await startLocalNode(undefined, ["--live-view"]);
-    const crash = script("main", "exit 3", HOST);
+    const crash = script("main", "echo crasher says hello; exit 3", HOST);
     await node.daemon.put("crasher.json", manifest("crasher", { containers: [crash] }));
     await node.daemon.until(
       "crasher",
@@ -48,7 +48,13 @@ describe("the live view of a daemon", () => {
     const { messages, stop } = await watch(node.daemon.readOnlyUrl);
     const kinds = () => new Set(messages.map(({ kind }) => kind));
     await waitFor("a message of each kind", () => kinds().size === 5);
+    const garbage = await waitFor(
+      "images",
+      () => messages.flatMap((message) => (message.kind === "node" ? (message.garbage ?? []) : []))[0],
+    );
     await stop();
+    // The images of the embedded runtime are the machine itself, which it keeps.
+    expect([garbage.unusedImages, garbage.keptImages > 0]).toEqual([0, true]);
     expect(messages[0]?.kind).toBe("graph");
     const pods = messages.find((message) => message.kind === "pods")?.pods ?? [];
     const wait = pods[0]?.waits.find(({ what }) => what === "CrashLoopBackOff");
@@ -56,6 +62,13 @@ describe("the live view of a daemon", () => {
     expect((wait?.next?.at ?? 0) - Date.now()).toBeGreaterThan(-60_000);
     // The steps of the past come at once.
     expect(marblesIn(messages).map(({ place }) => place)).toContain("timelines");
+    const graph = messages.find((message) => message.kind === "graph");
+    const writersOf = (cell: string) =>
+      graph?.parts.filter(({ writes }) => writes.includes(cell)).map(({ name }) => name);
+    expect(writersOf("volumes")).toEqual(["podServices"]);
+    expect(graph?.places.filter(({ name, kind }) => kind === "cell" && writersOf(name)?.length !== 1)).toEqual([]);
+    const facts = messages.find((message) => message.kind === "node");
+    expect(facts?.sources).toContainEqual({ name: "file", isUp: true, restarts: 0 });
   });
 
   it("has the marbles of a new pod with their causes, from its manifest to its status", async () => {
@@ -99,9 +112,17 @@ describe("the live view of a daemon", () => {
       await waitFor("the pods", () => seen.includes("crasher-test-node") && seen.includes("[1 pods]"));
       terminal.stdin.write("4");
       await waitFor("the node", () => seen.includes("[4 node]") && seen.includes("pressure"));
-      terminal.stdin.write("\t");
-      const before = seen.length;
-      await waitFor("the pods again", () => seen.slice(before).includes("[1 pods]"));
+      const press = async (key: string, what: string, shown: string): Promise<void> => {
+        const before = seen.length;
+        terminal.stdin.write(key);
+        await waitFor(what, () => seen.slice(before).includes(shown));
+      };
+      await press("\t", "the pods again", "> default/crasher-test-node");
+      await press("\r", "the timeline", "So far");
+      await press("r", "the answer to a retry", "default/crasher-test-node: backoffs are reset");
+      await press("l", "the log", "[log of main]");
+      await waitFor("a line of the log", () => seen.includes("crasher says hello"));
+      await press("\u001b", "the pods once more", "> default/crasher-test-node");
       terminal.stdin.write("q");
       expect(await ended).toEqual([0, null]);
       // The screen from before comes back.

@@ -66,6 +66,8 @@ describe("the npm package", () => {
     ]);
     expect(paths.filter((path) => path.startsWith("dist/") && !/\.(js|d\.ts)$/.test(path))).toEqual([
       "dist/LICENSES.txt",
+      "dist/live/index.html",
+      "dist/live/page.css",
     ]);
   });
 

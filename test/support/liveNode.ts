@@ -42,6 +42,7 @@ const PARTS: LiveGraph["parts"] = [
   { name: "evictionManager", ...EVICTION_PLACES },
   { name: "nodeShutdown", ...SHUTDOWN_PLACES },
   { name: "hostAddresses", reads: [], writes: ["addresses"] },
+  { name: "cloudInstance", reads: ["addresses"], writes: ["cloudInstance"] },
   { name: "clusterNode", ...CLUSTER_PLACES },
   { name: "oomWatcher", reads: [], writes: ["events"] },
   { name: "utilChains", reads: [], writes: [] },
@@ -54,10 +55,9 @@ export const graphOf = (at: number): LiveGraph => ({
   node: "worker-7",
   version: "0.1.0",
   parts: PARTS,
-  places: [...new Set(PARTS.flatMap(({ reads, writes }) => [...reads, ...writes]))].map((name) => ({
-    name,
-    kind: QUEUES.includes(name) ? "queue" : "cell",
-  })),
+  places: [...new Set(PARTS.flatMap(({ reads, writes }) => [...reads, ...writes]))]
+    .filter((name) => name !== "sequence")
+    .map((name) => ({ name, kind: QUEUES.includes(name) ? "queue" : "cell" })),
 });
 
 const START_MS = 60_000;
@@ -266,6 +266,12 @@ const nodeMessage = (at: number, seconds: number): LiveNode => ({
   ],
   evictionOrder: ["default/web-001", "default/web-004", "kube-system/web-003"],
   devices: [{ resource: "example.com/gpu", used: 3, total: 4 }],
+  garbage: { unusedImages: 7, unusedBytes: 3 * GIB, keptImages: 12, keptBytes: 9 * GIB, deadContainers: 5 },
+  sources: [
+    { name: "http", isUp: false, restarts: 3 },
+    { name: "api", isUp: true, restarts: 1 },
+    { name: "runtimeEvents", isUp: true, restarts: 0 },
+  ],
   calls: [
     ...CALLS.map((name, index) => ({
       target: "runtime" as const,

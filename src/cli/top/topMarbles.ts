@@ -1,7 +1,7 @@
 /** The marble diagram of `rxlet top`: a lane per pod and one for the node, a letter per value, the present at the right. */
 import type { LiveMarble, LivePod } from "../../core/live/liveMessages.ts";
 import type { TerminalSize } from "../drawBlock.ts";
-import { printable } from "../tableLines.ts";
+import { shown } from "./topText.ts";
 import type { TopModel } from "./topModel.ts";
 
 /** Letters of the places of pods; those of the node have a star. */
@@ -27,7 +27,11 @@ const LEGEND =
   "u update  r registry  c step  i inspection  R runtime  s status  v volume  e event  x end  * other  # several";
 
 /** Returns the lanes that had a marble in the time shown, then those without, and a legend. */
-export function marbleLines({ marbles, pods }: TopModel, { columns }: TerminalSize, now: number): readonly string[] {
+export function marbleLines(
+  { marbles, pods }: Pick<TopModel, "marbles" | "pods">,
+  { columns }: TerminalSize,
+  now: number,
+): readonly string[] {
   const known = pods?.pods ?? [];
   const names = new Map(known.map((pod) => [pod.uid, nameOf(pod)]));
   const width = Math.min(MAX_NAME, Math.max(4, ...[...names.values()].map(({ length }) => length)));
@@ -35,7 +39,7 @@ export function marbleLines({ marbles, pods }: TopModel, { columns }: TerminalSi
   const lanes = lanesOf(marbles, steps, now);
   const order = known.map(({ uid }) => uid).toSorted((a, b) => Number(lanes.has(b)) - Number(lanes.has(a)));
   const lane = (uid: string, name: string): string =>
-    `${printable(name).slice(0, width).padEnd(width)}  ${(lanes.get(uid) ?? []).map((at) => at ?? "-").join("") || "-".repeat(steps)}`;
+    `${shown(name).slice(0, width).padEnd(width)}  ${(lanes.get(uid) ?? []).map((at) => at ?? "-").join("") || "-".repeat(steps)}`;
   const seconds = Math.round((steps * COLUMN_MS) / 1_000);
   return [
     `the last ${seconds}s, the present at the right`,

@@ -14,7 +14,7 @@ export interface LiveGraph {
   readonly places: readonly LivePlace[];
 }
 
-/** A part of the kubelet. */
+/** A part of the kubelet, or an owner of cells that parts share. */
 export interface LivePart {
   readonly name: string;
   /** Names of places. */
@@ -137,6 +137,30 @@ export interface LiveNode {
   readonly devices: readonly { readonly resource: string; readonly used: number; readonly total: number }[];
   /** Latencies of calls to the runtime and to the API server. */
   readonly calls: readonly LiveCalls[];
+  /** Absent when the runtime lists no images. */
+  readonly garbage?: LiveGarbage;
+  /** Sources of the node, those that are down first, at most MAX_SOURCES; absent without metrics of them. */
+  readonly sources?: readonly LiveSourceHealth[];
+}
+
+/** Images and containers that no pod needs; the node removes them before it evicts a pod for a full disk. */
+export interface LiveGarbage {
+  readonly unusedImages: number;
+  /** Images share layers, so that their removal may free less. */
+  readonly unusedBytes: number;
+  /** Images that are in use, pinned or too young. */
+  readonly keptImages: number;
+  readonly keptBytes: number;
+  readonly deadContainers: number;
+}
+
+/** A source of the node: manifests, watches of the API server, events of the runtime. */
+export interface LiveSourceHealth {
+  readonly name: string;
+  /** False while it is being reopened. */
+  readonly isUp: boolean;
+  /** Times that it was reopened since the start. */
+  readonly restarts: number;
 }
 
 export interface LiveUsage {
@@ -176,6 +200,7 @@ export const MAX_TEXT = 120;
 export const MAX_DETAIL = 2_000;
 /** Pods in a message; a node has at most some hundred. */
 export const MAX_PODS = 2_000;
+export const MAX_SOURCES = 64;
 
 /** Paths of the live view on a server that has it. */
 export const LIVE_PATHS = {

@@ -1,8 +1,17 @@
 /** The node as the live view shows it. */
-import type { PressureView, SignalView } from "../eviction/pressureView.ts";
+import type { PressureView, ReclaimView, SignalView } from "../eviction/pressureView.ts";
 import type { HardwareView } from "../hardwareView/hardwareView.ts";
 import type { Summary } from "../stats/summary.ts";
-import type { LiveCalls, LiveNode, LiveSignal, LiveUsage } from "./liveMessages.ts";
+import {
+  type LiveCalls,
+  type LiveGarbage,
+  type LiveNode,
+  type LiveSignal,
+  type LiveSourceHealth,
+  type LiveUsage,
+  MAX_SOURCES,
+  MAX_TEXT,
+} from "./liveMessages.ts";
 
 /** Facts of a node, as far as they are known. */
 export interface NodeFigures {
@@ -14,12 +23,22 @@ export interface NodeFigures {
   readonly pressure: PressureView | undefined;
   readonly hardware: HardwareView;
   readonly calls: readonly LiveCalls[];
+  readonly sources: readonly LiveSourceHealth[];
 }
 
 /** Returns the message about them. */
-export const liveNode = ({ at, problems, summary, pressure, hardware, calls, ...capacity }: NodeFigures): LiveNode => ({
+export const liveNode = ({
+  at,
+  problems,
+  summary,
+  pressure,
+  hardware,
+  calls,
+  sources,
+  ...more
+}: NodeFigures): LiveNode => ({
   ...{ kind: "node", at, problems, calls },
-  usage: usageOf(summary, capacity),
+  usage: usageOf(summary, more),
   pressures: pressure?.conditions ?? [],
   signals: (pressure?.signals ?? []).map(signalOf),
   evictionOrder: (pressure?.eviction.pods ?? []).map(({ namespace, name }) => `${namespace}/${name}`),
@@ -28,7 +47,24 @@ export const liveNode = ({ at, problems, summary, pressure, hardware, calls, ...
     total,
     used: Math.max(0, total - free - unhealthyCount),
   })),
+  ...(pressure?.reclaim === undefined ? {} : { garbage: garbageOf(pressure.reclaim) }),
+  ...(sources.length === 0 ? {} : { sources: sourcesOf(sources) }),
 });
+
+const garbageOf = ({ deadContainers, images: { unused, kept } }: ReclaimView): LiveGarbage => ({
+  unusedImages: unused.count,
+  unusedBytes: unused.bytes,
+  keptImages: kept.count,
+  keptBytes: kept.bytes,
+  deadContainers,
+});
+
+/** Orders sources: those that are down, then those that were reopened most, then by name. */
+const sourcesOf = (sources: readonly LiveSourceHealth[]): readonly LiveSourceHealth[] =>
+  sources
+    .toSorted((a, b) => Number(a.isUp) - Number(b.isUp) || b.restarts - a.restarts || (a.name < b.name ? -1 : 1))
+    .slice(0, MAX_SOURCES)
+    .map((source) => ({ ...source, name: source.name.slice(0, MAX_TEXT) }));
 
 const NANOS_PER_MILLI = 1_000_000;
 

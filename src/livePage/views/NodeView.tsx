@@ -1,6 +1,6 @@
 /** The node: usage, pressure and evictions, devices, and the latencies of its calls. */
 import type { LiveNode } from "../../core/live/liveMessages.ts";
-import { shownBytes, shownShare } from "../model/shownFigures.ts";
+import { shownBytes, shownCount, shownShare } from "../model/shownFigures.ts";
 import { shownText } from "../model/shownText.ts";
 import { usePage } from "../page.ts";
 import { CallTable } from "./CallTable.tsx";
@@ -38,6 +38,7 @@ function Node({ node }: { readonly node: LiveNode }) {
       <Usage node={node} />
       <div class="columns">
         <Pressure node={node} />
+        <Garbage node={node} />
         <Devices node={node} />
       </div>
       <CallTable calls={node.calls} />
@@ -115,6 +116,26 @@ function Pressure({ node: { signals, evictionOrder } }: { readonly node: LiveNod
             <li key={name}>{shownText(name, 320)}</li>
           ))}
         </ol>
+      )}
+    </section>
+  );
+}
+
+function Garbage({ node: { garbage } }: { readonly node: LiveNode }) {
+  return (
+    <section aria-label="Garbage">
+      <h3>Garbage</h3>
+      {garbage === undefined ? (
+        <p class="muted">Not known: the runtime lists no images.</p>
+      ) : (
+        <dl class="facts">
+          <dt>Unused images</dt>
+          <dd>{`${shownCount(garbage.unusedImages)}, at most ${shownBytes(garbage.unusedBytes)}`}</dd>
+          <dt>Kept images</dt>
+          <dd>{`${shownCount(garbage.keptImages)}, ${shownBytes(garbage.keptBytes)}`}</dd>
+          <dt>Dead containers</dt>
+          <dd>{shownCount(garbage.deadContainers)}</dd>
+        </dl>
       )}
     </section>
   );

@@ -8,6 +8,7 @@ import { shownText } from "../model/shownText.ts";
 import { type Flow, writerKey } from "../pageState.ts";
 import { usePage } from "../page.ts";
 import { PlaceTable } from "./PlaceTable.tsx";
+import { SourceTable } from "./SourceTable.tsx";
 
 type Flows = ReadonlyMap<string, Flow>;
 
@@ -24,7 +25,8 @@ export function PipelineView() {
 function Pipeline({ graph }: { readonly graph: LiveGraph }) {
   const drawing = useMemo(() => graphLayout(graph), [graph]);
   const chosen = useSignal<string | undefined>(undefined);
-  const { flow, writes } = usePage();
+  const { flow, writes, node } = usePage();
+  const sources = node.value?.sources ?? [];
   const flows = flow.value;
   const choose = (key: string): void => void (chosen.value = chosen.value === key ? undefined : key);
   return (
@@ -63,6 +65,7 @@ function Pipeline({ graph }: { readonly graph: LiveGraph }) {
       {drawing.apart.length > 0 && (
         <p class="muted">{`Parts without cells and queues: ${drawing.apart.map((name) => shownText(name, 64)).join(", ")}`}</p>
       )}
+      {sources.length > 0 && <SourceTable sources={sources} />}
       <PlaceTable graph={graph} />
     </>
   );

@@ -12,7 +12,7 @@ import { watchPlaces } from "./watchPlaces.ts";
 
 const PODS_PERIOD_MS = 1_000;
 
-/** Returns the source. `list`: the parts, which are complete once somebody subscribes. */
+/** Returns the source. `list`: the parts and the owners of cells, complete once somebody subscribes. */
 export function createLiveSource(
   list: readonly LivePart[],
   state: NodeView,
@@ -39,7 +39,9 @@ export function createLiveSource(
   return {
     parts: list,
     places: [
-      ...Object.keys(state).map((name) => ({ name, kind: "cell" as const })),
+      ...Object.entries(state)
+        .filter(([, cell]) => isWatched(cell))
+        .map(([name]) => ({ name, kind: "cell" as const })),
       ...Object.keys(queues).map((name) => ({ name, kind: "queue" as const })),
     ],
     drafts$: watchPlaces(state, queues, clock),
@@ -51,3 +53,6 @@ export function createLiveSource(
     queues: () => Object.entries(queues).map(([name, { size: depth, dropped }]) => ({ name, depth, dropped })),
   };
 }
+
+/** The counter that orders inspections has no values to watch. */
+const isWatched = (cell: object): boolean => "changes$" in cell || "anyChange$" in cell;

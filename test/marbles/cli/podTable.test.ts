@@ -101,7 +101,7 @@ describe("podTable in a pipe", () => {
       });
       expectObservable(output$).toBe(expected, {
         e: `${bannerLines(early, undefined).join("\n")}\n`,
-        h: `${HEAD.slice(1, 4).join("\n")}\n`,
+        h: `${HEAD.slice(2, 5).join("\n")}\n`,
       });
     }),
   );
@@ -214,6 +214,7 @@ describe("podTable on a terminal", () => {
         "Manifests  examples/first-pods  (edit,",
         "           add or remove files: pods",
         "           follow)",
+        "Live view  http://127.0.0.1:10255/live/",
         "Logs       rxlet logs web -f",
         "Commands   get pods, exec, attach,",
         "           port-forward, explain, retry,",
@@ -252,6 +253,7 @@ describe("podTable on a terminal", () => {
         "Manifests  examples/first-pods  (edit,",
         "           add or remove files: pods",
         "           follow)",
+        "Live view  http://127.0.0.1:10255/live/",
         "Logs       rxlet logs web -f",
         "kubectl    export",
         "           KUBECONFIG=/run/kubeconfig",
@@ -265,7 +267,7 @@ describe("podTable on a terminal", () => {
         expect.stringContaining("typo.yaml:0"),
         expect.any(String),
         expect.any(String),
-        expect.stringContaining("more"),
+        expect.stringContaining("... and 11 more"),
       ]);
     }),
   );

@@ -21,6 +21,17 @@ describe("createParts", () => {
     ]);
   });
 
+  it("lists the owners of cells among the users of places, but not among the parts that run", () => {
+    const { list, users, owner, run } = house();
+    owner("keeper", "pods");
+    run("a", { reads: ["pods"], writes: ["node"] }, () => NEVER);
+    expect(users.map(({ name, reads, writes }) => [name, reads, writes])).toEqual([
+      ["keeper", [], ["pods"]],
+      ["a", ["pods"], ["node"]],
+    ]);
+    expect(list.map(({ name }) => name)).toEqual(["a"]);
+  });
+
   it("gives a part only the places it lists, and cells it reads without their setter", () => {
     const { run } = house();
     run("a", { reads: ["node"], writes: ["pods"] }, (use) => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { advanceTop, EMPTY_MODEL, MAX_MARBLES, type TopModel } from "../../../../src/cli/top/topModel.ts";
-import { topLines, type TopView } from "../../../../src/cli/top/topViews.ts";
+import type { TopView } from "../../../../src/cli/top/topBody.ts";
+import { afterModel, beginTop } from "../../../../src/cli/top/topState.ts";
+import { topLines } from "../../../../src/cli/top/topViews.ts";
 import type { LiveMarble, LiveMessage, LivePod } from "../../../../src/core/live/liveMessages.ts";
 
 const NOW = 1_000_000;
@@ -52,6 +54,11 @@ const MESSAGES: readonly LiveMessage[] = [
     signals: [{ name: "memory.available", available: "100 MiB", threshold: "200 MiB", isMet: true }],
     evictionOrder: ["demo/web"],
     devices: [{ resource: "example.com/gpu", used: 1, total: 2 }],
+    garbage: { unusedImages: 3, unusedBytes: 1.5 * GIB, keptImages: 9, keptBytes: 4 * GIB, deadContainers: 2 },
+    sources: [
+      { name: "http\u001b[1m", isUp: false, restarts: 3 },
+      { name: "file", isUp: true, restarts: 0 },
+    ],
     calls: [
       { target: "runtime", name: "version", count: 3, failed: 1, meanMs: 1.25, maxMs: 5 },
       { target: "api", name: "GET", count: 1, failed: 0 },
@@ -60,7 +67,7 @@ const MESSAGES: readonly LiveMessage[] = [
 ];
 const MODEL = MESSAGES.reduce(advanceTop, EMPTY_MODEL);
 const shown = (view: TopView, model: TopModel = MODEL, columns = 200): readonly string[] =>
-  topLines(model, view, { columns, rows: 50 }, NOW);
+  topLines(afterModel(beginTop(view, false), model), { columns, rows: 50 }, NOW);
 
 describe("rxlet top", () => {
   it("shows each pod with what it waits for, counted down", () => {
@@ -75,8 +82,16 @@ describe("rxlet top", () => {
     ]);
   });
 
-  it("shows the pipeline with its throughput and queues", () => {
-    expect(shown("pipeline").at(-1)).toBe("registry  -> pleg ->  listing 2/s, inspections 3 waiting, 1 dropped");
+  it("shows the pipeline with its throughput and queues, and the sources of the node", () => {
+    expect(shown("pipeline").slice(2)).toEqual([
+      "! source http?[1m is down, 3 restarts",
+      "READS     PART        WRITES",
+      "registry  -> pleg ->  listing 2/s, inspections 3 waiting, 1 dropped",
+      "",
+      "SOURCE    STATE  RESTARTS",
+      "http?[1m  down   3",
+      "file      up     0",
+    ]);
   });
 
   it("shows the node", () => {
@@ -91,6 +106,7 @@ describe("rxlet top", () => {
       "SIGNAL            AVAILABLE  THRESHOLD",
       "memory.available  100 MiB    200 MiB    met",
       "evicted first: demo/web",
+      "garbage: 3 unused images, at most 1.50 GiB; 2 dead containers; kept: 9 images, 4.00 GiB",
       "example.com/gpu  1 of 2 in use",
       "",
       "CALL             COUNT  FAILED  MEAN MS  MAX MS",
@@ -123,7 +139,7 @@ describe("rxlet top", () => {
   });
 
   it("is cut to the screen, and counts what is left out", () => {
-    const lines = topLines(MODEL, "pods", { columns: 30, rows: 5 }, NOW);
+    const lines = topLines(afterModel(beginTop("pods", false), MODEL), { columns: 30, rows: 5 }, NOW);
     expect(lines.map(({ length }) => length <= 30)).toEqual([true, true, true, true]);
     expect(lines.at(-1)).toBe("... 4 more");
   });

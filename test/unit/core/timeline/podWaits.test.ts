@@ -42,7 +42,7 @@ describe("a hook in progress", () => {
     ["PostStartHook", { preStop: { sleep: { seconds: 30 } } }, undefined],
     ["PostStartHook", { postStart: { exec: { command: ["x".repeat(1_000)] } } }, `runs ${"x".repeat(200)}`],
   ])("says what it does: %s %j", (name, lifecycle, cause) => {
-    const pod = podOf({ spec: { containers: [{ name: "main", lifecycle } as Container] } });
+    const pod = podOf({ spec: { containers: [{ name: "main", lifecycle }] } });
     const [wait] = waitsOf({ pod, underWay: underWay({ name, container: "main" }) });
     expect([wait?.what, wait?.cause]).toEqual([name, cause]);
   });

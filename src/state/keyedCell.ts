@@ -13,6 +13,8 @@ export interface ReadonlyKeyedCell<K, V> {
   changes$(key: K): Observable<V>;
   /** Emits the key after any change of the table, a deletion too. */
   readonly anyChange$: Observable<K>;
+  /** Emits the key of each new value before the followers react to it. For those who watch; costs nothing without them. */
+  readonly sets$: Observable<K>;
 }
 
 /** Write side; keep it with the owner. */
@@ -26,6 +28,7 @@ export function createKeyedCell<K, V>(): KeyedCell<K, V> {
   const values = new Map<K, V>();
   const followers = new Map<K, Subject<V>>();
   const any = new Subject<K>();
+  const sets = new Subject<K>();
   return {
     get: (key) => values.get(key),
     keys: () => [...values.keys()],
@@ -34,6 +37,7 @@ export function createKeyedCell<K, V>(): KeyedCell<K, V> {
       return values.size;
     },
     anyChange$: any.asObservable(),
+    sets$: sets.asObservable(),
     changes$: (key) =>
       new Observable<V>((subscriber) => {
         const subject = followers.get(key) ?? new Subject<V>();
@@ -48,6 +52,7 @@ export function createKeyedCell<K, V>(): KeyedCell<K, V> {
       }),
     set(key, value) {
       values.set(key, value);
+      if (sets.observed) sets.next(key);
       followers.get(key)?.next(value);
       any.next(key);
     },

@@ -73,9 +73,9 @@ const plainCells = (state: NodeView): readonly (readonly [string, ReadonlyCell<u
 const pushed = <T>({ pushes$ }: Pick<Queue<T>, "pushes$">, say: (value: T) => Said): Observable<Said> =>
   pushes$.pipe(map(say));
 
-/** Says the value of the changed key; nothing of a removed one. */
+/** Says each new value before others react to it, so that causes come before their effects. */
 const keyed = <V>(cell: ReadonlyKeyedCell<PodUid, V>, say: (value: V) => Omit<Said, "pod">): Observable<Said> =>
-  cell.anyChange$.pipe(
+  cell.sets$.pipe(
     switchMap((pod) => {
       const value = cell.get(pod);
       return value === undefined ? EMPTY : [{ ...say(value), pod }];

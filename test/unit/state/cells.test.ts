@@ -68,6 +68,19 @@ describe("createKeyedCell", () => {
     expect(seen).toEqual(["x1", "y1", "x2", "y2"]);
   });
 
+  it("tells those who watch of a new value before its followers react, and of no deletion", () => {
+    const table = createKeyedCell<string, number>();
+    const order: string[] = [];
+    table.changes$("a").subscribe((value) => order.push(`follower ${value}`));
+    const watching = table.sets$.subscribe((key) => order.push(`watcher ${key} ${table.get(key)}`));
+    table.set("a", 1);
+    table.set("b", 2);
+    table.delete("a");
+    watching.unsubscribe();
+    table.set("a", 3);
+    expect(order).toEqual(["watcher a 1", "follower 1", "watcher b 2", "follower 3"]);
+  });
+
   it("tells of any change of the table, after it happened, and of no deletion of what is not there", () => {
     const table = createKeyedCell<string, number>();
     const sizes: number[] = [];

@@ -7,45 +7,39 @@ import { orElse } from "../operators/orElse.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
-import type { NodeStats } from "../ports/nodeStats.ts";
 import type { MetricsSink } from "../sinks/metrics.ts";
 import { createCallFigures } from "./callFigures.ts";
+import { createHostFigures, type HostFiguresSetup } from "./hostFigures.ts";
 import { sourceFigures } from "./sourceFigures.ts";
 
 export interface LiveFactsSetup {
   readonly queries: Pick<KubeletQueries, "runtimeProblems" | "health" | "pressure" | "hardware" | "node">;
-  readonly stats: NodeStats;
+  readonly host: Pick<HostFiguresSetup, "hostUsage" | "rootDir">;
   readonly metrics: Pick<MetricsSink, "histogramTotals" | "counterTotals" | "gaugeValues">;
   readonly clock: Clock;
 }
 
-const USAGE_PERIOD_MS = 2_000;
-/** A look at the eviction signals measures the disks and lists the images. */
-const PRESSURE_PERIOD_MS = 10_000;
+const USAGE_PERIOD_MS = 3_000;
+/** A look at the eviction signals measures all pods and lists the images. */
+const PRESSURE_PERIOD_MS = 60_000;
 
 /** Emits the node at once and every USAGE_PERIOD_MS. Never completes, never errors. */
-export function liveFacts({ queries, stats, metrics, clock }: LiveFactsSetup): Observable<LiveNode> {
+export function liveFacts({ queries, host, metrics, clock }: LiveFactsSetup): Observable<LiveNode> {
   const pressure$ = pollAfter(clock, PRESSURE_PERIOD_MS, () => known(queries.pressure()));
   const calls = createCallFigures(metrics);
+  const cpuCapacityMillis = (): number | undefined => milliOf(queries.node().status?.capacity?.["cpu"]);
+  const usage = createHostFigures({ ...host, clock, cpuCapacityMillis });
   const usage$ = pollAfter(clock, USAGE_PERIOD_MS, () =>
-    combineLatest([
-      known(stats.summaryWithoutDirectories()),
-      defer(() => from(calls())),
-      defer(() => from(sourceFigures(metrics))),
-    ]),
+    combineLatest([usage(), defer(() => from(calls())), defer(() => from(sourceFigures(metrics)))]),
   );
   return combineLatest([pressure$.pipe(startWith(undefined)), usage$]).pipe(
-    map(([pressure, [summary, latencies, sources]]) => {
-      const { capacity = {} } = queries.node().status ?? {};
-      return liveNode({
+    map(([pressure, [used, latencies, sources]]) =>
+      liveNode({
         at: clock.wallTime(),
         problems: problemsOf(queries),
-        summary,
-        ...{ pressure, hardware: queries.hardware(), calls: latencies, sources },
-        cpuCapacityMillis: milliOf(capacity["cpu"]),
-        memoryCapacityBytes: unitsOf(capacity["memory"]),
-      });
-    }),
+        ...{ usage: used, pressure, hardware: queries.hardware(), calls: latencies, sources },
+      }),
+    ),
   );
 }
 
@@ -60,11 +54,4 @@ const problemsOf = ({ runtimeProblems, health }: LiveFactsSetup["queries"]): rea
 function milliOf(text: string | undefined): number | undefined {
   const quantity = text === undefined ? undefined : parseQuantity(text);
   return quantity && Number(quantityMilli(quantity));
-}
-
-const MILLI = 1_000;
-
-function unitsOf(text: string | undefined): number | undefined {
-  const milli = milliOf(text);
-  return milli === undefined ? undefined : milli / MILLI;
 }

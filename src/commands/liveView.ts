@@ -1,4 +1,6 @@
 /** The live view of a node, for each server that has it. Loaded only by nodes that have it. */
+import path from "node:path";
+import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { Kubelet } from "../kubelet.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { Logger } from "../ports/telemetry.ts";
@@ -10,8 +12,9 @@ import { createContainerLogs } from "../sources/containerLogs/containerLogs.ts";
 import { liveFacts } from "./liveFacts.ts";
 
 export interface LiveViewSetup {
-  readonly kubelet: Pick<Kubelet, "live" | "queries" | "stats" | "commands">;
-  readonly ports: Pick<KubeletPorts, "clock">;
+  readonly kubelet: Pick<Kubelet, "live" | "queries" | "commands">;
+  readonly ports: Pick<KubeletPorts, "clock" | "hostUsage">;
+  readonly options: Pick<KubeletOptions, "flags">;
   readonly metrics: MetricsSink;
   readonly log: Logger;
   readonly nodeName: string;
@@ -21,11 +24,12 @@ export interface LiveViewSetup {
 
 /** Returns the options of its routes; all servers share one view. */
 export function liveViewRoutes(setup: LiveViewSetup): LiveRoutesOptions {
-  const { kubelet, ports, log, nodeName: node, version, podLogsDir, metrics } = setup;
-  const { queries, stats, commands, live: source } = kubelet;
-  const { clock } = ports;
+  const { kubelet, ports, log, nodeName: node, version, podLogsDir, metrics, options } = setup;
+  const { queries, commands, live: source } = kubelet;
+  const { clock, hostUsage } = ports;
+  const host = { hostUsage, rootDir: path.resolve(options.flags.rootDir) };
   return {
-    view: createLiveView({ source, clock, node, version, node$: liveFacts({ queries, stats, metrics, clock }) }),
+    view: createLiveView({ source, clock, node, version, node$: liveFacts({ queries, host, metrics, clock }) }),
     ...{ clock, queries, commands, pageFiles },
     logs: createContainerLogs({ podLogsDir, clock, log }),
   };

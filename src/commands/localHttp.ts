@@ -25,6 +25,7 @@ import { kubeletRoutes, type RoutesSetup } from "./kubeletRoutes.ts";
 
 export interface LocalHttpSetup extends RoutesSetup {
   readonly kubelet: LiveViewSetup["kubelet"];
+  readonly ports: RoutesSetup["ports"] & LiveViewSetup["ports"];
   readonly place: LocalPlace;
   readonly nodeName: KubeletConfig["nodeName"];
   readonly localApi: LocalApiOptions;

@@ -1,7 +1,6 @@
 /** The node as the live view shows it. */
 import type { PressureView, ReclaimView, SignalView } from "../eviction/pressureView.ts";
 import type { HardwareView } from "../hardwareView/hardwareView.ts";
-import type { Summary } from "../stats/summary.ts";
 import {
   type LiveCalls,
   type LiveGarbage,
@@ -17,9 +16,7 @@ import {
 export interface NodeFigures {
   readonly at: number;
   readonly problems: readonly string[];
-  readonly summary: Summary | undefined;
-  readonly cpuCapacityMillis: number | undefined;
-  readonly memoryCapacityBytes: number | undefined;
+  readonly usage: LiveUsage;
   readonly pressure: PressureView | undefined;
   readonly hardware: HardwareView;
   readonly calls: readonly LiveCalls[];
@@ -27,18 +24,8 @@ export interface NodeFigures {
 }
 
 /** Returns the message about them. */
-export const liveNode = ({
-  at,
-  problems,
-  summary,
-  pressure,
-  hardware,
-  calls,
-  sources,
-  ...more
-}: NodeFigures): LiveNode => ({
-  ...{ kind: "node", at, problems, calls },
-  usage: usageOf(summary, more),
+export const liveNode = ({ at, problems, usage, pressure, hardware, calls, sources }: NodeFigures): LiveNode => ({
+  ...{ kind: "node", at, problems, calls, usage },
   pressures: pressure?.conditions ?? [],
   signals: (pressure?.signals ?? []).map(signalOf),
   evictionOrder: (pressure?.eviction.pods ?? []).map(({ namespace, name }) => `${namespace}/${name}`),
@@ -65,26 +52,6 @@ const sourcesOf = (sources: readonly LiveSourceHealth[]): readonly LiveSourceHea
     .toSorted((a, b) => Number(a.isUp) - Number(b.isUp) || b.restarts - a.restarts || (a.name < b.name ? -1 : 1))
     .slice(0, MAX_SOURCES)
     .map((source) => ({ ...source, name: source.name.slice(0, MAX_TEXT) }));
-
-const NANOS_PER_MILLI = 1_000_000;
-
-function usageOf(
-  summary: Summary | undefined,
-  { cpuCapacityMillis, memoryCapacityBytes }: Pick<NodeFigures, "cpuCapacityMillis" | "memoryCapacityBytes">,
-): LiveUsage {
-  const { cpu, memory, fs } = summary?.node ?? {};
-  return present({
-    cpuMillis: cpu?.usageNanoCores === undefined ? undefined : Number(cpu.usageNanoCores) / NANOS_PER_MILLI,
-    cpuCapacityMillis,
-    memoryBytes: memory?.workingSetBytes,
-    memoryCapacityBytes,
-    diskBytes: fs?.usedBytes,
-    diskCapacityBytes: fs?.capacityBytes,
-  });
-}
-
-const present = (figures: Readonly<Record<keyof LiveUsage, number | undefined>>): LiveUsage =>
-  Object.fromEntries(Object.entries(figures).filter(([, figure]) => figure !== undefined));
 
 /** Shows the threshold that is met, else the closest one. */
 function signalOf({ signal, unit, measured, thresholds }: SignalView): LiveSignal {

@@ -5,9 +5,7 @@ import { liveNode, type NodeFigures } from "../../../../src/core/live/liveNode.t
 const NOTHING: NodeFigures = {
   at: 1,
   problems: [],
-  summary: undefined,
-  cpuCapacityMillis: undefined,
-  memoryCapacityBytes: undefined,
+  usage: {},
   pressure: undefined,
   hardware: { devices: [] } as unknown as NodeFigures["hardware"],
   calls: [],
@@ -20,21 +18,6 @@ describe("the node in the live view", () => {
     expect(liveNode(NOTHING)).toEqual({
       ...{ kind: "node", at: 1, problems: [], usage: {}, pressures: [], signals: [], evictionOrder: [] },
       ...{ devices: [], calls: [] },
-    });
-  });
-
-  it("has its usage beside its capacity", () => {
-    const summary = {
-      node: {
-        cpu: { usageNanoCores: 1_500_000_000 },
-        memory: { workingSetBytes: 2 * GIB },
-        fs: { usedBytes: 3, capacityBytes: 4 },
-      },
-      pods: [],
-    } as unknown as NodeFigures["summary"];
-    expect(liveNode({ ...NOTHING, summary, cpuCapacityMillis: 2_000, memoryCapacityBytes: 8 * GIB }).usage).toEqual({
-      ...{ cpuMillis: 1_500, cpuCapacityMillis: 2_000, memoryBytes: 2 * GIB, memoryCapacityBytes: 8 * GIB },
-      ...{ diskBytes: 3, diskCapacityBytes: 4 },
     });
   });
 

@@ -1,6 +1,6 @@
 /**
  * GetContainerEvents from Docker's event stream: each event with the current status of the pod, in the order of Docker.
- * One stream of Docker serves all subscribers. Where it breaks, they are disconnected: events are lost then, so a client
+ * All subscribers share a stream of Docker. Where it breaks, they are disconnected: events are lost then, so a client
  * has to subscribe again and list. Bounds: `MAX_WAITING` events wait for their statuses, then subscribers are
  * disconnected as well; the backlog of each subscriber (see `grpcService.ts`).
  */

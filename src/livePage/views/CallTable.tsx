@@ -4,6 +4,7 @@ import { callKey, MAX_CALLS, rankedCalls, type Series } from "../model/nodeHisto
 import { shownCount, shownDuration } from "../model/shownFigures.ts";
 import { shownText } from "../model/shownText.ts";
 import { usePage } from "../page.ts";
+import { Table } from "./Table.tsx";
 
 const WIDTH = 180;
 const HEIGHT = 22;
@@ -14,46 +15,35 @@ export function CallTable({ calls }: { readonly calls: readonly LiveCalls[] }) {
     <section aria-label="Calls">
       <h3>Calls</h3>
       {calls.length === 0 && <p class="muted">No calls yet.</p>}
-      <div class="scroll" tabIndex={0} role="region" aria-label="Table of calls">
-        <table class="calls">
-          <thead>
-            <tr>
-              <th scope="col">Call</th>
-              <th scope="col">To</th>
-              <th scope="col" class="number">
-                Count
-              </th>
-              <th scope="col" class="number">
-                Failed
-              </th>
-              <th scope="col" class="number">
-                Mean
-              </th>
-              <th scope="col" class="number">
-                Longest
-              </th>
-              <th scope="col">Mean latency over time</th>
+      <Table
+        label="Table of calls"
+        kind="calls"
+        columns={[
+          "Call",
+          "To",
+          { number: "Count" },
+          { number: "Failed" },
+          { number: "Mean" },
+          { number: "Longest" },
+          "Mean latency over time",
+        ]}
+      >
+        {rankedCalls(calls)
+          .slice(0, MAX_CALLS)
+          .map((call) => (
+            <tr key={callKey(call)}>
+              <th scope="row">{shownText(call.name, 80)}</th>
+              <td>{call.target === "api" ? "API server" : "runtime"}</td>
+              <td class="number">{shownCount(call.count)}</td>
+              <td class={`number${call.failed > 0 ? " failed" : ""}`}>{shownCount(call.failed)}</td>
+              <td class="number">{call.meanMs === undefined ? "" : shownDuration(call.meanMs)}</td>
+              <td class="number">{call.maxMs === undefined ? "" : shownDuration(call.maxMs)}</td>
+              <td>
+                <Spark name={call.name} series={history.value.calls.get(callKey(call)) ?? []} />
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {rankedCalls(calls)
-              .slice(0, MAX_CALLS)
-              .map((call) => (
-                <tr key={callKey(call)}>
-                  <th scope="row">{shownText(call.name, 80)}</th>
-                  <td>{call.target === "api" ? "API server" : "runtime"}</td>
-                  <td class="number">{shownCount(call.count)}</td>
-                  <td class={`number${call.failed > 0 ? " failed" : ""}`}>{shownCount(call.failed)}</td>
-                  <td class="number">{call.meanMs === undefined ? "" : shownDuration(call.meanMs)}</td>
-                  <td class="number">{call.maxMs === undefined ? "" : shownDuration(call.maxMs)}</td>
-                  <td>
-                    <Spark name={call.name} series={history.value.calls.get(callKey(call)) ?? []} />
-                  </td>
-                </tr>
-              ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+      </Table>
     </section>
   );
 }

@@ -5,6 +5,7 @@ import { shownText } from "../model/shownText.ts";
 import { usePage } from "../page.ts";
 import { CallTable } from "./CallTable.tsx";
 import { Plot } from "./Plot.tsx";
+import { Table } from "./Table.tsx";
 
 const MAX_LISTED = 200;
 
@@ -81,32 +82,16 @@ function Pressure({ node: { signals, evictionOrder } }: { readonly node: LiveNod
   return (
     <section aria-label="Pressure">
       <h3>Eviction signals</h3>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Table of signals">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Signal</th>
-              <th scope="col" class="number">
-                Available
-              </th>
-              <th scope="col" class="number">
-                Threshold
-              </th>
-              <th scope="col">Met</th>
-            </tr>
-          </thead>
-          <tbody>
-            {signals.slice(0, MAX_LISTED).map(({ name, available, threshold, isMet }) => (
-              <tr key={name}>
-                <th scope="row">{shownText(name, 60)}</th>
-                <td class="number">{shownText(available, 40)}</td>
-                <td class="number">{shownText(threshold, 40)}</td>
-                <td class={isMet ? "failed" : ""}>{isMet ? "yes" : "no"}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Table of signals" columns={["Signal", { number: "Available" }, { number: "Threshold" }, "Met"]}>
+        {signals.slice(0, MAX_LISTED).map(({ name, available, threshold, isMet }) => (
+          <tr key={name}>
+            <th scope="row">{shownText(name, 60)}</th>
+            <td class="number">{shownText(available, 40)}</td>
+            <td class="number">{shownText(threshold, 40)}</td>
+            <td class={isMet ? "failed" : ""}>{isMet ? "yes" : "no"}</td>
+          </tr>
+        ))}
+      </Table>
       <h3>Eviction order</h3>
       {evictionOrder.length === 0 ? (
         <p class="muted">No pod would be evicted.</p>

@@ -3,6 +3,7 @@ import type { LiveGraph, LivePlace } from "../../core/live/liveMessages.ts";
 import { shownCount } from "../model/shownFigures.ts";
 import { shownText } from "../model/shownText.ts";
 import { usePage } from "../page.ts";
+import { Table } from "./Table.tsx";
 
 const MAX_PLACES = 500;
 
@@ -20,45 +21,35 @@ export function PlaceTable({ graph }: { readonly graph: LiveGraph }) {
   return (
     <details class="places" open>
       <summary>Places, the busiest first</summary>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Table of places">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Place</th>
-              <th scope="col">Kind</th>
-              <th scope="col" class="number">
-                Values/s
-              </th>
-              <th scope="col" class="number">
-                Waiting
-              </th>
-              <th scope="col" class="number">
-                Dropped
-              </th>
-              <th scope="col">Written by</th>
-              <th scope="col">Read by</th>
+      <Table
+        label="Table of places"
+        columns={[
+          "Place",
+          "Kind",
+          { number: "Values/s" },
+          { number: "Waiting" },
+          { number: "Dropped" },
+          "Written by",
+          "Read by",
+        ]}
+      >
+        {places.map(({ name, kind }) => {
+          const flow = flows.get(name);
+          return (
+            <tr key={name}>
+              <th scope="row">{shownText(name, 64)}</th>
+              <td>{kind}</td>
+              <td class="number">{shownCount(Math.round((flow?.perSecond ?? 0) * 10) / 10)}</td>
+              <td class="number">{flow?.depth === undefined ? "" : shownCount(flow.depth)}</td>
+              <td class={`number${(flow?.dropped ?? 0) > 0 ? " failed" : ""}`}>
+                {flow?.dropped === undefined ? "" : shownCount(flow.dropped)}
+              </td>
+              <td>{partsOf(name, "writes")}</td>
+              <td>{partsOf(name, "reads")}</td>
             </tr>
-          </thead>
-          <tbody>
-            {places.map(({ name, kind }) => {
-              const flow = flows.get(name);
-              return (
-                <tr key={name}>
-                  <th scope="row">{shownText(name, 64)}</th>
-                  <td>{kind}</td>
-                  <td class="number">{shownCount(Math.round((flow?.perSecond ?? 0) * 10) / 10)}</td>
-                  <td class="number">{flow?.depth === undefined ? "" : shownCount(flow.depth)}</td>
-                  <td class={`number${(flow?.dropped ?? 0) > 0 ? " failed" : ""}`}>
-                    {flow?.dropped === undefined ? "" : shownCount(flow.dropped)}
-                  </td>
-                  <td>{partsOf(name, "writes")}</td>
-                  <td>{partsOf(name, "reads")}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+          );
+        })}
+      </Table>
     </details>
   );
 }

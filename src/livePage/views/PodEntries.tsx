@@ -2,6 +2,7 @@
 import type { EntryView, TimelineView } from "../../core/timeline/timelineView.ts";
 import { shownDuration } from "../model/shownFigures.ts";
 import { shownText } from "../model/shownText.ts";
+import { Table } from "./Table.tsx";
 
 const MAX_ENTRIES = 200;
 
@@ -9,29 +10,18 @@ export function PodEntries({ timeline: { entries, dropped } }: { readonly timeli
   return (
     <section aria-label="Entries">
       <h3>Entries</h3>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Table of entries">
-        <table class="entries">
-          <thead>
-            <tr>
-              <th scope="col">Time (UTC)</th>
-              <th scope="col">Container</th>
-              <th scope="col">Entry</th>
-              <th scope="col" class="number">
-                Took
-              </th>
-              <th scope="col">More</th>
-            </tr>
-          </thead>
-          <tbody>
-            {entries
-              .slice(-MAX_ENTRIES)
-              .reverse()
-              .map((entry, at) => (
-                <Entry key={at} entry={entry} />
-              ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Table of entries"
+        kind="entries"
+        columns={["Time (UTC)", "Container", "Entry", { number: "Took" }, "More"]}
+      >
+        {entries
+          .slice(-MAX_ENTRIES)
+          .reverse()
+          .map((entry, at) => (
+            <Entry key={at} entry={entry} />
+          ))}
+      </Table>
       {dropped > 0 && <p class="muted">{`${dropped} older entries were dropped.`}</p>}
     </section>
   );

@@ -12,6 +12,7 @@ import { PodEntries } from "./PodEntries.tsx";
 import { PodLog } from "./PodLog.tsx";
 import { PodTimeline } from "./PodTimeline.tsx";
 import { useRepeated } from "./useRepeated.ts";
+import { Table } from "./Table.tsx";
 
 interface PodName {
   readonly namespace: string;
@@ -119,32 +120,17 @@ function Containers({ pod }: { readonly pod: LivePod }) {
   return (
     <section aria-label="Containers">
       <h3>Containers</h3>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Table of containers">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Kind</th>
-              <th scope="col">State</th>
-              <th scope="col">Ready</th>
-              <th scope="col" class="number">
-                Restarts
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {pod.containers.map(({ name, kind, state, reason, ready, restarts }) => (
-              <tr key={name}>
-                <th scope="row">{shownText(name, 63)}</th>
-                <td>{kind}</td>
-                <td>{reason === undefined ? state : `${state}: ${shownText(reason, 60)}`}</td>
-                <td>{ready ? "yes" : "no"}</td>
-                <td class="number">{restarts}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Table of containers" columns={["Name", "Kind", "State", "Ready", { number: "Restarts" }]}>
+        {pod.containers.map(({ name, kind, state, reason, ready, restarts }) => (
+          <tr key={name}>
+            <th scope="row">{shownText(name, 63)}</th>
+            <td>{kind}</td>
+            <td>{reason === undefined ? state : `${state}: ${shownText(reason, 60)}`}</td>
+            <td>{ready ? "yes" : "no"}</td>
+            <td class="number">{restarts}</td>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }

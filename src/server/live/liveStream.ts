@@ -23,6 +23,7 @@ export function liveStream(
   const encoder = new TextEncoder();
   let subscription: Subscription | undefined;
   let hasNews = true;
+  let isEnded = false;
   let wake = (): void => {};
   const news = (): Promise<void> =>
     new Promise((resolve) => {
@@ -45,6 +46,7 @@ export function liveStream(
       },
       async pull(controller) {
         await news();
+        if (isEnded) return;
         hasNews = false;
         const messages = watch.take();
         // There are more marbles than one message has.
@@ -54,6 +56,8 @@ export function liveStream(
         await pause();
       },
       cancel() {
+        isEnded = true;
+        wake();
         subscription?.unsubscribe();
         ended();
       },

@@ -1,6 +1,6 @@
 /**
- * The dockershim: a CRI v1 server on a Unix socket over the Docker of this machine. What it knows is in the labels of
- * Docker's containers, so it can be killed at any moment, and the next one goes on.
+ * The dockershim: a CRI v1 server on a Unix socket over the Docker of this machine. Its state is in the labels of Docker's
+ * containers, so it can be killed at any moment, and the next one goes on.
  * Upstream: cri-dockerd.
  */
 import path from "node:path";

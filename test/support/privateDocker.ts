@@ -1,6 +1,6 @@
 /**
  * A Docker of a test's own: a dockerd and the containerd under it, with root, state, sockets, bridge and cgroups that
- * are private and gone after `stop`. One whose test process was killed is cleaned up by the next one started.
+ * are private and gone after `stop`. A daemon whose test process was killed is cleaned up by the next one started.
  */
 import { execFile, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";

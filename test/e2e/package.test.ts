@@ -71,6 +71,14 @@ describe("the npm package", () => {
     ]);
   });
 
+  it("holds code with names, without spaces, and in one byte per character", () => {
+    const main = join(folder, "node_modules", "rxlet", "dist");
+    const chunks = readdirSync(join(main, "chunks")).filter((name) => name.endsWith(".js"));
+    const code = chunks.map((name) => readFileSync(join(main, "chunks", name), "utf8"));
+    expect(chunks.filter((_, index) => /[^\0-\xff]/.test(code[index] ?? ""))).toEqual([]);
+    expect(code.filter((text) => text.includes("function createKubelet(config,given){"))).toHaveLength(1);
+  });
+
   it("tells its version", async () => {
     expect(await run(command(), ["--version"], { env: environment() })).toEqual({
       stdout: `Kubernetes v1.36.2+rxlet-${manifest.version}\n`,

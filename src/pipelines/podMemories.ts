@@ -140,6 +140,8 @@ export interface AllocationMemory {
   sizes: ActualSizes;
   /** An allocated resize that is not known to be actuated. */
   readonly resizing: Cell<Resizing | undefined>;
+  /** An earlier kubelet allocated it: the file may say more than the spec. */
+  isInherited: boolean;
   /** Set while the runtime has to report which containers of an earlier kubelet have their allocated size. */
   reportAwaited: boolean;
   /** Content of the allocation file, once this worker has written it. */
@@ -221,6 +223,7 @@ export function createPodMemories(startedAt: MonotonicMs): PodMemories {
       hardware: undefined,
       sizes: sizesOf({ containers: {} }),
       resizing: createCell<Resizing | undefined>(undefined),
+      isInherited: false,
       reportAwaited: false,
       checkpoint: undefined,
       kept: undefined,

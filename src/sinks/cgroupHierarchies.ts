@@ -2,7 +2,7 @@
  * The cgroup hierarchies below a root directory, on cgroup v1 (controllers mounted separately or together), hybrid
  * and v2, and the file of each hierarchy that holds a given limit.
  */
-import * as fs from "node:fs/promises";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { sharesToWeight } from "../core/resources/cgroupMath.ts";
 import type { CgroupResources } from "../ports/cgroup.ts";
@@ -19,28 +19,18 @@ export interface CgroupWrite {
   readonly value: string;
 }
 
-/** Returns whether a file or directory exists. */
-export const exists = (path: string): Promise<boolean> =>
-  fs.access(path).then(
-    () => true,
-    () => false,
-  );
-
 /**
  * Returns all hierarchies: the root itself on v2, else every directory in it that is a hierarchy (not links to joint
- * ones).
+ * ones). Synchronous: cgroups are in the kernel's memory, and a thread would take ten times as long.
  */
-export async function findHierarchies(rootDir: string): Promise<readonly CgroupHierarchy[]> {
-  if (await exists(join(rootDir, "cgroup.controllers"))) return [{ dir: rootDir, version: 2 }];
-  const entries = await fs.readdir(rootDir, { withFileTypes: true });
-  const dirs = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(rootDir, name));
-  const found = await Promise.all(
-    dirs.sort().map(async (dir): Promise<readonly CgroupHierarchy[]> => {
-      if (!(await exists(join(dir, "cgroup.procs")))) return [];
-      return [{ dir, version: (await exists(join(dir, "cgroup.controllers"))) ? 2 : 1 }];
-    }),
-  );
-  return found.flat();
+export function findHierarchies(rootDir: string): readonly CgroupHierarchy[] {
+  if (existsSync(join(rootDir, "cgroup.controllers"))) return [{ dir: rootDir, version: 2 }];
+  return readdirSync(rootDir, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(rootDir, name))
+    .filter((dir) => existsSync(join(dir, "cgroup.procs")))
+    .sort()
+    .map((dir) => ({ dir, version: existsSync(join(dir, "cgroup.controllers")) ? 2 : 1 }));
 }
 
 const pidsText = (limit: number): string => (limit < 0 ? "max" : String(limit));

@@ -1,11 +1,13 @@
 /**
- * The Cgroups port on the cgroup file system, v1, hybrid or v2. Keeps no state: hierarchies are looked up per call.
+ * The Cgroups port on the cgroup file system, v1, hybrid or v2. Keeps no state: hierarchies are looked up per call and
+ * changed side by side. Looks are synchronous; changes, which may wait for locks of the kernel, are not.
  * Bounds: a busy cgroup is retried for two seconds; MAX_CHILDREN, MAX_CGROUPS. Upstream:
  * pkg/kubelet/cm/cgroup_manager_linux.go, opencontainers/cgroups.
  */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import { basename, join } from "node:path";
-import { retry, throwError, timer } from "rxjs";
+import { defer, of, retry, throwError, timer } from "rxjs";
 import { isKubeletError, kubeletError } from "../core/errors.ts";
 import { errnoOf, ioError } from "../core/ioError.ts";
 import { printedCgroupName } from "../core/resources/podCgroup.ts";
@@ -16,7 +18,6 @@ import type { Clock } from "../ports/clock.ts";
 import {
   type CgroupHierarchy,
   type CgroupWrite,
-  exists,
   findHierarchies,
   isSameLimit,
   MEMORY_USAGE_FILES,
@@ -54,25 +55,31 @@ function elementsOf(name: string): readonly string[] {
   return elements;
 }
 
-const optionalText = (path: string): Promise<string | undefined> =>
-  fs.readFile(path, "utf8").then(
-    (text) => text.trim(),
-    () => undefined,
-  );
+/** Returns the content of a control file; undefined if there is none. */
+function optionalText(path: string): string | undefined {
+  if (!existsSync(path)) return undefined;
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}
+
+const wordsOf = (text: string | undefined): readonly string[] => (text ?? "").split(" ").filter((word) => word !== "");
 
 async function inheritCpuset(parent: string, dir: string): Promise<void> {
   for (const file of CPUSET_FILES) {
-    const inherited = await optionalText(join(parent, file));
+    const inherited = optionalText(join(parent, file));
     if (inherited === undefined) return;
     if (inherited === "") continue;
-    if ((await optionalText(join(dir, file))) === "") await fs.writeFile(join(dir, file), inherited);
+    if (optionalText(join(dir, file)) === "") await fs.writeFile(join(dir, file), inherited);
   }
 }
 
 /** Enables controllers in the parent: on v2 a cgroup only has the controllers its parent delegates. */
 async function handDownControllers(parent: string): Promise<void> {
-  const available = ((await optionalText(join(parent, "cgroup.controllers"))) ?? "").split(" ").filter(Boolean);
-  const handed = ((await optionalText(join(parent, "cgroup.subtree_control"))) ?? "").split(" ");
+  const available = wordsOf(optionalText(join(parent, "cgroup.controllers")));
+  const handed = wordsOf(optionalText(join(parent, "cgroup.subtree_control")));
   const missing = available.filter((controller) => !handed.includes(controller));
   if (missing.length === 0) return;
   await fs.writeFile(join(parent, "cgroup.subtree_control"), missing.map((each) => `+${each}`).join(" "));
@@ -101,26 +108,19 @@ async function makeCgroup(hierarchy: CgroupHierarchy, elements: readonly string[
   return dir;
 }
 
-/** Writes a limit to every hierarchy that has its controller; on v1 that is where the root has the sibling files. */
-async function hasController(hierarchy: CgroupHierarchy, dir: string, file: string): Promise<boolean> {
+/** Returns whether the hierarchy has the controller of a control file; on v1 that is where the cgroup has the file. */
+function hasController(hierarchy: CgroupHierarchy, dir: string, file: string): boolean {
   const controller = file.split(".")[0] ?? "";
-  if (hierarchy.version === 2) {
-    return ((await optionalText(join(hierarchy.dir, "cgroup.controllers"))) ?? "").split(" ").includes(controller);
-  }
-  return (await optionalText(join(dir, file))) !== undefined;
+  return hierarchy.version === 2
+    ? wordsOf(optionalText(join(hierarchy.dir, "cgroup.controllers"))).includes(controller)
+    : existsSync(join(dir, file));
 }
 
 /** Returns the writes for the controllers that the hierarchy has. */
-async function writesOf(
-  hierarchy: CgroupHierarchy,
-  dir: string,
-  resources: CgroupResources,
-): Promise<readonly CgroupWrite[]> {
+function writesOf(hierarchy: CgroupHierarchy, dir: string, resources: CgroupResources): readonly CgroupWrite[] {
   const writes = hierarchy.version === 1 ? writesV1(resources) : writesV2(resources);
-  const pages = resources.hugePages === undefined ? [] : writesHugePages((await fs.readdir(dir)).sort(), resources);
-  const found: CgroupWrite[] = [];
-  for (const write of [...writes, ...pages]) if (await hasController(hierarchy, dir, write.file)) found.push(write);
-  return found;
+  const pages = resources.hugePages === undefined ? [] : writesHugePages(readdirSync(dir).sort(), resources);
+  return [...writes, ...pages].filter(({ file }) => hasController(hierarchy, dir, file));
 }
 
 const writeLimit = (path: string, value: string): Promise<void> =>
@@ -129,7 +129,7 @@ const writeLimit = (path: string, value: string): Promise<void> =>
   });
 
 async function writeLimits(hierarchy: CgroupHierarchy, dir: string, resources: CgroupResources): Promise<void> {
-  for (const { file, value } of await writesOf(hierarchy, dir, resources)) await writeLimit(join(dir, file), value);
+  for (const { file, value } of writesOf(hierarchy, dir, resources)) await writeLimit(join(dir, file), value);
 }
 
 /** Writes the limits that differ, and returns them. */
@@ -139,9 +139,9 @@ async function correctLimits(
   resources: CgroupResources,
 ): Promise<readonly CgroupDrift[]> {
   const drifts: CgroupDrift[] = [];
-  for (const { file, value } of await writesOf(hierarchy, dir, resources)) {
+  for (const { file, value } of writesOf(hierarchy, dir, resources)) {
     const path = join(dir, file);
-    const found = (await optionalText(path)) ?? "";
+    const found = optionalText(path) ?? "";
     if (isSameLimit(file, found, value)) continue;
     await writeLimit(path, value);
     drifts.push({ file: path, found, wanted: value });
@@ -153,32 +153,25 @@ async function correctLimits(
 const LIMITING_V1: ReadonlySet<string> = new Set(["cpu", "cpuacct", "cpuset", "memory", "systemd", "pids", "hugetlb"]);
 const LIMITING_V2: readonly string[] = ["cpu", "cpuset", "hugetlb", "memory", "pids"];
 
-const wordsOf = (text: string | undefined): readonly string[] => (text ?? "").split(" ").filter((word) => word !== "");
-
 /**
  * Returns, in upstream's words, the missing parts of a cgroup; undefined when it is complete.
  * Upstream: Validate of the cgroup managers.
  */
-async function missingOf(
-  hierarchies: readonly CgroupHierarchy[],
-  elements: readonly string[],
-): Promise<string | undefined> {
+function missingOf(hierarchies: readonly CgroupHierarchy[], elements: readonly string[]): string | undefined {
   const isLimiting = ({ dir }: CgroupHierarchy): boolean =>
     basename(dir)
       .split(",")
       .some((name) => LIMITING_V1.has(name));
   const v1 = hierarchies.filter((hierarchy) => hierarchy.version === 1 && isLimiting(hierarchy));
   if (v1.length > 0) {
-    const dirs = v1.map(({ dir }) => join(dir, ...elements));
-    const found = await Promise.all(dirs.map((dir) => exists(dir)));
-    const missing = dirs.filter((_, index) => found[index] === false);
+    const missing = v1.map(({ dir }) => join(dir, ...elements)).filter((dir) => !existsSync(dir));
     return missing.length === 0 ? undefined : `has some missing paths: ${missing.join(", ")}`;
   }
   const [root = ""] = hierarchies.map(({ dir }) => dir);
   const file = join(root, ...elements, "cgroup.controllers");
-  const enabled = await optionalText(file);
+  const enabled = optionalText(file);
   if (enabled === undefined) return `does not exist: there is no ${file}`;
-  const available = wordsOf(await optionalText(join(root, "cgroup.controllers")));
+  const available = wordsOf(optionalText(join(root, "cgroup.controllers")));
   const missing = LIMITING_V2.filter((name) => available.includes(name) && !wordsOf(enabled).includes(name));
   return missing.length === 0 ? undefined : `has some missing controllers: ${missing.join(", ")}`;
 }
@@ -221,7 +214,8 @@ async function withDescendants(top: string): Promise<readonly string[]> {
  * we never kill ourselves.
  */
 async function processesIn(dir: string): Promise<readonly number[]> {
-  const pids = ((await optionalText(join(dir, "cgroup.procs"))) ?? "").split("\n").map(Number);
+  // A pod may have many thousands of processes: a thread reads their list.
+  const pids = (await fs.readFile(join(dir, "cgroup.procs"), "utf8").catch(() => "")).split("\n").map(Number);
   return pids.filter((pid) => Number.isInteger(pid) && pid > 1 && pid !== process.pid);
 }
 
@@ -260,22 +254,33 @@ async function destroyIn(hierarchy: CgroupHierarchy, elements: readonly string[]
 const isBusy = (error: unknown): boolean =>
   isKubeletError(error) && ["EBUSY", "ENOTEMPTY"].includes(errnoOf(error.cause));
 
-async function hierarchiesIn(rootDir: string): Promise<readonly CgroupHierarchy[]> {
-  const hierarchies = await findHierarchies(rootDir).catch((thrown: unknown) => {
+function hierarchiesIn(rootDir: string): readonly CgroupHierarchy[] {
+  let hierarchies: readonly CgroupHierarchy[];
+  try {
+    hierarchies = findHierarchies(rootDir);
+  } catch (thrown) {
     throw ioError("read cgroup root", rootDir, thrown);
-  });
+  }
   if (hierarchies.length === 0) throw kubeletError("NotFound", `no cgroup hierarchy is mounted below ${rootDir}`);
   return hierarchies;
 }
 
-async function onEveryHierarchy(rootDir: string, act: (hierarchy: CgroupHierarchy) => Promise<void>): Promise<void> {
-  for (const hierarchy of await hierarchiesIn(rootDir)) await act(hierarchy);
+/** Acts on all hierarchies side by side; fails with the first failure in their order once all have ended. */
+async function onEveryHierarchy<T>(
+  rootDir: string,
+  act: (hierarchy: CgroupHierarchy) => Promise<T>,
+): Promise<readonly T[]> {
+  const outcomes = await Promise.allSettled(hierarchiesIn(rootDir).map(act));
+  return outcomes.map((outcome) => {
+    if (outcome.status === "rejected") throw outcome.reason;
+    return outcome.value;
+  });
 }
 
-async function memoryUsageOf(rootDir: string, name: string): Promise<number> {
+function memoryUsageOf(rootDir: string, name: string): number {
   const elements = elementsOf(name);
-  for (const { dir, version } of await hierarchiesIn(rootDir)) {
-    const text = await optionalText(join(dir, ...elements, MEMORY_USAGE_FILES[version]));
+  for (const { dir, version } of hierarchiesIn(rootDir)) {
+    const text = optionalText(join(dir, ...elements, MEMORY_USAGE_FILES[version]));
     if (text !== undefined) return Number(text);
   }
   throw kubeletError("NotFound", `cgroup ${printedCgroupName(name)} has no memory usage below ${rootDir}`);
@@ -301,22 +306,20 @@ export function createCgroups(options: CgroupsOptions): Cgroups {
   };
   const correct = async (name: string, resources: CgroupResources): Promise<readonly CgroupDrift[]> => {
     const elements = elementsOf(name);
-    const drifts: CgroupDrift[] = [];
-    await onEveryHierarchy(rootDir, async (hierarchy) => {
+    const drifts = await onEveryHierarchy(rootDir, async (hierarchy) => {
       const dir = await makeCgroup(hierarchy, elements, edge);
-      drifts.push(...(await correctLimits(hierarchy, dir, resources)));
+      return correctLimits(hierarchy, dir, resources);
     });
-    return drifts;
+    return drifts.flat();
   };
   const update = async (name: string, resources: CgroupResources): Promise<void> => {
     const elements = elementsOf(name);
-    const hierarchies = await hierarchiesIn(rootDir);
-    const missing = await missingOf(hierarchies, elements);
+    const missing = missingOf(hierarchiesIn(rootDir), elements);
     if (missing !== undefined) throw kubeletError("NotFound", `cgroup ${printedCgroupName(name)} ${missing}`);
-    for (const hierarchy of hierarchies) {
+    await onEveryHierarchy(rootDir, async (hierarchy) => {
       const dir = join(hierarchy.dir, ...elements);
-      if (await exists(dir)) await writeLimits(hierarchy, dir, resources);
-    }
+      if (existsSync(dir)) await writeLimits(hierarchy, dir, resources);
+    });
   };
   const destroy = async (name: string): Promise<void> => {
     const elements = elementsOf(name);
@@ -340,7 +343,7 @@ export function createCgroups(options: CgroupsOptions): Cgroups {
   return {
     ensure: (name, resources) => fromCall(() => ensure(name, resources)),
     correct: (name, resources) => fromCall(() => correct(name, resources)),
-    memoryUsage: (name) => fromCall(() => memoryUsageOf(rootDir, name)),
+    memoryUsage: (name) => defer(() => of(memoryUsageOf(rootDir, name))),
     update: (name, resources) => fromCall(() => update(name, resources)),
     destroy: destroyWhenIdle,
     list: (name) => fromCall(() => list(name)),

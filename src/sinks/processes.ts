@@ -43,14 +43,14 @@ export function createProcesses({
       fromCall(async () => (await namespaceOf(file(1, "ns/pid"))) === (await namespaceOf(file(pid, "ns/pid")))),
     cgroupOf: (pid) =>
       fromCall(async () => {
-        const { version } = await firstOf(hierarchies());
+        const { version } = firstOf(hierarchies());
         const found = accountedCgroup(await text(file(pid, "cgroup")), version);
         if (!found.ok) throw found.error;
         return found.value;
       }),
     inRootCgroup: () =>
       fromCall(async () => {
-        const { dir } = await firstOf(hierarchies());
+        const { dir } = firstOf(hierarchies());
         const pids: number[] = [];
         for (const pid of movablePids(await text(join(dir, "cgroup.procs")))) {
           if (await hasProgram(file(pid, "exe"))) pids.push(pid);
@@ -60,7 +60,7 @@ export function createProcesses({
     move: (pid, cgroup) =>
       fromCall(async () => {
         if (cgroup !== "/") await lastValueFrom(cgroups.ensure(cgroup, {}), { defaultValue: undefined });
-        for (const { dir } of await hierarchies()) await write(join(dir, cgroup, "cgroup.procs"), pid);
+        for (const { dir } of hierarchies()) await write(join(dir, cgroup, "cgroup.procs"), pid);
       }),
     setOomScoreAdj: (pid, value) => fromCall(() => write(file(pid, "oom_score_adj"), value)),
     setMaxOpenFiles: (pid, count) =>
@@ -77,16 +77,15 @@ export function createProcesses({
 }
 
 /** Returns the hierarchies that processes are moved in: those of v1 if there is any, else that of v2. */
-async function usedHierarchies(cgroupDir: string): Promise<readonly CgroupHierarchy[]> {
-  const all = await findHierarchies(cgroupDir);
+function usedHierarchies(cgroupDir: string): readonly CgroupHierarchy[] {
+  const all = findHierarchies(cgroupDir);
   const v1 = all.filter(({ version }) => version === 1);
   return v1.length > 0 ? v1 : all;
 }
 
 /** Returns the hierarchy whose root cgroup is listed: on v1 that of devices, as upstream. */
-async function firstOf(found: Promise<readonly CgroupHierarchy[]>): Promise<CgroupHierarchy> {
-  const all = await found;
-  const first = all.find(({ dir }) => dir.endsWith("/devices")) ?? all[0];
+function firstOf(found: readonly CgroupHierarchy[]): CgroupHierarchy {
+  const first = found.find(({ dir }) => dir.endsWith("/devices")) ?? found[0];
   if (first === undefined) throw ioError("find", "a cgroup hierarchy", { code: "ENOENT" });
   return first;
 }

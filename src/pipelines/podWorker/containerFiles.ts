@@ -10,6 +10,7 @@ import {
   ignoreElements,
   last,
   map,
+  merge,
   type MonoTypeOperatorFunction,
   type Observable,
   of,
@@ -43,23 +44,34 @@ const HOSTS_MODE = 0o644;
 const NODE_HOSTS_FILE = "/etc/hosts";
 const MAX_HOSTS_BYTES = 1 << 20;
 
-/** Creates all files; emits once, never errors. */
-export function prepareContainerFiles(context: PodContext, task: ContainerFilesTask): Observable<Result<undefined>> {
+/** Creates the directories of a container and of its logs; emits once, never errors. */
+export function makeContainerDirectories(
+  context: PodContext,
+  { pod, container }: Pick<ContainerFilesTask, "pod" | "container">,
+): Observable<Result<undefined>> {
   const { files } = context.ports;
   const { directories } = context.config;
-  const { pod, container } = task;
-  return concat(
+  return merge(
     files.makeDirectory(`${podLogDir(directories, pod.metadata)}/${container.name}`, 0o755),
     files.makeDirectory(podContainerDir(directories, pod.metadata.uid, container.name), 0o750),
-    files.writeFile(task.terminationLog, "", TERMINATION_LOG_MODE),
+  ).pipe(asPrepared);
+}
+
+/** Creates all files, for which the directories must be there; emits once, never errors. */
+export function prepareContainerFiles(context: PodContext, task: ContainerFilesTask): Observable<Result<undefined>> {
+  return merge(
+    context.ports.files.writeFile(task.terminationLog, "", TERMINATION_LOG_MODE),
     defer(() => bindSubPaths(context, task)),
     defer(() => writeHosts(context, task)),
-  ).pipe(
+  ).pipe(asPrepared);
+}
+
+const asPrepared = (made$: Observable<unknown>): Observable<Result<undefined>> =>
+  made$.pipe(
     last(null, undefined),
     map(() => ok(undefined)),
     catchError((thrown: unknown) => of(err(withReason(toKubeletError(thrown), "CreateContainerConfigError")))),
   );
-}
 
 /** Binds subPaths. The bind mounts belong to the volume and are removed with it. */
 function bindSubPaths(context: PodContext, task: ContainerFilesTask): Observable<never> {

@@ -32,7 +32,8 @@ export function noteAllocation(allocation: AllocationMemory, command: PodCommand
   const known = allocation.allocated && allocationOf(allocation.allocated);
   if (known === undefined) {
     allocation.sizes = sizesOf(restoredSize ?? allocationOf(pod));
-    allocation.reportAwaited = restoredSize !== undefined;
+    allocation.isInherited = restoredSize !== undefined;
+    allocation.reportAwaited = allocation.isInherited;
   }
   allocation.allocated = pod;
   allocation.hardware = command.hardware;
@@ -56,7 +57,12 @@ export function keepAllocation(context: PodContext): Observable<RoundOutput> {
   const write = (text: string): Observable<never> =>
     concat(
       ports.files.makeDirectory(podDir(config.directories, identity.uid), 0o750),
-      ports.files.replaceFile(podAllocationPath(config.directories, identity.uid), text, ALLOCATION_MODE),
+      ports.files.replaceFile(
+        podAllocationPath(config.directories, identity.uid),
+        text,
+        ALLOCATION_MODE,
+        isNew(context) ? "kubelet" : "machine",
+      ),
     ).pipe(
       tap({
         complete: () => {
@@ -82,6 +88,15 @@ export function keepAllocation(context: PodContext): Observable<RoundOutput> {
   });
   return memory.allocation.file.run(keep$).pipe(catchError((thrown: unknown) => of(failed(toKubeletError(thrown)))));
 }
+
+/**
+ * Returns whether the allocation is that of a new pod without hardware: after a crash of the machine a missing file means
+ * the same, so that its start does not wait for the disk.
+ */
+const isNew = ({ memory: { allocation } }: PodContext): boolean => {
+  const { isInherited, checkpoint, hardware, resizing } = allocation;
+  return !isInherited && checkpoint === undefined && hardware === undefined && resizing.value === undefined;
+};
 
 /**
  * Removes the hardware of a pod that has stopped from its file, before another pod may have it: the next kubelet process

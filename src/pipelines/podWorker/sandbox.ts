@@ -2,7 +2,21 @@
  * The sandbox of a pod: created with its directories and cgroup, or the existing one. Upstream:
  * kuberuntime_sandbox.go createPodSandbox.
  */
-import { catchError, concat, defer, EMPTY, forkJoin, from, last, map, type Observable, of, switchMap, tap } from "rxjs";
+import {
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  forkJoin,
+  from,
+  last,
+  map,
+  merge,
+  type Observable,
+  of,
+  switchMap,
+  tap,
+} from "rxjs";
 import { allocationOf } from "../../core/allocation/podAllocation.ts";
 import type { Pod } from "../../core/api.ts";
 import { type DnsWarning, podDns } from "../../core/container/dns.ts";
@@ -18,7 +32,6 @@ import { err, ok, type Result } from "../../core/result.ts";
 import { runtimeHandlerOf } from "../../core/runtime/runtimeHandler.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import { NamespaceMode, type PodSandboxConfig, type UserNamespace } from "../../gen/cri.ts";
-import { inSequence } from "../../operators/inSequence.ts";
 import { ensurePodCgroup } from "./makePodCgroup.ts";
 import { inspect, lastingEffect, type PodContext, podEvent } from "../podContext.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
@@ -117,19 +130,15 @@ function dnsEvents(context: PodContext, { reason, message, nodeMessage }: DnsWar
   return [...ofNode.map(eventOutput), podEvent(context, "Warning", reason, message)];
 }
 
+/** Creates the directories of the pod, of its logs and its cgroup side by side. */
 function preparePod(context: PodContext, pod: Pod): Observable<Result<undefined>> {
   const { ports, config } = context;
   const { uid } = pod.metadata;
-  const directories = [
-    podDir(config.directories, uid),
-    podVolumesDir(config.directories, uid),
-    podPluginsDir(config.directories, uid),
-  ];
-  return concat(
-    inSequence(directories, (path) => ports.files.makeDirectory(path, 0o750)),
-    ports.files.makeDirectory(podLogDir(config.directories, pod.metadata), 0o755),
-    ensurePodCgroup(context, pod),
-  ).pipe(
+  const inside = [podVolumesDir(config.directories, uid), podPluginsDir(config.directories, uid)];
+  const make = (path: string, mode = 0o750): Observable<void> => ports.files.makeDirectory(path, mode);
+  const directories$ = concat(make(podDir(config.directories, uid)), merge(...inside.map((path) => make(path))));
+  const logs$ = make(podLogDir(config.directories, pod.metadata), 0o755);
+  return merge(directories$, logs$, ensurePodCgroup(context, pod)).pipe(
     map(() => ok(undefined)),
     last(null, ok(undefined)),
     tap(() => {

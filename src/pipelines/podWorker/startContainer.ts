@@ -39,7 +39,7 @@ import { hasNoCpuQuota, ownCpusText } from "../../core/topology/nodeHardware.ts"
 import type { ContainerConfig, Image } from "../../gen/cri.ts";
 import { aborted } from "../../operators/aborted.ts";
 import { orElse } from "../../operators/orElse.ts";
-import { prepareContainerFiles } from "./containerFiles.ts";
+import { makeContainerDirectories, prepareContainerFiles } from "./containerFiles.ts";
 import { readEnvFiles } from "./envFiles.ts";
 import { inspect, lastingEffect, type PodContext, podFields, volumesOf } from "../podContext.ts";
 import { endFailure, noteFailure } from "../podFailures.ts";
@@ -127,9 +127,11 @@ function createAndStart(
   const objects$ = context.objects.read(pod, containerReferences(container));
   const devices$ = devicesOf(task);
   const envFiles$ = readEnvFiles(ports.files, volumesOf(context), container);
-  return combineLatest([restartCountOf(task), envFiles$, objects$, devices$]).pipe(
-    switchMap(([restartCount, envFiles, objects, devices]) => {
+  const directories$ = makeContainerDirectories(context, task);
+  return combineLatest([restartCountOf(task), envFiles$, objects$, devices$, directories$]).pipe(
+    switchMap(([restartCount, envFiles, objects, devices, directories]) => {
       if (!devices.ok) return fail(task, devices.error);
+      if (!directories.ok) return fail(task, directories.error);
       const logId = ports.rng.uuid().slice(0, 8);
       const terminationLog = terminationLogPath(config.directories, pod.metadata.uid, container.name, logId);
       const counted = { ...task, start: { ...start, restartCount } };

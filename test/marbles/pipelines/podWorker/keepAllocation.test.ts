@@ -5,8 +5,9 @@ import { kubeletError } from "../../../../src/core/errors.ts";
 import { monotonicMs, podUid } from "../../../../src/core/ids.ts";
 import { podAllocationPath } from "../../../../src/core/paths.ts";
 import type { PodContext } from "../../../../src/pipelines/podContext.ts";
-import { createPodMemories } from "../../../../src/pipelines/podMemories.ts";
+import { type AllocationMemory, createPodMemories, type Resizing } from "../../../../src/pipelines/podMemories.ts";
 import { forgetHardware, keepAllocation } from "../../../../src/pipelines/podWorker/keepAllocation.ts";
+import { createCell } from "../../../../src/state/cell.ts";
 import { marbles } from "../../../support/marbles.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
 
@@ -47,6 +48,27 @@ it(
     expect([cpuOnDisk(), outputs]).toEqual(["2", []]);
   }),
 );
+
+it("waits for the disk unless a missing file means the same: not for the first allocation of a new pod", () => {
+  const written: unknown[] = [];
+  const files = {
+    makeDirectory: () => of(undefined),
+    replaceFile: (_path: string, _text: string, _mode: number, outlives: string) => of(void written.push(outlives)),
+  };
+  const config = { directories: { rootDir: "/var/lib/kubelet" } };
+  const keep = (change: Partial<AllocationMemory>): void => {
+    const memory = createPodMemories(monotonicMs(0));
+    Object.assign(memory.allocation, { allocated: sized("1"), ...change });
+    const context = { memory, ports: { files }, config, identity: { uid: podUid("uid-1") } } as unknown as PodContext;
+    keepAllocation(context).subscribe();
+  };
+  keep({});
+  keep({ isInherited: true });
+  keep({ hardware: new Map() });
+  keep({ checkpoint: "another one" });
+  keep({ resizing: createCell<Resizing | undefined>({ generation: 2 }) });
+  expect(written).toEqual(["kubelet", "machine", "machine", "machine", "machine"]);
+});
 
 it("removes the hardware of a stopped pod from its file, and writes nothing for a pod without any", () => {
   const memory = createPodMemories(monotonicMs(0));

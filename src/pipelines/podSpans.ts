@@ -38,7 +38,11 @@ function contextUnder(context: PodContext, span: Span | undefined): PodContext {
   return {
     ...context,
     ports: portsUnder(context.ports, span),
-    images: { ...images, ensure: (request) => images.ensure({ ...request, parent: span.context }) },
+    images: {
+      ...images,
+      ensure: (request) => images.ensure({ ...request, parent: span.context }),
+      look: (question) => images.look({ ...question, parent: span.context }),
+    },
   };
 }
 

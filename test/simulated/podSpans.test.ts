@@ -37,9 +37,9 @@ describe("the spans of a pod", () => {
     node.runFor(1_000);
     expect(spanLines(below(/^syncPod$/))).toEqual([
       "syncPod",
+      "  imageStatus",
       "  runPodSandbox",
       "  podSandboxStatus",
-      "  imageStatus",
       "  createContainer",
       "  startContainer",
       "syncPod",

@@ -46,6 +46,7 @@ import type { PullInLine } from "../../core/timeline/podWaits.ts";
 import type { SpanContext } from "../../core/tracing/spanContext.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { AuthConfig, type Image, ImageSpec, type PodSandboxConfig } from "../../gen/cri.ts";
+import { orElse } from "../../operators/orElse.ts";
 import { createSemaphore } from "../../operators/semaphore.ts";
 import { shareByKey } from "../../operators/shareByKey.ts";
 import { tokenBucket } from "../../operators/tokenBucket.ts";
@@ -67,9 +68,14 @@ export interface ImageRequest {
   readonly sandboxConfig: PodSandboxConfig;
   /** Asked for when a pull is needed. */
   readonly credentials: Observable<Result<PullCredentials>>;
+  /** The image as `look` found it a moment ago; absent: the runtime is asked. */
+  readonly found?: Image | undefined;
   /** The span that needs the image. */
   readonly parent?: SpanContext | undefined;
 }
+
+/** The container whose image is looked for. */
+export type ImageQuestion = Pick<ImageRequest, "container" | "pod" | "parent">;
 
 /** Progress of one request; `ready` or `failed` comes last. */
 export type ImageStep =
@@ -81,6 +87,8 @@ export type ImageStep =
 export interface ImagePulls {
   /** Unsubscribing ends the wait, and also the pull if no other pod waits for it. Never errors. */
   ensure(request: ImageRequest): Observable<ImageStep>;
+  /** Emits the image of a container once; undefined if the runtime has none or does not answer. Never errors. */
+  look(question: ImageQuestion): Observable<Image | undefined>;
   /** Forgets the backoffs of a pod: its next pulls are not held back. */
   forget(uid: PodUid): void;
   /** Emits whenever the runtime has got an image. */
@@ -110,6 +118,7 @@ export function createImagePulls(ports: Ports, config: KubeletConfig["imagePull"
       for (const key of [...failures.last.keys()]) if (!isOthers(key)) failures.last.delete(key);
     },
     ensure: (request) => ensureImage(request, { ports, config, records, failures, pulls }),
+    look: (question) => statusOf(ports, question).pipe(orElse(() => of(undefined))),
   };
 }
 
@@ -130,7 +139,8 @@ function ensureImage(asked: ImageRequest, pulling: Pulling): Observable<ImageSte
       "kubelet_image_manager_ensure_image_requests_total",
       ensureImageLabels(asked.container.imagePullPolicy, present, decision),
     );
-  return statusOf(ports, request).pipe(
+  const image$ = asked.found === undefined ? statusOf(ports, request) : of(asked.found);
+  return image$.pipe(
     switchMap((image) => accessTo(image, request, records).pipe(map((access) => ({ image, access })))),
     switchMap(({ image, access }) => {
       const decision = access.ok ? decide(request, access.value, pulling) : undefined;
@@ -275,7 +285,7 @@ function firstToWork(
 const imageSpec = (image: string, { metadata }: Pod): ImageSpec =>
   ImageSpec.fromPartial({ image, annotations: metadata.annotations ?? {} });
 
-function statusOf({ images }: Ports, { container, pod, parent }: ImageRequest): Observable<Image | undefined> {
+function statusOf({ images }: Ports, { container, pod, parent }: ImageQuestion): Observable<Image | undefined> {
   const image = imageSpec(container.image ?? "", pod);
   return images.imageStatus({ image, verbose: false }, { parent }).pipe(map((answer) => answer.image));
 }

@@ -14,7 +14,9 @@ import {
   merge,
   type Observable,
   of,
+  ReplaySubject,
   switchMap,
+  takeUntil,
   tap,
 } from "rxjs";
 import { allocationOf } from "../../core/allocation/podAllocation.ts";
@@ -86,17 +88,23 @@ function sandboxPlan(context: PodContext, pod: Pod, attempt: number): Observable
   });
 }
 
+/** A sandbox to make. */
+export interface SandboxTask {
+  readonly context: PodContext;
+  readonly pod: Pod;
+  readonly actions: Pick<PodActions, "attempt">;
+  readonly stop: AbortSignal;
+  /** Called with the result. */
+  readonly made: (outcome: Result<Sandbox>) => void;
+  /** Runs while the runtime makes the sandbox, and is cancelled at its end. */
+  readonly ahead$: Observable<never>;
+}
+
 /**
  * Creates directories, cgroup and sandbox, reads the addresses of the sandbox, and passes the result to `made`. Makes
  * no call to the runtime once `stop` is aborted; `made` is then not called.
  */
-export function createSandbox(
-  context: PodContext,
-  pod: Pod,
-  { attempt }: PodActions,
-  stop: AbortSignal,
-  made: (outcome: Result<Sandbox>) => void,
-): Observable<PodOutput> {
+export function createSandbox({ context, pod, actions, stop, made, ahead$ }: SandboxTask): Observable<PodOutput> {
   const { metrics } = context.ports.telemetry;
   const failed = (error: KubeletError): Observable<PodOutput> => {
     made(err(error));
@@ -107,12 +115,12 @@ export function createSandbox(
     metrics.count("kubelet_started_pods_total");
     if (pod.spec.hostUsers === false) metrics.count("kubelet_started_user_namespaced_pods_total");
     return preparePod(context, pod).pipe(
-      switchMap((prepared) => (prepared.ok ? sandboxPlan(context, pod, attempt) : of(prepared))),
+      switchMap((prepared) => (prepared.ok ? sandboxPlan(context, pod, actions.attempt) : of(prepared))),
       switchMap((plan) => {
         if (!plan.ok) return failed(plan.error);
         if (stop.aborted) return EMPTY;
         const warnings = plan.value.dnsWarnings.flatMap((warning) => dnsEvents(context, warning));
-        const made$ = run(context, plan.value).pipe(
+        const made$ = beside(run(context, plan.value), ahead$).pipe(
           switchMap((outcome) => {
             if (!outcome.ok) return concat(failed(outcome.error), of(inspect(context)));
             made(outcome);
@@ -147,6 +155,13 @@ function preparePod(context: PodContext, pod: Pod): Observable<Result<undefined>
     catchError((thrown: unknown) => of(err(withReason(toKubeletError(thrown), "FailedCreatePodContainer")))),
   );
 }
+
+/** Runs `side$` beside `main$`, and cancels it when `main$` completes. */
+const beside = <T>(main$: Observable<T>, side$: Observable<never>): Observable<T> =>
+  defer(() => {
+    const over = new ReplaySubject<void>(1);
+    return merge(main$.pipe(tap({ complete: () => over.next() })), side$.pipe(takeUntil(over)));
+  });
 
 function run(context: PodContext, plan: SandboxPlan): Observable<Result<Sandbox>> {
   const { runtime, clock, telemetry } = context.ports;

@@ -57,6 +57,8 @@ export interface StartTask {
   readonly container: Container;
   readonly start: ContainerStart;
   readonly sandbox: Sandbox;
+  /** The image, if the runtime had it while the sandbox was made. */
+  readonly image?: Image | undefined;
   /** Ends the wait for the image; the other steps are short and are not interrupted. */
   readonly stop: AbortSignal;
   /** Called with the reason why the container did not start, and the time of the next try if it is known. */
@@ -75,11 +77,12 @@ const utf8 = new TextDecoder();
 
 /** Starts the container; never errors. */
 export function startContainer(task: StartTask): Observable<PodOutput> {
-  const { context, container, sandbox, pod, stop } = task;
+  const { context, container, sandbox, pod, stop, image } = task;
   const { clock } = context.ports;
   const askedAt = clock.monotonicMs();
+  const credentials = context.credentials(pod, container);
   const untilStopped$ = context.images
-    .ensure({ pod, container, sandboxConfig: sandbox.config, credentials: context.credentials(pod, container) })
+    .ensure({ pod, container, sandboxConfig: sandbox.config, credentials, found: image })
     .pipe(takeUntil(aborted(stop)));
   return untilStopped$.pipe(
     switchMap((step) => {

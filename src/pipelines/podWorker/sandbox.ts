@@ -22,6 +22,7 @@ import {
 import { allocationOf } from "../../core/allocation/podAllocation.ts";
 import type { Pod } from "../../core/api.ts";
 import { type DnsWarning, podDns } from "../../core/container/dns.ts";
+import type { ResolvConf } from "../../core/container/resolvConf.ts";
 import { buildSandboxConfig } from "../../core/container/sandboxConfig.ts";
 import { type KubeletError, toKubeletError, withReason } from "../../core/errors.ts";
 import { type SandboxId, sandboxId } from "../../core/ids.ts";
@@ -59,7 +60,8 @@ export function existingSandbox(
 ): Observable<Result<Sandbox>> {
   const known = runtime.sandboxes.find((sandbox) => sandbox.id === id);
   const podIps = isHostNetwork(pod) ? context.node.nodeIps : (known?.ips ?? []);
-  return sandboxPlan(context, pod, known?.attempt ?? 0).pipe(
+  return resolverSettings(context).pipe(
+    switchMap((resolver) => sandboxPlan(context, pod, known?.attempt ?? 0, resolver)),
     map((plan) => (plan.ok ? ok({ ...plan.value, id, podIps }) : plan)),
   );
 }
@@ -69,15 +71,20 @@ interface SandboxPlan extends Pick<Sandbox, "config" | "runtimeHandler" | "userN
 }
 
 /** Returns the config of the sandbox; the pod has its user IDs from here on. */
-function sandboxPlan(context: PodContext, pod: Pod, attempt: number): Observable<Result<SandboxPlan>> {
+function sandboxPlan(
+  context: PodContext,
+  pod: Pod,
+  attempt: number,
+  resolver: Result<ResolvConf | undefined>,
+): Observable<Result<SandboxPlan>> {
   return defer(() => {
+    if (!resolver.ok) return of(resolver);
     const handler = runtimeHandlerOf(pod, context.state.runtimeClasses.value);
     if (!handler.ok) return of(handler);
     const runtimeHandler = handler.value;
-    return forkJoin([context.userNamespaces.provide(pod, runtimeHandler), resolverSettings(context)]).pipe(
-      map(([provided, resolver]): Result<SandboxPlan> => {
+    return context.userNamespaces.provide(pod, runtimeHandler).pipe(
+      map((provided): Result<SandboxPlan> => {
         if (!provided.ok) return provided;
-        if (!resolver.ok) return resolver;
         const userNamespace = provided.value;
         const { node } = context;
         const { config: dnsConfig, warnings: dnsWarnings } = podDns(pod, node, resolver.value);
@@ -114,8 +121,10 @@ export function createSandbox({ context, pod, actions, stop, made, ahead$ }: San
   return defer(() => {
     metrics.count("kubelet_started_pods_total");
     if (pod.spec.hostUsers === false) metrics.count("kubelet_started_user_namespaced_pods_total");
-    return preparePod(context, pod).pipe(
-      switchMap((prepared) => (prepared.ok ? sandboxPlan(context, pod, actions.attempt) : of(prepared))),
+    return forkJoin([preparePod(context, pod), resolverSettings(context)]).pipe(
+      switchMap(([prepared, resolver]) =>
+        prepared.ok ? sandboxPlan(context, pod, actions.attempt, resolver) : of(prepared),
+      ),
       switchMap((plan) => {
         if (!plan.ok) return failed(plan.error);
         if (stop.aborted) return EMPTY;

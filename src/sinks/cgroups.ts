@@ -97,7 +97,8 @@ async function makeCgroup(hierarchy: CgroupHierarchy, elements: readonly string[
       if (errnoOf(thrown) !== "EEXIST") throw ioError("make cgroup", dir, thrown);
     });
   try {
-    await make();
+    // Most calls correct the limits of a cgroup that is there.
+    if (!existsSync(dir)) await make();
   } catch (thrown) {
     if (above.length === 0 || !isKubeletError(thrown) || errnoOf(thrown.cause) !== "ENOENT") throw thrown;
     await makeCgroup(hierarchy, above, edge);
@@ -116,10 +117,18 @@ function hasController(hierarchy: CgroupHierarchy, dir: string, file: string): b
     : existsSync(join(dir, file));
 }
 
+/** Returns whether a hierarchy may have files of huge pages, by sizes that only their names tell. */
+const hasHugePages = (hierarchy: CgroupHierarchy): boolean =>
+  hierarchy.version === 2 || controllersOf(hierarchy).includes("hugetlb");
+
+/** Returns the controllers of a v1 hierarchy, which its directory is named after. */
+const controllersOf = ({ dir }: CgroupHierarchy): readonly string[] => basename(dir).split(",");
+
 /** Returns the writes for the controllers that the hierarchy has. */
 function writesOf(hierarchy: CgroupHierarchy, dir: string, resources: CgroupResources): readonly CgroupWrite[] {
   const writes = hierarchy.version === 1 ? writesV1(resources) : writesV2(resources);
-  const pages = resources.hugePages === undefined ? [] : writesHugePages(readdirSync(dir).sort(), resources);
+  const hasPages = resources.hugePages !== undefined && hasHugePages(hierarchy);
+  const pages = hasPages ? writesHugePages(readdirSync(dir).sort(), resources) : [];
   return [...writes, ...pages].filter(({ file }) => hasController(hierarchy, dir, file));
 }
 
@@ -158,10 +167,8 @@ const LIMITING_V2: readonly string[] = ["cpu", "cpuset", "hugetlb", "memory", "p
  * Upstream: Validate of the cgroup managers.
  */
 function missingOf(hierarchies: readonly CgroupHierarchy[], elements: readonly string[]): string | undefined {
-  const isLimiting = ({ dir }: CgroupHierarchy): boolean =>
-    basename(dir)
-      .split(",")
-      .some((name) => LIMITING_V1.has(name));
+  const isLimiting = (hierarchy: CgroupHierarchy): boolean =>
+    controllersOf(hierarchy).some((name) => LIMITING_V1.has(name));
   const v1 = hierarchies.filter((hierarchy) => hierarchy.version === 1 && isLimiting(hierarchy));
   if (v1.length > 0) {
     const missing = v1.map(({ dir }) => join(dir, ...elements)).filter((dir) => !existsSync(dir));

@@ -80,7 +80,7 @@ export function syncPod(
       memory.rounds.restarting.set(stopsToStartAgain(actions));
       const errors: KubeletError[] = [];
       const begun = { context: under, pod, runtime, actions, resize, unmounted, stop, errors };
-      run = { ...begun, sandbox: undefined, images: new Map(), failed: new Set(), podStart: "none" };
+      run = { ...begun, sandbox: undefined, ahead: new Map(), failed: new Set(), podStart: "none" };
       const carriedOut$ = syncSteps(run).pipe(measureRun(context, operation));
       if (!isIdle(actions) || resize?.plan !== undefined) return carriedOut$;
       const settle = (): void => {

@@ -12,24 +12,34 @@ import type { Image } from "../../gen/cri.ts";
 import type { PodContext } from "../podContext.ts";
 import { makeContainerDirectories } from "./containerFiles.ts";
 
-/** A pod whose sandbox is being made. */
-export interface AheadTask {
-  readonly context: PodContext;
-  readonly pod: Pod;
-  readonly actions: PodActions;
-  /** Called with the image of a container if the runtime has it. */
-  readonly found: (container: string, image: Image) => void;
+/** The part of a container's start that was done beside the creation of the sandbox. */
+export interface Ahead {
+  /** The image, if the runtime had it. */
+  image: Image | undefined;
+  hasDirectories: boolean;
 }
 
-/** Prepares the first container; never emits or errors. Cancels: a look that has no answer yet. */
-export function prepareAhead({ context, pod, actions, found }: AheadTask): Observable<never> {
+/** Prepares the first container and notes in `done` what it has; never emits or errors. Cancels: calls without an answer. */
+export function prepareAhead(
+  context: PodContext,
+  pod: Pod,
+  actions: PodActions,
+  done: Map<string, Ahead>,
+): Observable<never> {
   const [first] = startsOf(actions);
   const container = first && findContainer(pod.spec, first.name);
   if (container === undefined) return EMPTY;
-  const looked$ = context.images.look({ pod, container }).pipe(
-    tap((image) => {
-      if (image !== undefined) found(container.name, image);
+  const ahead: Ahead = { image: undefined, hasDirectories: false };
+  done.set(container.name, ahead);
+  const made$ = makeContainerDirectories(context, { pod, container }).pipe(
+    tap((made) => {
+      ahead.hasDirectories = made.ok;
     }),
   );
-  return merge(makeContainerDirectories(context, { pod, container }), looked$).pipe(ignoreElements());
+  const looked$ = context.images.look({ pod, container }).pipe(
+    tap((image) => {
+      ahead.image = image;
+    }),
+  );
+  return merge(made$, looked$).pipe(ignoreElements());
 }

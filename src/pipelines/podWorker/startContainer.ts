@@ -45,6 +45,7 @@ import { inspect, lastingEffect, type PodContext, podFields, volumesOf } from ".
 import { endFailure, noteFailure } from "../podFailures.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { withVolumeImages } from "./imageVolumes.ts";
+import type { Ahead } from "./prepareAhead.ts";
 import { forgetPostStart, notePostStart, postStart } from "./postStart.ts";
 import { removeFromRuntime } from "./removeFromRuntime.ts";
 import { collectFailures } from "./roundFailure.ts";
@@ -57,8 +58,8 @@ export interface StartTask {
   readonly container: Container;
   readonly start: ContainerStart;
   readonly sandbox: Sandbox;
-  /** The image, if the runtime had it while the sandbox was made. */
-  readonly image?: Image | undefined;
+  /** What is done already. */
+  readonly ahead: Ahead | undefined;
   /** Ends the wait for the image; the other steps are short and are not interrupted. */
   readonly stop: AbortSignal;
   /** Called with the reason why the container did not start, and the time of the next try if it is known. */
@@ -77,12 +78,12 @@ const utf8 = new TextDecoder();
 
 /** Starts the container; never errors. */
 export function startContainer(task: StartTask): Observable<PodOutput> {
-  const { context, container, sandbox, pod, stop, image } = task;
+  const { context, container, sandbox, pod, stop, ahead } = task;
   const { clock } = context.ports;
   const askedAt = clock.monotonicMs();
   const credentials = context.credentials(pod, container);
   const untilStopped$ = context.images
-    .ensure({ pod, container, sandboxConfig: sandbox.config, credentials, found: image })
+    .ensure({ pod, container, sandboxConfig: sandbox.config, credentials, found: ahead?.image })
     .pipe(takeUntil(aborted(stop)));
   return untilStopped$.pipe(
     switchMap((step) => {
@@ -130,7 +131,8 @@ function createAndStart(
   const objects$ = context.objects.read(pod, containerReferences(container));
   const devices$ = devicesOf(task);
   const envFiles$ = readEnvFiles(ports.files, volumesOf(context), container);
-  const directories$ = makeContainerDirectories(context, task);
+  const directories$ =
+    task.ahead?.hasDirectories === true ? of(ok(undefined)) : makeContainerDirectories(context, task);
   return combineLatest([restartCountOf(task), envFiles$, objects$, devices$, directories$]).pipe(
     switchMap(([restartCount, envFiles, objects, devices, directories]) => {
       if (!devices.ok) return fail(task, devices.error);

@@ -32,7 +32,6 @@ import type { ContainerStart, PodActions } from "../../core/pod/podActionsTypes.
 import { backOffEvent, sandboxChangedEvent } from "../../core/pod/podEvents.ts";
 import type { Result } from "../../core/result.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
-import type { Image } from "../../gen/cri.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import { type PodContext, podEvent, podFields } from "../podContext.ts";
 import { failuresAt, noteFailure } from "../podFailures.ts";
@@ -45,7 +44,7 @@ import { preparePodClaims } from "./claimSteps.ts";
 import { pruneContainers } from "./removeDeadContainers.ts";
 import { resetContainers } from "./resetContainers.ts";
 import { andThen, failed, type RoundFailure, type RoundOutput } from "./roundFailure.ts";
-import { prepareAhead } from "./prepareAhead.ts";
+import { type Ahead, prepareAhead } from "./prepareAhead.ts";
 import { createSandbox, existingSandbox, type Sandbox } from "./sandbox.ts";
 import { startContainer } from "./startContainer.ts";
 import { steeredPolicy } from "./steerCrashLoop.ts";
@@ -63,8 +62,8 @@ export interface SyncRun {
   /** The failures of the steps so far. */
   readonly errors: KubeletError[];
   sandbox: Sandbox | undefined;
-  /** Images that the runtime had while the sandbox was made, by the name of their container. */
-  readonly images: Map<string, Image>;
+  /** What was prepared beside the sandbox, by the name of the container. */
+  readonly ahead: Map<string, Ahead>;
   /**
    * Names of the containers that did not start. Containers that wait for their image are absent: the next round must
    * run to report their backoff.
@@ -189,8 +188,7 @@ function provideSandbox(run: SyncRun): Observable<StepOutput> {
   const problems = context.state.runtimeState.value.networkProblems;
   if (problems.length === 0 || pod.spec.hostNetwork === true) {
     run.podStart = "begun";
-    const found = (container: string, image: Image): unknown => run.images.set(container, image);
-    const ahead$ = prepareAhead({ context, pod, actions, found });
+    const ahead$ = prepareAhead(context, pod, actions, run.ahead);
     return concat(createSandbox({ context, pod, actions, stop: run.stop, made: provided, ahead$ }), unlessProvided$);
   }
   return refuse(run, "Unavailable", "NetworkNotReady", `network is not ready: ${problems.join(", ")}`);
@@ -257,7 +255,7 @@ function startOne(run: SyncRun, start: ContainerStart, sandbox: Sandbox): Observ
     start,
     sandbox,
     stop,
-    image: run.images.get(container.name),
+    ahead: run.ahead.get(container.name),
     failed: (error, retryAt) => {
       noteFailedStart(run);
       wakeBy(memory.rounds, retryAt);

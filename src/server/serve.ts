@@ -17,9 +17,10 @@ import type { Telemetry } from "../ports/telemetry.ts";
 import { createAnswerBudget } from "./answerBudget.ts";
 import { type Connections, type PoolSizes, watchConnections } from "./connections.ts";
 import { paceHandshakes } from "./handshakePace.ts";
+import { failedTask } from "./failedTask.ts";
 import { type Http2Sessions, PROTOCOLS, serveHttp2 } from "./http2Sessions.ts";
+import { lazyListener } from "./lazyListener.ts";
 import { pipelining } from "./pipelining.ts";
-import { requestListener } from "./requestListener.ts";
 import type { SecureListener } from "./secureListener.ts";
 import type { Upgrades } from "./upgrades.ts";
 
@@ -161,14 +162,12 @@ export function boundedServer(options: Omit<ServeOptions, "address" | "port" | "
       : secure.createServer({ ...bounds, ...secure.options, ...secureBounds });
   if (secure !== undefined) paceHandshakes(server as SecureServer, clock);
   const connections = watchConnections(server, limits.pools, telemetry.metrics);
-  const requests = pipelining(
-    requestListener(
-      app,
-      connections,
-      createAnswerBudget({ clock, metrics: telemetry.metrics, shedding: options.shedding }),
-      telemetry,
-    ),
-  );
+  const answers = createAnswerBudget({ clock, metrics: telemetry.metrics, shedding: options.shedding });
+  const load = async () => {
+    const { requestListener } = await import("./requestListener.ts");
+    return requestListener(app, connections, answers, telemetry);
+  };
+  const requests = pipelining(lazyListener(load, failedTask(telemetry, "answer")));
   server.on("request", requests.listener);
   server.setTimeout(limits.idleTimeoutMs);
   if (upgrades !== undefined) {

@@ -79,6 +79,16 @@ describe("the npm package", () => {
     expect(code.filter((text) => text.includes("function createKubelet(config,given){"))).toHaveLength(1);
   });
 
+  it("imports no module of Node that loads the sockets of browsers", () => {
+    const folders = ["dist", "dist/chunks"].map((name) => join(folder, "node_modules", "rxlet", name));
+    const code = folders.flatMap((dir) =>
+      readdirSync(dir)
+        .filter((name) => name.endsWith(".js"))
+        .map((name) => readFileSync(join(dir, name), "utf8")),
+    );
+    expect(code.filter((text) => /from ?"(node:)?http"/.test(text))).toEqual([]);
+  });
+
   it("tells its version", async () => {
     expect(await run(command(), ["--version"], { env: environment() })).toEqual({
       stdout: `Kubernetes v1.36.2+rxlet-${manifest.version}\n`,

@@ -27,7 +27,7 @@ describe("packaging", () => {
       "Restart=always",
       "KillMode=process",
       "Environment=MALLOC_ARENA_MAX=2",
-      "Environment=MALLOC_MMAP_THRESHOLD_=131072",
+      "Environment=MALLOC_MMAP_THRESHOLD_=32768",
       "Environment=MALLOC_TRIM_THRESHOLD_=131072",
       "ExecStart=/usr/local/bin/rxlet --config=/etc/rxlet/config.yaml",
     ];

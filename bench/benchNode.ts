@@ -53,7 +53,7 @@ export async function onBenchNode(
 }
 
 /** Returns the environment variables of the packaged systemd unit. */
-async function packagedEnvironment(): Promise<Readonly<Record<string, string>>> {
+export async function packagedEnvironment(): Promise<Readonly<Record<string, string>>> {
   const unit = await readFile(new URL("../packaging/rxlet.service", import.meta.url), "utf8");
   return Object.fromEntries([...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]));
 }

@@ -5,8 +5,8 @@
 import type { RequestListener } from "./requestListener.ts";
 
 /**
- * Passes requests on to the listener that `load` returns. `failed` is told when it cannot be loaded; the requests that
- * wait for it are then cut off, and the next one loads again.
+ * Passes requests on to the listener that `load` returns. If `load` rejects, the error goes to `failed`, the requests that
+ * wait are cut off, and the next request loads again.
  */
 export function lazyListener(load: () => Promise<RequestListener>, failed: (thrown: unknown) => void): RequestListener {
   let loaded: RequestListener | undefined;

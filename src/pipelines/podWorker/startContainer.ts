@@ -58,7 +58,7 @@ export interface StartTask {
   readonly container: Container;
   readonly start: ContainerStart;
   readonly sandbox: Sandbox;
-  /** What is done already. */
+  /** The parts of the start that are done already. */
   readonly ahead: Ahead | undefined;
   /** Ends the wait for the image; the other steps are short and are not interrupted. */
   readonly stop: AbortSignal;

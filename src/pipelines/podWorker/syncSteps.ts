@@ -62,7 +62,7 @@ export interface SyncRun {
   /** The failures of the steps so far. */
   readonly errors: KubeletError[];
   sandbox: Sandbox | undefined;
-  /** What was prepared beside the sandbox, by the name of the container. */
+  /** Preparations beside the sandbox, by the name of the container. */
   readonly ahead: Map<string, Ahead>;
   /**
    * Names of the containers that did not start. Containers that wait for their image are absent: the next round must

@@ -122,6 +122,8 @@ describe.concurrent("the network of the node", () => {
       await waitFor("the chains", async () => (await said("Initialized iptables rules.")) === 2);
       expect(rules()).toEqual(all);
 
+      // It sees the first change of nftables at once, and would restore chains between two commands.
+      child.kill("SIGSTOP");
       for (const program of ["iptables", "ip6tables"]) {
         for (const table of ["filter", "nat", "mangle"]) {
           for (const operation of ["-F", "-X"]) {
@@ -130,6 +132,7 @@ describe.concurrent("the network of the node", () => {
         }
       }
       expect(rules()).toEqual([[], []]);
+      child.kill("SIGCONT");
 
       network.inside("ip", "address", "add", "192.0.2.7/24", "dev", "v0");
       network.inside("ip", "address", "del", "192.0.2.1/24", "dev", "v0");

@@ -63,18 +63,19 @@ describe("a daemon with tracing", () => {
     });
     const calls = await waitFor("its calls", () => {
       const children = collector.spans.filter(({ parentSpanId }) => parentSpanId === sync.spanId);
-      return children.length >= 7 && children;
+      return children.some(({ name }) => name.endsWith("/StartContainer")) && children;
     });
-    expect(calls.map(({ name, kind }) => [name, kind])).toEqual([
+    const isLook = ({ name }: { readonly name: string }): boolean => name === "runtime.v1.ImageService/ImageStatus";
+    expect(calls.filter((call) => !isLook(call)).map(({ name, kind }) => [name, kind])).toEqual([
       ["runtime.v1.RuntimeService/RunPodSandbox", 3],
       ["runtime.v1.RuntimeService/PodSandboxStatus", 3],
-      ["runtime.v1.ImageService/ImageStatus", 3],
       ["runtime.v1.ImageService/PullImage", 3],
-      ["runtime.v1.ImageService/ImageStatus", 3],
       ["runtime.v1.RuntimeService/CreateContainer", 3],
       ["runtime.v1.RuntimeService/StartContainer", 3],
     ]);
-    const [made] = calls;
+    // Before and after the pull, and beside the creation of the sandbox if that takes long enough.
+    expect([2, 3]).toContain(calls.filter(isLook).length);
+    const [made] = calls.filter(({ name }) => name.endsWith("/RunPodSandbox"));
     const seen = runtime.seen.find(([rpc]) => rpc === "runPodSandbox");
     expect(seen?.[1]).toBe(`00-${sync.traceId}-${made?.spanId}-01`);
     const timeline = await fetch(`${daemon.readOnlyUrl}/debug/rxlet/pods/default/web-test-node/timeline`);

@@ -54,6 +54,10 @@ export async function followClusterPods(kubeconfig: string, nodeName: string): P
   const api = config.makeApiClient(CoreV1Api);
   const cluster = config.getCurrentCluster();
   await makeNamespace(api, Buffer.from(cluster?.caData ?? "", "base64").toString());
+  /** Pods of a run that failed have no kubelet any more. */
+  const removeLeftovers = (): Promise<unknown> =>
+    api.deleteCollectionNamespacedPod({ namespace: NAMESPACE, gracePeriodSeconds: 0 });
+  await removeLeftovers();
   const readyAt = new Map<string, number>();
   const goneAt = new Map<string, number>();
   const seen = (type: string, pod: V1Pod): void => {
@@ -112,8 +116,9 @@ export async function followClusterPods(kubeconfig: string, nodeName: string): P
       );
     },
     close: async () => {
-      await api.deleteNode({ name: nodeName }).catch(() => undefined);
       watch.abort();
+      await removeLeftovers();
+      await api.deleteNode({ name: nodeName }).catch(() => undefined);
     },
   };
 }

@@ -66,7 +66,20 @@ export async function followClusterPods(kubeconfig: string, nodeName: string): P
     else if (isReady(pod) && !readyAt.has(name)) readyAt.set(name, wallMs());
   };
   const selector = { fieldSelector: `spec.nodeName=${nodeName}` };
-  const watch = await new Watch(config).watch("/api/v1/pods", selector, seen, () => undefined);
+  let watch: AbortController | undefined;
+  let isClosed = false;
+  /** A watch without events ends after some time: another one follows, from a list of what is there meanwhile. */
+  const follow = async (): Promise<void> => {
+    const { items, metadata } = await api.listPodForAllNamespaces(selector);
+    for (const pod of items) seen("ADDED", pod);
+    const names = new Set(items.map((pod) => pod.metadata?.name));
+    for (const name of readyAt.keys()) if (!names.has(name) && !goneAt.has(name)) goneAt.set(name, wallMs());
+    const query = { ...selector, resourceVersion: metadata?.resourceVersion ?? "" };
+    watch = await new Watch(config).watch("/api/v1/pods", query, seen, () => {
+      if (!isClosed) void follow();
+    });
+  };
+  await follow();
   const timeOf = (times: ReadonlyMap<string, number>, name: string, what: string): Promise<number> =>
     waitFor(`pod ${name} to be ${what}`, () => times.get(name), WAIT_MS);
   const bodyOf = ({ name, hasToken }: NewPod): V1Pod => ({
@@ -116,7 +129,8 @@ export async function followClusterPods(kubeconfig: string, nodeName: string): P
       );
     },
     close: async () => {
-      watch.abort();
+      isClosed = true;
+      watch?.abort();
       await removeLeftovers();
       await api.deleteNode({ name: nodeName }).catch(() => undefined);
     },

@@ -14,6 +14,8 @@ export type LabelFilter = Readonly<Record<string, string>>;
 export interface DockerCalls {
   readonly engine: Engine;
   info(): Promise<EngineInfo>;
+  /** Resolves when Docker serves requests. Not its `/info`: Docker 20.10 holds that back while a pull looks up a registry. */
+  answers(): Promise<void>;
   /** Containers in any state. */
   list(labels: LabelFilter, withSizes?: boolean): Promise<readonly ContainerSummary[]>;
   /** Rejects with NOT_FOUND for a container that is none of the shim's, whose type is another, or that is unknown. */
@@ -53,6 +55,10 @@ export function dockerCalls(engine: Engine): DockerCalls {
   return {
     engine,
     info: async () => engineInfo(await engine.call({ method: "GET", path: "/info", deadlineMs: INFO_MS })),
+    answers: async () => {
+      const query = { limit: 1 };
+      containerSummaries(await engine.call({ method: "GET", path: "/containers/json", query, deadlineMs: INFO_MS }));
+    },
     list: async (labels, withSizes = false) => {
       const filters = JSON.stringify({ label: Object.entries(labels).map(([key, value]) => `${key}=${value}`) });
       const query = { all: 1, filters, ...(withSizes ? { size: 1 } : {}) };

@@ -34,7 +34,7 @@ export function nodeCalls(shim: Shim): Handlers {
       runtimeApiVersion: "v1",
     }),
     status: async ({ verbose }) => {
-      const problem = await docker.info().then(
+      const problem = await docker.answers().then(
         () => "",
         (thrown: unknown) => messageOf(thrown),
       );

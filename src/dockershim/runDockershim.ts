@@ -20,7 +20,7 @@ import { createEngine } from "./engine/engine.ts";
 import { isAway } from "./engine/engineFault.ts";
 import { createFactsCache } from "./factsCache.ts";
 import { imageCalls } from "./imageCalls.ts";
-import { kept } from "./kept.ts";
+import { lastGood } from "./kept.ts";
 import { LABEL, SANDBOX } from "./mapping/names.ts";
 import { nodeCalls } from "./nodeCalls.ts";
 import type { PodNetwork } from "./podNetwork.ts";
@@ -81,7 +81,7 @@ export async function runDockershim(options: DockershimOptions): Promise<Dockers
     await checkDocker(docker, options);
     const shim: Shim = {
       docker,
-      info: kept(
+      info: lastGood(
         INFO_MS,
         () => performance.now(),
         () => docker.info(),

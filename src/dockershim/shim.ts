@@ -7,7 +7,7 @@ import type { SandboxNetworks } from "./sandboxNetworks.ts";
 /** The components that the calls share. */
 export interface Shim {
   readonly docker: DockerCalls;
-  /** Returns Docker's description of itself, a minute old at most. */
+  /** Returns Docker's description of itself, asked again each minute; the last one while Docker does not answer. */
   info(): Promise<EngineInfo>;
   readonly facts: FactsCache;
   readonly networks: SandboxNetworks;

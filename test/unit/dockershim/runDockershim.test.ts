@@ -36,6 +36,7 @@ describe("a dockershim", () => {
     const docker = await startFakeDocker(join(root(), "docker.sock"));
     onTestFinished(() => docker.close());
     docker.on("/info", json(info));
+    docker.on("/containers/json", json([]));
     docker.on("/events", (_request, response) => void response.writeHead(200).flushHeaders());
     return docker;
   }
@@ -62,6 +63,25 @@ describe("a dockershim", () => {
     const config = await firstValueFrom(client.runtime.runtimeConfig(cri.RuntimeConfigRequest.create()));
     expect(config.linux?.cgroupDriver).toBe(cri.CgroupDriver.SYSTEMD);
     await waitFor("the event stream to be followed", () => docker.requests.includes("GET /events"));
+  });
+
+  it("stays ready while Docker holds its /info back, as during a pull from a registry that no name server knows", async () => {
+    const docker = await fakeDocker();
+    const given = options();
+    const shim = await runDockershim(given);
+    onTestFinished(() => shim.close());
+    const client = clientOf(given.socketPath);
+    const ask = async () => {
+      const { status, runtimeHandlers } = await firstValueFrom(client.runtime.status(cri.StatusRequest.create()));
+      return [status?.conditions.map(({ status: isMet }) => isMet), runtimeHandlers.map(({ name }) => name)];
+    };
+    const ready = [
+      [true, true],
+      ["", "runc"],
+    ];
+    expect(await ask()).toEqual(ready);
+    docker.on("/info", () => undefined);
+    expect(await ask()).toEqual(ready);
   });
 
   it("fails a sandbox whose process ends at once, and removes its container", async () => {

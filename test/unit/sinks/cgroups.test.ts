@@ -190,7 +190,7 @@ describe("cgroups v1", () => {
 
   it("finds every hierarchy once, joint controllers and the unified one of hybrids included", async () => {
     await makeV1Root(root());
-    expect(await findHierarchies(root())).toEqual(
+    expect(findHierarchies(root())).toEqual(
       ["cpu,cpuacct", "cpuset", "hugetlb", "memory", "pids", "systemd", "unified"].map((name) => ({
         dir: join(root(), name),
         version: name === "unified" ? 2 : 1,
@@ -479,7 +479,7 @@ describe("cgroups of this machine", () => {
       await done(cgroups.ensure(`${name}/pod1`, { cpuShares: 51, pidsLimit: 64 }));
       const child = spawn("sleep", ["60"], { stdio: "ignore" });
       const exit = once(child, "exit");
-      for (const { dir } of await findHierarchies("/sys/fs/cgroup")) {
+      for (const { dir } of findHierarchies("/sys/fs/cgroup")) {
         await fs.writeFile(join(dir, name, "pod1/cgroup.procs"), String(child.pid));
       }
       expect(await done(cgroups.list(name))).toEqual(["pod1"]);

@@ -4,12 +4,11 @@
  * cluster whose API server is all that is needed: pods are bound to the node when they are made. Each kubelet gets a
  * fresh node in each run; a figure is the median of the runs, beside its ratio to the other kubelet's.
  */
-import { rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { mkdtemp } from "node:fs/promises";
 import { buildProgram } from "../test/support/builtProgram.ts";
 import { removeFolder } from "../test/support/removeFolder.ts";
 import { manifestOf } from "./benchNode.ts";

@@ -1,5 +1,5 @@
 /**
- * A listener that is loaded with the first request of the process: the adapter and Node's own Request and Response take
+ * A listener that is loaded with the first request to a server: the adapter and Node's own Request and Response take
  * 11 MiB and the CPU of a third of a start, which a node without clients does not spend.
  */
 import type { RequestListener } from "./requestListener.ts";

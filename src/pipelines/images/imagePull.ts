@@ -68,7 +68,7 @@ export interface ImageRequest {
   readonly sandboxConfig: PodSandboxConfig;
   /** Asked for when a pull is needed. */
   readonly credentials: Observable<Result<PullCredentials>>;
-  /** The image as `look` found it a moment ago; absent: the runtime is asked. */
+  /** The image as `look` found it while the sandbox was made; absent: the runtime is asked. A wrong one fails CreateContainer. */
   readonly found?: Image | undefined;
   /** The span that needs the image. */
   readonly parent?: SpanContext | undefined;

@@ -180,10 +180,12 @@ describe("the certificates of a daemon", () => {
 
   it("are renewed while pods run: connections move, watches go on where they were, no pod is touched", async () => {
     const of = await start({ kind: "sign", lifeMs: 10_000 }, { rotateCertificates: true });
+    const first = await until(of, "the first certificate", () =>
+      readlink(pki("kubelet-client-current.pem")).catch(() => undefined),
+    );
+    under().signer.setPolicy({ kind: "sign", lifeMs: HOUR_MS });
     under().sim.put("pods", newPod("bound", { nodeName: NODE, containers: [container] }));
     const before = await runs(of, "bound");
-    const first = await readlink(pki("kubelet-client-current.pem"));
-    under().signer.setPolicy({ kind: "sign", lifeMs: HOUR_MS });
     await until(of, "the next certificate", async () => (await readlink(pki("kubelet-client-current.pem"))) !== first);
     const isNew = async () =>
       ((await of.metric("kubelet_certificate_manager_client_ttl_seconds")) ?? 0) > 60 ? true : undefined;

@@ -29,7 +29,7 @@ describe("createSimThreads", () => {
     const threads = createSimThreads(2);
     onTestFinished(() => threads.close());
     for (const seed of ["one", "other"]) {
-      const options = { seed, pods: 1, durationMs: 25 * 60_000, nodes: 3 };
+      const options = { seed, pods: 1, durationMs: 21 * 60_000, nodes: 3 };
       const alone = await reported(options, simulateSeed);
       expect(await reported(options, (each) => simulateDealt(each, threads))).toEqual(alone);
       expect([alone.result.outcome, alone.progress.length > 2]).toEqual(["ok", true]);
@@ -51,11 +51,11 @@ describe("rxlet simulate --threads", () => {
   const directory = temporaryDirectory();
 
   it.each([
-    ["that goes well", 0, "3", undefined],
-    ["that fails, shrunk", 4, "35/1", RESTLESS],
-  ])("prints the same for a fleet %s on one thread and on two", async (_, code, seed, other) => {
+    ["that goes well", 0, "3", "11m", undefined],
+    ["that fails, shrunk", 4, "35/1", "30m", RESTLESS],
+  ])("prints the same for a fleet %s on one thread and on two", async (_, code, seed, duration, other) => {
     const { nodes, pods } = FAILING;
-    const args = [`--nodes=${nodes}`, `--pods=${pods}`, "--duration=30m", "--shrink=20"];
+    const args = [`--nodes=${nodes}`, `--pods=${pods}`, `--duration=${duration}`, "--shrink=20"];
     const onThreads = async (threads: number) => {
       const replay = `${directory()}/${threads}.json`;
       const options = [...args, `--seed=${seed.split("/")[0]}`, `--threads=${threads}`, `--save-replay=${replay}`];

@@ -1,9 +1,9 @@
 /** Images for tests, built from what is installed: busybox-static and, for the pause process, the C compiler. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { findProgram } from "./findProgram.ts";
 import { tarArchive } from "./tarArchive.ts";
@@ -29,6 +29,8 @@ interface ImageProcess {
   readonly Env?: readonly string[];
   readonly User?: string;
 }
+
+const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 const PATH = "PATH=/bin:/sbin:/usr/bin:/usr/sbin";
 
@@ -62,16 +64,29 @@ int main(void) {
 }
 `;
 
+/** Compiled once per machine, by the digest of its source: each containerd and dockerd of a test loads it. */
+const PAUSE_PROGRAM = fileURLToPath(
+  new URL(`../../node_modules/.cache/rxlet/pause-${digestOf(Buffer.from(PAUSE_SOURCE)).slice(0, 12)}`, import.meta.url),
+);
+
 /** Builds PAUSE_IMAGE: a small static program if there is a C compiler, else a busybox script. */
 export async function pauseImage(): Promise<ImageArchive> {
   const compiler = findProgram("cc");
   if (compiler === undefined) return busyboxPause();
-  const folder = await mkdtemp(join(tmpdir(), "rxlet-pause-"));
+  const content = await readFile(PAUSE_PROGRAM).catch(() => compilePause(compiler));
+  return ociArchive(PAUSE_IMAGE, { Entrypoint: ["/pause"] }, [{ kind: "file", path: "pause", content, mode: 0o755 }]);
+}
+
+/** Compiles beside and renames, because other tests look at the same time. */
+async function compilePause(compiler: string): Promise<Buffer> {
+  await mkdir(dirname(PAUSE_PROGRAM), { recursive: true });
+  const folder = await mkdtemp(`${PAUSE_PROGRAM}-`);
   try {
-    await writeFile(join(folder, "pause.c"), PAUSE_SOURCE);
-    await run(compiler, ["-static", "-Os", "-s", "-o", join(folder, "pause"), join(folder, "pause.c")]);
-    const content = await readFile(join(folder, "pause"));
-    return ociArchive(PAUSE_IMAGE, { Entrypoint: ["/pause"] }, [{ kind: "file", path: "pause", content, mode: 0o755 }]);
+    const [source, program] = [join(folder, "pause.c"), join(folder, "pause")];
+    await writeFile(source, PAUSE_SOURCE);
+    await run(compiler, ["-static", "-Os", "-s", "-o", program, source]);
+    await rename(program, PAUSE_PROGRAM);
+    return await readFile(PAUSE_PROGRAM);
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -92,7 +107,6 @@ async function busyboxPause(): Promise<ImageArchive> {
 const directory = (path: string): TarEntry => ({ kind: "directory", path });
 const text = (path: string, content: string): TarEntry => ({ kind: "file", path, content: Buffer.from(content) });
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
-const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /** Packs a single layer as an OCI image layout, annotated with the name that containerd imports. */
 export function ociArchive(name: string, process_: ImageProcess, entries: readonly TarEntry[]): ImageArchive {

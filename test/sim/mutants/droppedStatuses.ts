@@ -7,6 +7,7 @@ const EVERY = 5;
 export const droppedStatuses: Mutant = {
   bug: "some statuses never reach the API server",
   caughtBy: "statusesArrive",
+  seed: 2,
   createKubelet: withPodLane((pods) => {
     let sent = 0;
     const last = new Map<string, string>();

@@ -9,6 +9,7 @@ const WAIT_MS = 45_000;
 export const hastyEvictions: Mutant = {
   bug: "a pod is evicted while the last evicted pod still stops",
   caughtBy: "oneEvictionAtATime",
+  seed: 2,
   pods: 16,
   faults: { ...shortOfResources(), unkillable: 0.5 },
   createKubelet: withPorts(({ clock, recordEvents }) => {

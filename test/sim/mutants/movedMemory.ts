@@ -13,6 +13,7 @@ const forgetMemory =
 export const movedMemory: Mutant = {
   bug: "a NUMA node gives out more memory than it has",
   caughtBy: "ownMemory",
+  seed: 2,
   workload: "cores",
   createKubelet: withAssignment(forgetMemory),
 };

@@ -4,6 +4,7 @@ import { answeredBefore, type Mutant, withCsi } from "./mutant.ts";
 export const promisedSizes: Mutant = {
   bug: "claims get a size that their volumes do not have yet",
   caughtBy: "claimFollowsVolume",
+  seed: 3,
   workload: "csi",
   createKubelet: withCsi((client, { clock }) => ({
     nodeExpandVolume: (request) => answeredBefore(client.nodeExpandVolume(request), { capacityBytes: 0n }, clock),

@@ -7,6 +7,7 @@ import { type Mutant, withCsi } from "./mutant.ts";
 export const refusedGrowth: Mutant = {
   bug: "volumes are never expanded",
   caughtBy: "claimsGrow",
+  seed: 5,
   workload: "csi",
   createKubelet: withCsi(() => ({
     nodeExpandVolume: () => throwError(() => csiFailure(GrpcStatus.aborted, "busy")),

@@ -6,6 +6,7 @@ import { withPodLane } from "./mutant.ts";
 export const secondMirror: Mutant = {
   bug: "a static pod gets two mirror pods",
   caughtBy: "oneMirror",
+  seed: 2,
   createKubelet: withPodLane((pods) => ({
     create: (resource, object, options) => {
       const again = { ...object, metadata: { ...object.metadata, name: `${object.metadata?.name}-again` } };

@@ -6,6 +6,7 @@ import { listedContainers, withRuntime, type Mutant } from "./mutant.ts";
 export const sidecarsFirst: Mutant = {
   bug: "sidecars are stopped before the containers they serve",
   caughtBy: "sidecarsOutliveMains",
+  seed: 2,
   createKubelet: withRuntime((runtime) => {
     const { known, listContainers } = listedContainers(runtime);
     return {

@@ -25,6 +25,6 @@ function forgetful(objects: ObjectCache): ObjectCache {
 export const staleObjects: Mutant = {
   bug: "a container is created from an older ConfigMap than the previous container",
   caughtBy: "configNeverOlder",
-  seed: 12,
+  seed: 20,
   createKubelet: withPorts(({ objects }) => ({ objects: objects && forgetful(objects) })),
 };

@@ -6,6 +6,7 @@ import { type Mutant, withPorts } from "./mutant.ts";
 export const unseenVolumes: Mutant = {
   bug: "pods that use little of the disk are evicted before those that fill it",
   caughtBy: "evictionOrder",
+  seed: 4,
   pods: 24,
   faults: { ...noFaults(), diskFills: 60, volumeGrows: 1 },
   createKubelet: withPorts(({ volumeFiles }) => ({

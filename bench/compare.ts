@@ -4,16 +4,14 @@
  * cluster whose API server is all that is needed: pods are bound to the node when they are made. Each kubelet gets a
  * fresh node in each run; a figure is the median of the runs, beside its ratio to the other kubelet's.
  */
-import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { buildProgram } from "../test/support/builtProgram.ts";
-import { removeFolder } from "../test/support/removeFolder.ts";
 import { manifestOf } from "./benchNode.ts";
+import { compareKubelets, type Figures, note } from "./compare/comparison.ts";
 import { type Candidate, type MeasuredKubelet, onMeasuredKubelet } from "./compare/measuredKubelet.ts";
-import { median, percentile, wallMs } from "./figures.ts";
+import { wallMs } from "./figures.ts";
 import { cpuMs, memoryMib } from "./processUse.ts";
 
 const SINGLE_RUNS = 20;
@@ -31,15 +29,8 @@ const { values: flags } = parseArgs({
   },
 });
 
-type Figures = Map<string, number>;
-
 const namesOf = (prefix: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
-
-const note = (figures: Figures, label: string, values: readonly number[], unit = "ms"): void => {
-  figures.set(`${label}, p50 (${unit})`, median(values));
-  figures.set(`${label}, p99 (${unit})`, percentile(values, 99));
-};
 
 /** Pods one after the other, with and without a token. */
 async function singlePods({ pods }: MeasuredKubelet, figures: Figures): Promise<void> {
@@ -107,33 +98,6 @@ async function measured(candidate: Candidate, kubeconfig: string, count: number)
   return figures;
 }
 
-function printTable(results: ReadonlyMap<string, readonly Figures[]>): void {
-  const names = [...results.keys()];
-  const labels = [...(results.get(names[0] ?? "")?.[0]?.keys() ?? [])];
-  const cell = (text: string): string => text.padStart(12);
-  console.log(`\n${"figure".padEnd(46)}${names.map(cell).join("")}${names.length > 1 ? cell("ratio") : ""}`);
-  for (const label of labels) {
-    const values = names.map((name) => median((results.get(name) ?? []).map((run) => run.get(label) ?? Number.NaN)));
-    const [ours = Number.NaN, theirs] = values;
-    const ratio = theirs === undefined ? "" : cell((ours / theirs).toFixed(2));
-    console.log(`${label.padEnd(46)}${values.map((value) => cell(value.toFixed(1))).join("")}${ratio}`);
-  }
-}
-
-if (flags.kubeconfig === undefined) throw new Error("--kubeconfig is missing: an administrator's of a cluster");
-const folder = await mkdtemp(join(tmpdir(), "rxlet-program-"));
-try {
-  const ours = { name: "rxlet", command: [process.execPath, await buildProgram(folder)] };
-  const theirs = flags.upstream === undefined ? [] : [{ name: "upstream", command: [flags.upstream] }];
-  const results = new Map<string, Figures[]>();
-  for (let run = 0; run < Number(flags.runs); run += 1) {
-    for (const candidate of [ours, ...theirs]) {
-      console.error(`run ${run + 1}: ${candidate.name}`);
-      const figures = await measured(candidate, flags.kubeconfig, Number(flags.pods));
-      results.set(candidate.name, [...(results.get(candidate.name) ?? []), figures]);
-    }
-  }
-  printTable(results);
-} finally {
-  await removeFolder(folder);
-}
+const { kubeconfig, upstream, pods, runs } = flags;
+if (kubeconfig === undefined) throw new Error("--kubeconfig is missing: an administrator's of a cluster");
+await compareKubelets({ upstream, runs: Number(runs) }, (candidate) => measured(candidate, kubeconfig, Number(pods)));

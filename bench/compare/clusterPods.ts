@@ -1,16 +1,20 @@
 /** Pods of one node in a real cluster, as an administrator makes, watches and deletes them. */
-import { CoreV1Api, KubeConfig, type V1Pod, Watch } from "@kubernetes/client-node";
+import { CoreV1Api, KubeConfig, type V1Pod } from "@kubernetes/client-node";
 import { PAUSE_IMAGE } from "../../test/support/images.ts";
 import { waitFor } from "../../test/support/waitFor.ts";
 import { wallMs } from "../figures.ts";
+import { followObjects } from "./followObjects.ts";
 
-const NAMESPACE = "rxlet-bench";
+/** Namespace of all that benches make. */
+export const NAMESPACE = "rxlet-bench";
 const WAIT_MS = 300_000;
 const CONFLICT = 409;
 
 export interface NewPod {
   readonly name: string;
   readonly hasToken: boolean;
+  /** Claim that the pod mounts; absent: none. */
+  readonly claim?: string;
 }
 
 /** The pods of one node. Times are wall times in milliseconds. */
@@ -60,37 +64,34 @@ export async function followClusterPods(kubeconfig: string, nodeName: string): P
   await removeLeftovers();
   const readyAt = new Map<string, number>();
   const goneAt = new Map<string, number>();
-  const seen = (type: string, pod: V1Pod): void => {
-    const name = pod.metadata?.name ?? "";
-    if (type === "DELETED") goneAt.set(name, wallMs());
-    else if (isReady(pod) && !readyAt.has(name)) readyAt.set(name, wallMs());
-  };
   const selector = { fieldSelector: `spec.nodeName=${nodeName}` };
-  let watch: AbortController | undefined;
-  let isClosed = false;
-  /** A watch without events ends after some time: another one follows, from a list of what is there meanwhile. */
-  const follow = async (): Promise<void> => {
-    const { items, metadata } = await api.listPodForAllNamespaces(selector);
-    for (const pod of items) seen("ADDED", pod);
-    const names = new Set(items.map((pod) => pod.metadata?.name));
-    for (const name of readyAt.keys()) if (!names.has(name) && !goneAt.has(name)) goneAt.set(name, wallMs());
-    const query = { ...selector, resourceVersion: metadata?.resourceVersion ?? "" };
-    watch = await new Watch(config).watch("/api/v1/pods", query, seen, () => {
-      if (!isClosed) void follow();
-    });
-  };
-  await follow();
+  const unfollow = await followObjects<V1Pod>(config, {
+    path: "/api/v1/pods",
+    query: selector,
+    list: () => api.listPodForAllNamespaces(selector),
+    seen: (pod) => {
+      const name = pod.metadata?.name ?? "";
+      if (isReady(pod) && !readyAt.has(name)) readyAt.set(name, wallMs());
+    },
+    gone: (name) => void goneAt.set(name, wallMs()),
+  });
   const timeOf = (times: ReadonlyMap<string, number>, name: string, what: string): Promise<number> =>
     waitFor(`pod ${name} to be ${what}`, () => times.get(name), WAIT_MS);
-  const bodyOf = ({ name, hasToken }: NewPod): V1Pod => ({
-    metadata: { name },
-    spec: {
-      nodeName,
-      automountServiceAccountToken: hasToken,
-      terminationGracePeriodSeconds: 1,
-      containers: [{ name: "main", image: PAUSE_IMAGE }],
-    },
-  });
+  const bodyOf = ({ name, hasToken, claim }: NewPod): V1Pod => {
+    const volume = { name: "data", persistentVolumeClaim: { claimName: claim ?? "" } };
+    const mount = { name: "data", mountPath: "/data" };
+    const main = { name: "main", image: PAUSE_IMAGE };
+    return {
+      metadata: { name },
+      spec: {
+        nodeName,
+        automountServiceAccountToken: hasToken,
+        terminationGracePeriodSeconds: 1,
+        containers: [claim === undefined ? main : { ...main, volumeMounts: [mount] }],
+        ...(claim !== undefined && { volumes: [volume] }),
+      },
+    };
+  };
   /** Acts on all at once; returns the time from the request for each until it is in `times`. */
   const timed = async (
     names: readonly string[],
@@ -129,8 +130,7 @@ export async function followClusterPods(kubeconfig: string, nodeName: string): P
       );
     },
     close: async () => {
-      isClosed = true;
-      watch?.abort();
+      unfollow();
       await removeLeftovers();
       await api.deleteNode({ name: nodeName }).catch(() => undefined);
     },

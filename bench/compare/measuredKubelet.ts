@@ -3,8 +3,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { mkdir, mkdtemp, open, readFile, writeFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { findContainerd } from "../../test/support/containerdInstallation.ts";
 import { cgroupRoots, unmountBelow } from "../../test/support/kernelState.ts";
 import { freePort } from "../../test/support/ports.ts";
@@ -27,6 +30,10 @@ export interface MeasuredKubelet {
   readonly containerd: PrivateContainerd;
   readonly pods: ClusterPods;
   readonly configFile: string;
+  /** Root directory of the kubelet. */
+  readonly rootDir: string;
+  /** Metrics of its server, as text. */
+  metrics(): Promise<string>;
 }
 
 const END_MS = 30_000;
@@ -46,12 +53,13 @@ export async function onMeasuredKubelet(
   let child: ChildProcess | undefined;
   try {
     containerd = await startPrivateContainerd(search.installation);
-    const { configFile, manifests } = await writeConfiguration(folder, containerd);
+    const { configFile, manifests, port } = await writeConfiguration(folder, containerd);
+    const rootDir = join(folder, "kubelet");
     pods = await followClusterPods(kubeconfig, nodeName);
     const flags = {
       config: configFile,
       kubeconfig,
-      "root-dir": join(folder, "kubelet"),
+      "root-dir": rootDir,
       "cert-dir": join(folder, "pki"),
     };
     const args = Object.entries({ ...flags, "hostname-override": nodeName }).map(
@@ -63,7 +71,8 @@ export async function onMeasuredKubelet(
     child = spawn(program, [...first, ...args], { stdio: ["ignore", log.fd, log.fd], env });
     await log.close();
     await pods.nodeReady();
-    await measure({ folder, manifests, nodeName, pid: child.pid ?? 0, containerd, pods, configFile });
+    const metrics = () => metricsAt(port);
+    await measure({ folder, manifests, nodeName, pid: child.pid ?? 0, containerd, pods, configFile, rootDir, metrics });
   } catch (thrown) {
     const log = await readFile(join(folder, "kubelet.log"), "utf8").catch(() => "");
     throw new Error(`${name}: ${String(thrown)}\n${log.slice(-3_000)}`, { cause: thrown });
@@ -76,9 +85,16 @@ export async function onMeasuredKubelet(
   }
 }
 
+/** Each kubelet signs the certificate of its server itself. */
+async function metricsAt(port: number): Promise<string> {
+  const sent = request({ host: "127.0.0.1", port, path: "/metrics", rejectUnauthorized: false }).end();
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  return text(response);
+}
+
 /** Ends the process, by force if it does not end. */
 async function end(child: ChildProcess | undefined): Promise<void> {
-  if (child === undefined || child.exitCode !== null) return;
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
   child.kill("SIGTERM");
   const force = setTimeout(() => child.kill("SIGKILL"), END_MS);
@@ -88,13 +104,14 @@ async function end(child: ChildProcess | undefined): Promise<void> {
 
 /** The same configuration for all candidates. */
 async function writeConfiguration(folder: string, { endpoint, cgroupParent }: PrivateContainerd) {
+  const port = await freePort();
   const [configFile, manifests] = [join(folder, "config.json"), join(folder, "manifests")];
   await mkdir(manifests);
   for (const root of cgroupRoots()) mkdirSync(join(root, cgroupParent), { recursive: true });
   const document = {
     ...{ apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration" },
     ...{ containerRuntimeEndpoint: endpoint, staticPodPath: manifests, podLogsDir: join(folder, "logs/pods") },
-    ...{ address: "127.0.0.1", port: await freePort(), readOnlyPort: 0, healthzPort: 0 },
+    ...{ address: "127.0.0.1", port, readOnlyPort: 0, healthzPort: 0 },
     ...{ cgroupDriver: "cgroupfs", cgroupsPerQOS: true, cgroupRoot: cgroupParent, enforceNodeAllocatable: [] },
     ...{ failSwapOn: false, failCgroupV1: false, makeIPTablesUtilChains: false, oomScoreAdj: 0 },
     ...{ authentication: { anonymous: { enabled: true }, webhook: { enabled: false } } },
@@ -102,5 +119,5 @@ async function writeConfiguration(folder: string, { endpoint, cgroupParent }: Pr
     ...{ evictionHard: { "memory.available": "100Mi" }, imageGCHighThresholdPercent: 100 },
   };
   await writeFile(configFile, JSON.stringify(document));
-  return { configFile, manifests };
+  return { configFile, manifests, port };
 }

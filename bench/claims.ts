@@ -1,0 +1,110 @@
+/**
+ * Compares kubelets whose pods have claims: `npm run bench:claims -- --kubeconfig=FILE --csi=DIRECTORY
+ * [--upstream=PROGRAM] [--pods=50] [--runs=3]` (root, containerd, CNI plugins). The cluster has an API server and a
+ * controller manager; `--csi` has the programs of csi-driver-host-path, node-driver-registrar, external-provisioner and
+ * external-attacher. Each kubelet gets a fresh node in each run; figures are medians of the runs.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { type ClusterClaims, followClusterClaims } from "./compare/clusterClaims.ts";
+import { compareKubelets, type Figures, note } from "./compare/comparison.ts";
+import { HOST_PATH_DRIVER, startHostPathDriver } from "./compare/hostPathDriver.ts";
+import { type Candidate, type MeasuredKubelet, onMeasuredKubelet } from "./compare/measuredKubelet.ts";
+import { wallMs } from "./figures.ts";
+
+const SINGLE_RUNS = 10;
+/** A pod stays this long before the next, so that nothing of its start is under way any more. */
+const SETTLE_MS = 400;
+
+const { values: flags } = parseArgs({
+  options: {
+    kubeconfig: { type: "string" },
+    csi: { type: "string" },
+    upstream: { type: "string" },
+    pods: { type: "string", default: "50" },
+    runs: { type: "string", default: "3" },
+  },
+});
+
+const namesOf = (prefix: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+
+const podWith = (claim: string) => ({ name: claim, hasToken: false, claim });
+
+/** Seconds that the driver has taken so far, of all its calls, as the kubelet tells. */
+async function driverMs({ metrics }: MeasuredKubelet): Promise<number> {
+  const samples = (await metrics()).matchAll(/^csi_operations_seconds_sum\{.*\} (\S+)$/gm);
+  return [...samples].reduce((sum, [, seconds]) => sum + Number(seconds) * 1_000, 0);
+}
+
+/** Pods one after the other, each with a bound claim. */
+async function singlePods(kubelet: MeasuredKubelet, claims: ClusterClaims, figures: Figures): Promise<void> {
+  const names = namesOf("claim", SINGLE_RUNS);
+  await claims.bind(names);
+  const [starts, afterAttach, ends, detachments]: [number[], number[], number[], number[]] = [[], [], [], []];
+  const driver = await driverMs(kubelet);
+  for (const name of names) {
+    const [start = Number.NaN] = await kubelet.pods.start([podWith(name)]);
+    starts.push(start);
+    afterAttach.push((await kubelet.pods.ready(name)) - (await claims.attached(name)));
+    await pause(SETTLE_MS);
+    const at = wallMs();
+    ends.push(...(await kubelet.pods.remove([name])));
+    detachments.push((await claims.detached(name)) - at);
+  }
+  note(figures, "create -> Ready, a claim", starts);
+  note(figures, "attached -> Ready", afterAttach);
+  note(figures, "delete -> gone, grace 1 s", ends);
+  note(figures, "delete -> detached", detachments);
+  figures.set("the driver's calls per pod (ms)", ((await driverMs(kubelet)) - driver) / SINGLE_RUNS);
+  await claims.remove(names);
+}
+
+/** The same pods without claims: the floor. */
+async function plainPods({ pods }: MeasuredKubelet, figures: Figures): Promise<void> {
+  const [starts, ends]: [number[], number[]] = [[], []];
+  for (const name of namesOf("plain", SINGLE_RUNS)) {
+    starts.push(...(await pods.start([{ name, hasToken: false }])));
+    await pause(SETTLE_MS);
+    ends.push(...(await pods.remove([name])));
+  }
+  note(figures, "create -> Ready, no claim", starts);
+  note(figures, "delete -> gone, no claim", ends);
+}
+
+/** Many pods with claims at once. */
+async function burst({ pods }: MeasuredKubelet, claims: ClusterClaims, count: number, figures: Figures): Promise<void> {
+  const names = namesOf("burst", count);
+  await claims.bind(names);
+  figures.set(`${count} pods with claims, last Ready (ms)`, Math.max(...(await pods.start(names.map(podWith)))));
+  const at = wallMs();
+  figures.set(`${count} pods with claims, last gone (ms)`, Math.max(...(await pods.remove(names))));
+  const detached = await Promise.all(names.map((name) => claims.detached(name)));
+  figures.set(`${count} pods with claims, last detached (ms)`, Math.max(...detached) - at);
+  await claims.remove(names);
+}
+
+async function measured(candidate: Candidate, kubeconfig: string, programs: string, count: number): Promise<Figures> {
+  const figures: Figures = new Map();
+  await onMeasuredKubelet(candidate, kubeconfig, async (kubelet) => {
+    const { folder, nodeName, rootDir } = kubelet;
+    const claims = await followClusterClaims(kubeconfig, HOST_PATH_DRIVER);
+    const endDriver = await startHostPathDriver({ programs, kubeconfig, nodeName, folder, rootDir });
+    try {
+      await plainPods(kubelet, figures);
+      await singlePods(kubelet, claims, figures);
+      await burst(kubelet, claims, count, figures);
+    } finally {
+      claims.close();
+      await endDriver();
+    }
+  });
+  return figures;
+}
+
+const { kubeconfig, csi, upstream, pods, runs } = flags;
+if (kubeconfig === undefined) throw new Error("--kubeconfig is missing: an administrator's of a cluster");
+if (csi === undefined) throw new Error("--csi is missing: the directory of the driver's programs");
+await compareKubelets({ upstream, runs: Number(runs) }, (candidate) =>
+  measured(candidate, kubeconfig, csi, Number(pods)),
+);

@@ -1,0 +1,53 @@
+/** Figures of several kubelets as a table, and the candidates and runs that it comes from. */
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildProgram } from "../../test/support/builtProgram.ts";
+import { removeFolder } from "../../test/support/removeFolder.ts";
+import { median, percentile } from "../figures.ts";
+import type { Candidate } from "./measuredKubelet.ts";
+
+/** A value for each label, in the order of the table. */
+export type Figures = Map<string, number>;
+
+/** Adds median and 99th percentile. */
+export function note(figures: Figures, label: string, values: readonly number[], unit = "ms"): void {
+  figures.set(`${label}, p50 (${unit})`, median(values));
+  figures.set(`${label}, p99 (${unit})`, percentile(values, 99));
+}
+
+/** Measures rxlet and, where its program is given, upstream's kubelet in turns; prints the medians of all runs. */
+export async function compareKubelets(
+  { upstream, runs }: { readonly upstream: string | undefined; readonly runs: number },
+  measured: (candidate: Candidate) => Promise<Figures>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "rxlet-program-"));
+  try {
+    const ours = { name: "rxlet", command: [process.execPath, await buildProgram(folder)] };
+    const theirs = upstream === undefined ? [] : [{ name: "upstream", command: [upstream] }];
+    const results = new Map<string, Figures[]>();
+    for (let run = 0; run < runs; run += 1) {
+      for (const candidate of [ours, ...theirs]) {
+        console.error(`run ${run + 1}: ${candidate.name}`);
+        const figures = await measured(candidate);
+        results.set(candidate.name, [...(results.get(candidate.name) ?? []), figures]);
+      }
+    }
+    printTable(results);
+  } finally {
+    await removeFolder(folder);
+  }
+}
+
+function printTable(results: ReadonlyMap<string, readonly Figures[]>): void {
+  const names = [...results.keys()];
+  const labels = [...(results.get(names[0] ?? "")?.[0]?.keys() ?? [])];
+  const cell = (text: string): string => text.padStart(12);
+  console.log(`\n${"figure".padEnd(46)}${names.map(cell).join("")}${names.length > 1 ? cell("ratio") : ""}`);
+  for (const label of labels) {
+    const values = names.map((name) => median((results.get(name) ?? []).map((run) => run.get(label) ?? Number.NaN)));
+    const [ours = Number.NaN, theirs] = values;
+    const ratio = theirs === undefined ? "" : cell((ours / theirs).toFixed(2));
+    console.log(`${label.padEnd(46)}${values.map((value) => cell(value.toFixed(1))).join("")}${ratio}`);
+  }
+}

@@ -1,0 +1,59 @@
+/** What is in a cluster, from a list and the watch after it, again and again. */
+import { type KubeConfig, Watch } from "@kubernetes/client-node";
+
+interface Named {
+  readonly metadata?: { readonly name?: string };
+}
+
+interface Listed<T> {
+  readonly items: readonly T[];
+  readonly metadata?: { readonly resourceVersion?: string };
+}
+
+/** Which objects, and who is given each of them whenever it is new, changed or gone. */
+export interface Followed<T> {
+  /** Path of the collection at the API server. */
+  readonly path: string;
+  /** Selectors of the watch: those of `list`. */
+  readonly query?: Readonly<Record<string, string>>;
+  readonly list: () => Promise<Listed<T>>;
+  readonly seen: (object: T) => void;
+  readonly gone: (name: string) => void;
+}
+
+/** Resolves once the first list is seen. The result ends the watch. */
+export async function followObjects<T extends Named>(config: KubeConfig, followed: Followed<T>): Promise<() => void> {
+  const there = new Set<string>();
+  const nameOf = (object: T): string => object.metadata?.name ?? "";
+  const seen = (type: string, object: T): void => {
+    const name = nameOf(object);
+    if (type === "DELETED") {
+      there.delete(name);
+      return followed.gone(name);
+    }
+    there.add(name);
+    followed.seen(object);
+  };
+  let watch: AbortController | undefined;
+  let isClosed = false;
+  /** A watch without events ends after some time: another one follows, from a list of what is there meanwhile. */
+  const follow = async (): Promise<void> => {
+    const { items, metadata } = await followed.list();
+    const names = new Set(items.map(nameOf));
+    for (const name of [...there]) {
+      if (names.has(name)) continue;
+      there.delete(name);
+      followed.gone(name);
+    }
+    for (const object of items) seen("ADDED", object);
+    const query = { ...followed.query, resourceVersion: metadata?.resourceVersion ?? "" };
+    watch = await new Watch(config).watch(followed.path, query, seen, () => {
+      if (!isClosed) void follow();
+    });
+  };
+  await follow();
+  return () => {
+    isClosed = true;
+    watch?.abort();
+  };
+}

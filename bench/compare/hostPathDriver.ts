@@ -1,0 +1,91 @@
+/** kubernetes-csi's csi-driver-host-path on a measured kubelet, with the programs that serve a cluster beside it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, open, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { KubeConfig, StorageV1Api, type V1CSIDriver, type V1StorageClass } from "@kubernetes/client-node";
+import { waitFor } from "../../test/support/waitFor.ts";
+
+/** Name of the driver, and of the class whose claims it provisions. */
+export const HOST_PATH_DRIVER = "hostpath.csi.k8s.io";
+const CONFLICT = 409;
+const START_MS = 60_000;
+
+const DRIVER: V1CSIDriver = {
+  metadata: { name: HOST_PATH_DRIVER },
+  spec: { attachRequired: true, podInfoOnMount: true, fsGroupPolicy: "File", volumeLifecycleModes: ["Persistent"] },
+};
+const CLASS: V1StorageClass = {
+  metadata: { name: HOST_PATH_DRIVER },
+  provisioner: HOST_PATH_DRIVER,
+  volumeBindingMode: "Immediate",
+  allowVolumeExpansion: true,
+};
+
+export interface HostPathNode {
+  /** Directory of the programs: hostpathplugin, csi-node-driver-registrar, csi-provisioner, csi-attacher. */
+  readonly programs: string;
+  readonly kubeconfig: string;
+  readonly nodeName: string;
+  /** Directory of the driver's volumes and of all logs. */
+  readonly folder: string;
+  /** Root directory of the kubelet. */
+  readonly rootDir: string;
+}
+
+/** Starts all programs; resolves once the kubelet has registered the driver. The result ends them. */
+export async function startHostPathDriver(node: HostPathNode): Promise<() => Promise<void>> {
+  const { programs, kubeconfig, nodeName, rootDir } = node;
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  const api = config.makeApiClient(StorageV1Api);
+  const unlessThere = (thrown: { readonly code?: number }): void => {
+    if (thrown.code !== CONFLICT) throw thrown;
+  };
+  await api.createCSIDriver({ body: DRIVER }).catch(unlessThere);
+  await api.createStorageClass({ body: CLASS }).catch(unlessThere);
+  const folder = join(node.folder, "host-path");
+  const plugin = join(rootDir, "plugins", HOST_PATH_DRIVER);
+  const registry = join(rootDir, "plugins_registry");
+  for (const directory of [join(folder, "volumes"), plugin, registry]) await mkdir(directory, { recursive: true });
+  const socket = join(plugin, "csi.sock");
+  const atCluster = [`--csi-address=${socket}`, `--kubeconfig=${kubeconfig}`];
+  const registration = [`--kubelet-registration-path=${socket}`, `--plugin-registration-path=${registry}`];
+  const wanted: Readonly<Record<string, readonly string[]>> = {
+    hostpathplugin: [
+      `--endpoint=unix://${socket}`,
+      `--nodeid=${nodeName}`,
+      `--statedir=${join(folder, "volumes")}`,
+      "--enable-attach",
+      "--v=4",
+    ],
+    "csi-node-driver-registrar": [`--csi-address=${socket}`, ...registration],
+    "csi-provisioner": [...atCluster, "--feature-gates=Topology=true"],
+    "csi-attacher": atCluster,
+  };
+  const started: ChildProcess[] = [];
+  for (const [name, args] of Object.entries(wanted)) {
+    const log = await open(join(folder, `${name}.log`), "a");
+    started.push(spawn(join(programs, name), args, { stdio: ["ignore", log.fd, log.fd] }));
+    await log.close();
+  }
+  const end = async (): Promise<void> => {
+    for (const child of started.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
+      const ended = once(child, "exit");
+      child.kill("SIGKILL");
+      await ended;
+    }
+  };
+  const isRegistered = async (): Promise<boolean> => {
+    const { spec } = await api.readCSINode({ name: nodeName });
+    // A node without drivers has null here.
+    return (spec.drivers as typeof spec.drivers | null)?.some(({ name }) => name === HOST_PATH_DRIVER) === true;
+  };
+  await waitFor(`${HOST_PATH_DRIVER} to be registered`, isRegistered, START_MS).catch(async (thrown: unknown) => {
+    await end();
+    const names = Object.keys(wanted);
+    const logs = await Promise.all(names.map((name) => readFile(join(folder, `${name}.log`), "utf8")));
+    throw new Error([String(thrown), ...logs.map((log) => log.slice(-500))].join("\n"), { cause: thrown });
+  });
+  return end;
+}

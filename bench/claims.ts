@@ -8,7 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type ClusterClaims, followClusterClaims } from "./compare/clusterClaims.ts";
 import { compareKubelets, type Figures, note } from "./compare/comparison.ts";
-import { HOST_PATH_DRIVER, startHostPathDriver } from "./compare/hostPathDriver.ts";
+import { HOST_PATH_DRIVER, type HostPathDriver, startHostPathDriver } from "./compare/hostPathDriver.ts";
 import { type Candidate, type MeasuredKubelet, onMeasuredKubelet } from "./compare/measuredKubelet.ts";
 import { wallMs } from "./figures.ts";
 
@@ -29,6 +29,11 @@ const { values: flags } = parseArgs({
 const namesOf = (prefix: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
+interface Storage {
+  readonly claims: ClusterClaims;
+  readonly driver: HostPathDriver;
+}
+
 const podWith = (claim: string) => ({ name: claim, hasToken: false, claim });
 
 /** Seconds that the driver has taken so far, of all its calls, as the kubelet tells. */
@@ -38,25 +43,32 @@ async function driverMs({ metrics }: MeasuredKubelet): Promise<number> {
 }
 
 /** Pods one after the other, each with a bound claim. */
-async function singlePods(kubelet: MeasuredKubelet, claims: ClusterClaims, figures: Figures): Promise<void> {
+async function singlePods(kubelet: MeasuredKubelet, { claims, driver }: Storage, figures: Figures): Promise<void> {
   const names = namesOf("claim", SINGLE_RUNS);
   await claims.bind(names);
-  const [starts, afterAttach, ends, detachments]: [number[], number[], number[], number[]] = [[], [], [], []];
-  const driver = await driverMs(kubelet);
+  const starts: number[] = [];
+  const stages: number[] = [];
+  const afterAttach: number[] = [];
+  const ends: number[] = [];
+  const detachments: number[] = [];
+  const before = await driverMs(kubelet);
   for (const name of names) {
     const [start = Number.NaN] = await kubelet.pods.start([podWith(name)]);
+    const attached = await claims.attached(name);
     starts.push(start);
-    afterAttach.push((await kubelet.pods.ready(name)) - (await claims.attached(name)));
+    stages.push(((await driver.stagedAt()).at(-1) ?? Number.NaN) - attached);
+    afterAttach.push((await kubelet.pods.ready(name)) - attached);
     await pause(SETTLE_MS);
     const at = wallMs();
     ends.push(...(await kubelet.pods.remove([name])));
     detachments.push((await claims.detached(name)) - at);
   }
   note(figures, "create -> Ready, a claim", starts);
+  note(figures, "attached -> NodeStageVolume", stages);
   note(figures, "attached -> Ready", afterAttach);
   note(figures, "delete -> gone, grace 1 s", ends);
   note(figures, "delete -> detached", detachments);
-  figures.set("the driver's calls per pod (ms)", ((await driverMs(kubelet)) - driver) / SINGLE_RUNS);
+  figures.set("the driver's calls per pod (ms)", ((await driverMs(kubelet)) - before) / SINGLE_RUNS);
   await claims.remove(names);
 }
 
@@ -88,15 +100,15 @@ async function measured(candidate: Candidate, kubeconfig: string, programs: stri
   const figures: Figures = new Map();
   await onMeasuredKubelet(candidate, kubeconfig, async (kubelet) => {
     const { folder, nodeName, rootDir } = kubelet;
-    const claims = await followClusterClaims(kubeconfig, HOST_PATH_DRIVER);
-    const endDriver = await startHostPathDriver({ programs, kubeconfig, nodeName, folder, rootDir });
+    const claims = await followClusterClaims(kubeconfig, HOST_PATH_DRIVER, nodeName);
+    const driver = await startHostPathDriver({ programs, kubeconfig, nodeName, folder, rootDir });
     try {
       await plainPods(kubelet, figures);
-      await singlePods(kubelet, claims, figures);
+      await singlePods(kubelet, { claims, driver }, figures);
       await burst(kubelet, claims, count, figures);
     } finally {
       claims.close();
-      await endDriver();
+      await driver.end();
     }
   });
   return figures;

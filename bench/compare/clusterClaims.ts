@@ -1,5 +1,5 @@
 /** Claims in a real cluster, the volumes behind them, and when these are attached to a node and detached from it. */
-import { CoreV1Api, KubeConfig, StorageV1Api, type V1VolumeAttachment } from "@kubernetes/client-node";
+import { CoreV1Api, KubeConfig, StorageV1Api, type V1Node, type V1VolumeAttachment } from "@kubernetes/client-node";
 import { waitFor } from "../../test/support/waitFor.ts";
 import { wallMs } from "../figures.ts";
 import { NAMESPACE } from "./clusterPods.ts";
@@ -12,17 +12,21 @@ const SIZE = "16Mi";
 export interface ClusterClaims {
   /** Makes claims; ends when all are bound. */
   bind(names: readonly string[]): Promise<void>;
-  /** When the volume of a claim was attached to its node. */
+  /** When the Node had the volume of a claim as attached: the first that a kubelet may see of it. */
   attached(claim: string): Promise<number>;
   /** When the volume of a claim was detached. */
   detached(claim: string): Promise<number>;
   /** Deletes claims with their volumes; ends when the volumes are gone. */
   remove(names: readonly string[]): Promise<void>;
-  /** Ends the watch. */
+  /** Ends the watches. */
   close(): void;
 }
 
-export async function followClusterClaims(kubeconfig: string, storageClassName: string): Promise<ClusterClaims> {
+export async function followClusterClaims(
+  kubeconfig: string,
+  storageClassName: string,
+  nodeName: string,
+): Promise<ClusterClaims> {
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);
   const core = config.makeApiClient(CoreV1Api);
@@ -33,14 +37,25 @@ export async function followClusterClaims(kubeconfig: string, storageClassName: 
   const detachedAt = new Map<string, number>();
   /** Volume of each VolumeAttachment. */
   const attachments = new Map<string, string>();
-  const close = await followObjects<V1VolumeAttachment>(config, {
+  /** Volume of each handle of the driver. */
+  const handles = new Map<string, string>();
+  const selector = { fieldSelector: `metadata.name=${nodeName}` };
+  const unfollowNode = await followObjects<V1Node>(config, {
+    path: "/api/v1/nodes",
+    query: selector,
+    list: () => core.listNode(selector),
+    seen: ({ status }) => {
+      for (const { name } of status?.volumesAttached ?? []) {
+        const volume = handles.get(name.slice(name.indexOf("^") + 1)) ?? "";
+        if (!attachedAt.has(volume)) attachedAt.set(volume, wallMs());
+      }
+    },
+    gone: () => {},
+  });
+  const unfollowAttachments = await followObjects<V1VolumeAttachment>(config, {
     path: "/apis/storage.k8s.io/v1/volumeattachments",
     list: () => storage.listVolumeAttachment(),
-    seen: ({ metadata, spec, status }) => {
-      const volume = spec.source.persistentVolumeName ?? "";
-      attachments.set(metadata?.name ?? "", volume);
-      if (status?.attached === true && !attachedAt.has(volume)) attachedAt.set(volume, wallMs());
-    },
+    seen: ({ metadata, spec }) => void attachments.set(metadata?.name ?? "", spec.source.persistentVolumeName ?? ""),
     gone: (name) => void detachedAt.set(attachments.get(name) ?? "", wallMs()),
   });
   const bodyOf = (name: string) => ({
@@ -56,6 +71,8 @@ export async function followClusterClaims(kubeconfig: string, storageClassName: 
       },
       WAIT_MS,
     );
+    const { spec } = await core.readPersistentVolume({ name: volume });
+    handles.set(spec?.csi?.volumeHandle ?? "", volume);
     volumes.set(name, volume);
   };
   const timeOf = (times: ReadonlyMap<string, number>, claim: string, what: string): Promise<number> =>
@@ -82,6 +99,9 @@ export async function followClusterClaims(kubeconfig: string, storageClassName: 
       for (const name of names) await core.deleteNamespacedPersistentVolumeClaim({ namespace: NAMESPACE, name });
       for (const name of names) await untilGone(name);
     },
-    close,
+    close: () => {
+      unfollowNode();
+      unfollowAttachments();
+    },
   };
 }

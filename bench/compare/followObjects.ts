@@ -1,4 +1,4 @@
-/** What is in a cluster, from a list and the watch after it, again and again. */
+/** Follows objects of a cluster: a list, the watch after it, and both again whenever the watch ends. */
 import { type KubeConfig, Watch } from "@kubernetes/client-node";
 
 interface Named {
@@ -10,7 +10,7 @@ interface Listed<T> {
   readonly metadata?: { readonly resourceVersion?: string };
 }
 
-/** Which objects, and who is given each of them whenever it is new, changed or gone. */
+/** A collection, and callbacks for each object of it that is new, changed or gone. */
 export interface Followed<T> {
   /** Path of the collection at the API server. */
   readonly path: string;
@@ -21,7 +21,7 @@ export interface Followed<T> {
   readonly gone: (name: string) => void;
 }
 
-/** Resolves once the first list is seen. The result ends the watch. */
+/** Follows a collection. Resolves once the first list is seen. The result ends the watch. */
 export async function followObjects<T extends Named>(config: KubeConfig, followed: Followed<T>): Promise<() => void> {
   const there = new Set<string>();
   const nameOf = (object: T): string => object.metadata?.name ?? "";

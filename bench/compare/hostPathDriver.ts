@@ -33,8 +33,26 @@ export interface HostPathNode {
   readonly rootDir: string;
 }
 
-/** Starts all programs; resolves once the kubelet has registered the driver. The result ends them. */
-export async function startHostPathDriver(node: HostPathNode): Promise<() => Promise<void>> {
+export interface HostPathDriver {
+  /** When the driver was asked to stage each volume, oldest first: wall times in milliseconds. */
+  stagedAt(): Promise<readonly number[]>;
+  /** Ends all programs. */
+  end(): Promise<void>;
+}
+
+/** Times of the calls in the driver's log, which tells no year. */
+function stageTimes(log: string): readonly number[] {
+  const lines = log.matchAll(
+    /^I(\d\d)(\d\d) (\d\d):(\d\d):(\d\d\.\d+) .*GRPC call: \/csi\.v1\.Node\/NodeStageVolume/gm,
+  );
+  return [...lines].map(([, ...parts]) => {
+    const [month = 0, day = 0, hours = 0, minutes = 0, seconds = 0] = parts.map(Number);
+    return new Date(new Date().getFullYear(), month - 1, day, hours, minutes).getTime() + seconds * 1_000;
+  });
+}
+
+/** Starts all programs; resolves once the kubelet has registered the driver. */
+export async function startHostPathDriver(node: HostPathNode): Promise<HostPathDriver> {
   const { programs, kubeconfig, nodeName, rootDir } = node;
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);
@@ -87,5 +105,5 @@ export async function startHostPathDriver(node: HostPathNode): Promise<() => Pro
     const logs = await Promise.all(names.map((name) => readFile(join(folder, `${name}.log`), "utf8")));
     throw new Error([String(thrown), ...logs.map((log) => log.slice(-500))].join("\n"), { cause: thrown });
   });
-  return end;
+  return { stagedAt: async () => stageTimes(await readFile(join(folder, "hostpathplugin.log"), "utf8")), end };
 }

@@ -23,6 +23,8 @@ export function rotationTests(installation: ContainerdInstallation): void {
     const signer = startCertificateSigner(api, { kind: "wait" });
     signer.setPolicy({ kind: "sign", lifeMs: SHORT_MS });
     await cluster.until("the first renewal", async () => (await ttlSeconds()) < SHORT_MS / 1000);
+    // The second renewal is the last, however long the pods take to start on a busy machine.
+    signer.setPolicy({ kind: "sign", lifeMs: HOUR_MS });
     const flips: string[] = [];
     const watch = api.sim.changes$.subscribe(({ resource, object, previous }) => {
       const [now, before] = [object, previous] as unknown as readonly [Pod, Pod | undefined];
@@ -33,7 +35,6 @@ export function rotationTests(installation: ContainerdInstallation): void {
     for (const name of LASTING) cluster.bind(name, { containers: [server()] });
     for (const name of LASTING) await cluster.untilTold(name, isReady, "Ready");
     const [idsBefore, requestsBefore] = [ids(), api.requests.length];
-    signer.setPolicy({ kind: "sign", lifeMs: HOUR_MS });
 
     for (let round = 0; (await ttlSeconds()) < SHORT_MS / 1000; round += 1) {
       cluster.bind(`passing-${round}`, { containers: [server()] });

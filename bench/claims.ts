@@ -7,14 +7,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type ClusterClaims, followClusterClaims } from "./compare/clusterClaims.ts";
-import { compareKubelets, type Figures, note } from "./compare/comparison.ts";
+import { compareKubelets, type Figures, namesOf, note, SETTLE_MS } from "./compare/comparison.ts";
 import { HOST_PATH_DRIVER, type HostPathDriver, startHostPathDriver } from "./compare/hostPathDriver.ts";
 import { type Candidate, type MeasuredKubelet, onMeasuredKubelet } from "./compare/measuredKubelet.ts";
 import { wallMs } from "./figures.ts";
 
 const SINGLE_RUNS = 10;
-/** A pod stays this long before the next, so that nothing of its start is under way any more. */
-const SETTLE_MS = 400;
 
 const { values: flags } = parseArgs({
   options: {
@@ -26,9 +24,6 @@ const { values: flags } = parseArgs({
   },
 });
 
-const namesOf = (prefix: string, count: number): readonly string[] =>
-  Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
-
 interface Storage {
   readonly claims: ClusterClaims;
   readonly driver: HostPathDriver;
@@ -36,7 +31,7 @@ interface Storage {
 
 const podWith = (claim: string) => ({ name: claim, hasToken: false, claim });
 
-/** Seconds that the driver has taken so far, of all its calls, as the kubelet tells. */
+/** Milliseconds that all calls of the driver have taken so far, as the kubelet reports. */
 async function driverMs({ metrics }: MeasuredKubelet): Promise<number> {
   const samples = (await metrics()).matchAll(/^csi_operations_seconds_sum\{.*\} (\S+)$/gm);
   return [...samples].reduce((sum, [, seconds]) => sum + Number(seconds) * 1_000, 0);
@@ -101,14 +96,15 @@ async function measured(candidate: Candidate, kubeconfig: string, programs: stri
   await onMeasuredKubelet(candidate, kubeconfig, async (kubelet) => {
     const { folder, nodeName, rootDir } = kubelet;
     const claims = await followClusterClaims(kubeconfig, HOST_PATH_DRIVER, nodeName);
-    const driver = await startHostPathDriver({ programs, kubeconfig, nodeName, folder, rootDir });
+    let driver: HostPathDriver | undefined;
     try {
+      driver = await startHostPathDriver({ programs, kubeconfig, nodeName, folder, rootDir });
       await plainPods(kubelet, figures);
       await singlePods(kubelet, { claims, driver }, figures);
       await burst(kubelet, claims, count, figures);
     } finally {
       claims.close();
-      await driver.end();
+      await driver?.end();
     }
   });
   return figures;

@@ -9,14 +9,12 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { manifestOf } from "./benchNode.ts";
-import { compareKubelets, type Figures, note } from "./compare/comparison.ts";
+import { compareKubelets, type Figures, namesOf, note, SETTLE_MS } from "./compare/comparison.ts";
 import { type Candidate, type MeasuredKubelet, onMeasuredKubelet } from "./compare/measuredKubelet.ts";
 import { wallMs } from "./figures.ts";
 import { cpuMs, memoryMib } from "./processUse.ts";
 
 const SINGLE_RUNS = 20;
-/** A pod stays this long before the next, so that nothing of its start is under way any more. */
-const SETTLE_MS = 400;
 const IDLE_SETTLE_MS = 60_000;
 const IDLE_MS = 30_000;
 
@@ -28,9 +26,6 @@ const { values: flags } = parseArgs({
     runs: { type: "string", default: "3" },
   },
 });
-
-const namesOf = (prefix: string, count: number): readonly string[] =>
-  Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
 /** Pods one after the other, with and without a token. */
 async function singlePods({ pods }: MeasuredKubelet, figures: Figures): Promise<void> {

@@ -1,8 +1,8 @@
-/** Claims in a real cluster, the volumes behind them, and when these are attached to a node and detached from it. */
-import { CoreV1Api, KubeConfig, StorageV1Api, type V1Node, type V1VolumeAttachment } from "@kubernetes/client-node";
+/** Claims in a real cluster, and the times at which their volumes are attached to a node and detached from it. */
+import { CoreV1Api, StorageV1Api, type V1Node, type V1VolumeAttachment } from "@kubernetes/client-node";
 import { waitFor } from "../../test/support/waitFor.ts";
 import { wallMs } from "../figures.ts";
-import { NAMESPACE } from "./clusterPods.ts";
+import { loadCluster, NAMESPACE } from "./cluster.ts";
 import { followObjects } from "./followObjects.ts";
 
 const WAIT_MS = 300_000;
@@ -22,13 +22,13 @@ export interface ClusterClaims {
   close(): void;
 }
 
+/** Follows the volumes of claims of the class `storageClassName` on the node `nodeName`; `kubeconfig` is an administrator's. */
 export async function followClusterClaims(
   kubeconfig: string,
   storageClassName: string,
   nodeName: string,
 ): Promise<ClusterClaims> {
-  const config = new KubeConfig();
-  config.loadFromFile(kubeconfig);
+  const config = loadCluster(kubeconfig);
   const core = config.makeApiClient(CoreV1Api);
   const storage = config.makeApiClient(StorageV1Api);
   /** Name of the volume of each claim. */

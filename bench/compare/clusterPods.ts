@@ -1,14 +1,12 @@
 /** Pods of one node in a real cluster, as an administrator makes, watches and deletes them. */
-import { CoreV1Api, KubeConfig, type V1Pod } from "@kubernetes/client-node";
+import { CoreV1Api, type V1Pod } from "@kubernetes/client-node";
 import { PAUSE_IMAGE } from "../../test/support/images.ts";
 import { waitFor } from "../../test/support/waitFor.ts";
 import { wallMs } from "../figures.ts";
+import { loadCluster, NAMESPACE, unlessThere } from "./cluster.ts";
 import { followObjects } from "./followObjects.ts";
 
-/** Namespace of all that benches make. */
-export const NAMESPACE = "rxlet-bench";
 const WAIT_MS = 300_000;
-const CONFLICT = 409;
 
 export interface NewPod {
   readonly name: string;
@@ -37,9 +35,6 @@ export interface ClusterPods {
 
 /** Makes what pods need in a cluster without controllers: a namespace, its ServiceAccount, and the root certificate. */
 async function makeNamespace(api: CoreV1Api, authority: string): Promise<void> {
-  const unlessThere = (thrown: { readonly code?: number }): void => {
-    if (thrown.code !== CONFLICT) throw thrown;
-  };
   const metadata = (name: string) => ({ metadata: { name } });
   await api.createNamespace({ body: metadata(NAMESPACE) }).catch(unlessThere);
   const namespace = NAMESPACE;
@@ -53,8 +48,7 @@ const isReady = ({ status }: V1Pod): boolean =>
 
 /** Follows the pods of the node `nodeName`; `kubeconfig` is an administrator's. */
 export async function followClusterPods(kubeconfig: string, nodeName: string): Promise<ClusterPods> {
-  const config = new KubeConfig();
-  config.loadFromFile(kubeconfig);
+  const config = loadCluster(kubeconfig);
   const api = config.makeApiClient(CoreV1Api);
   const cluster = config.getCurrentCluster();
   await makeNamespace(api, Buffer.from(cluster?.caData ?? "", "base64").toString());

@@ -1,4 +1,4 @@
-/** Figures of several kubelets as a table, and the candidates and runs that it comes from. */
+/** Measures kubelets in turns and prints their figures as a table. */
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,13 @@ import type { Candidate } from "./measuredKubelet.ts";
 
 /** A value for each label, in the order of the table. */
 export type Figures = Map<string, number>;
+
+/** A pod stays this long before the next, so that nothing of its start is under way any more. */
+export const SETTLE_MS = 400;
+
+/** Returns `prefix-0`, `prefix-1` and so on. */
+export const namesOf = (prefix: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
 /** Adds median and 99th percentile. */
 export function note(figures: Figures, label: string, values: readonly number[], unit = "ms"): void {

@@ -1,14 +1,14 @@
 /** kubernetes-csi's csi-driver-host-path on a measured kubelet, with the programs that serve a cluster beside it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, open, readFile } from "node:fs/promises";
+import { access, constants, mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { KubeConfig, StorageV1Api, type V1CSIDriver, type V1StorageClass } from "@kubernetes/client-node";
+import { StorageV1Api, type V1CSIDriver, type V1StorageClass } from "@kubernetes/client-node";
 import { waitFor } from "../../test/support/waitFor.ts";
+import { loadCluster, unlessThere } from "./cluster.ts";
 
 /** Name of the driver, and of the class whose claims it provisions. */
 export const HOST_PATH_DRIVER = "hostpath.csi.k8s.io";
-const CONFLICT = 409;
 const START_MS = 60_000;
 
 const DRIVER: V1CSIDriver = {
@@ -51,15 +51,10 @@ function stageTimes(log: string): readonly number[] {
   });
 }
 
-/** Starts all programs; resolves once the kubelet has registered the driver. */
+/** Starts all programs. Rejects with the path of a program that is missing. Resolves once the kubelet has registered the driver. */
 export async function startHostPathDriver(node: HostPathNode): Promise<HostPathDriver> {
   const { programs, kubeconfig, nodeName, rootDir } = node;
-  const config = new KubeConfig();
-  config.loadFromFile(kubeconfig);
-  const api = config.makeApiClient(StorageV1Api);
-  const unlessThere = (thrown: { readonly code?: number }): void => {
-    if (thrown.code !== CONFLICT) throw thrown;
-  };
+  const api = loadCluster(kubeconfig).makeApiClient(StorageV1Api);
   await api.createCSIDriver({ body: DRIVER }).catch(unlessThere);
   await api.createStorageClass({ body: CLASS }).catch(unlessThere);
   const folder = join(node.folder, "host-path");
@@ -81,6 +76,7 @@ export async function startHostPathDriver(node: HostPathNode): Promise<HostPathD
     "csi-provisioner": [...atCluster, "--feature-gates=Topology=true"],
     "csi-attacher": atCluster,
   };
+  for (const name of Object.keys(wanted)) await access(join(programs, name), constants.X_OK);
   const started: ChildProcess[] = [];
   for (const [name, args] of Object.entries(wanted)) {
     const log = await open(join(folder, `${name}.log`), "a");

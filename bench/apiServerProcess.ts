@@ -34,6 +34,12 @@ const commands = {
     authority: { certificate: api.authority.certificate },
     identity: await api.clientCertificate({ kind: "admin" }),
   }),
+  /** Makes what tokens of pods need: the ServiceAccount, and the root certificate of the cluster. */
+  putServiceAccount() {
+    sim.put("serviceaccounts", { metadata: { namespace: "default", name: "default" } });
+    const data = { "ca.crt": api.authority.certificate };
+    sim.put("configmaps", { metadata: { namespace: "default", name: "kube-root-ca.crt" }, data });
+  },
   put(name: string, spec: Partial<Pod["spec"]>) {
     sim.put("pods", newPod(name, spec));
   },

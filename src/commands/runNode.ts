@@ -34,14 +34,17 @@ import { readMountTable } from "../sinks/mounts/mountTable.ts";
 import { shareRoot } from "../sinks/mounts/shareRoot.ts";
 import { loopStalls } from "../sources/loopStalls.ts";
 import { readMachine } from "../sources/machine.ts";
+import { heapReadings } from "../sources/heapReadings.ts";
 import { memoryReadings } from "../sources/memoryReadings.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { setBuildMetrics } from "./buildMetrics.ts";
 import { checkKernel } from "./checkKernel.ts";
+import { keepHeap } from "./heapKeeper.ts";
 import { kubeletConfigOf } from "./kubeletConfigOf.ts";
 import { createLocalApi } from "./localApi.ts";
 import { machineOptions } from "./machineOptions.ts";
 import { machineWarnings } from "./machineWarnings.ts";
+import { nodeHeap } from "./nodeHeap.ts";
 import type { NodeOutput } from "./nodeOutput.ts";
 import { type NodeResources, openNodeResources } from "./nodeResources.ts";
 import { localSocketOf, nodeServers } from "./nodeServers.ts";
@@ -97,6 +100,7 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
             surviveUnhandled(ports.telemetry, systemClock),
             noticeStalls(loopStalls(systemClock), ports.telemetry, systemClock),
             memoryShedder.run(memoryReadings(systemClock), ports.telemetry, systemClock),
+            keepHeap(heapReadings(systemClock), nodeHeap, ports.telemetry),
             countLostSpans(setup, metrics),
             node$,
           );

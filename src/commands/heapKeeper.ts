@@ -1,0 +1,33 @@
+/** Collects the heap of this process at the pace of core/memory/heapPace.ts. */
+import { ignoreElements, type Observable, tap } from "rxjs";
+import { FIRST_PACE, type HeapReading, nextPace } from "../core/memory/heapPace.ts";
+import { inStage } from "../operators/loopStage.ts";
+import type { Telemetry } from "../ports/telemetry.ts";
+
+/** The settings of the process's heap. */
+export interface NodeHeap {
+  /** Collects less often, at the price of memory, until it is told otherwise. */
+  setBusy(isBusy: boolean): void;
+  /** Frees all that is free. Pauses the process. */
+  trim(): void;
+}
+
+/** Keeps the heap while subscribed. Never emits, never errors. */
+export function keepHeap(
+  readings$: Observable<HeapReading>,
+  heap: NodeHeap,
+  { log }: Pick<Telemetry, "log">,
+): Observable<never> {
+  let pace = FIRST_PACE;
+  return readings$.pipe(
+    tap((reading) => {
+      const next = nextPace(pace, reading);
+      ({ pace } = next);
+      heap.setBusy(pace.isBusy);
+      if (!next.trims) return;
+      inStage({ kind: "garbage_collection", text: "trim the heap" }, () => heap.trim());
+      log.debug("heapKeeper", "Trimmed the heap", { committedBytes: reading.committedBytes });
+    }),
+    ignoreElements(),
+  );
+}

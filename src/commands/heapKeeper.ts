@@ -6,7 +6,7 @@ import type { Telemetry } from "../ports/telemetry.ts";
 
 /** The settings of the process's heap. */
 export interface NodeHeap {
-  /** Collects less often, at the price of memory, until it is told otherwise. */
+  /** A busy process collects less often, at the price of memory. */
   setBusy(isBusy: boolean): void;
   /** Frees all that is free. Pauses the process. */
   trim(): void;

@@ -1,7 +1,7 @@
 /**
  * The Cgroups port on the cgroup file system, v1, hybrid or v2. Keeps no state: hierarchies are looked up per call and
  * changed side by side. Looks are synchronous; changes, which may wait for locks of the kernel, are not.
- * Bounds: a busy cgroup is retried for two seconds; MAX_CHILDREN, MAX_CGROUPS. Upstream:
+ * Bounds: a busy cgroup is retried for two seconds; those of cgroupTrees.ts. Upstream:
  * pkg/kubelet/cm/cgroup_manager_linux.go, opencontainers/cgroups.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -25,6 +25,7 @@ import {
   writesV1,
   writesV2,
 } from "./cgroupHierarchies.ts";
+import { cgroupsBelow, withDescendants } from "./cgroupTrees.ts";
 
 /** Operations that differ between the kernel's file system and a plain directory that imitates it. */
 export interface CgroupsOptions {
@@ -105,7 +106,7 @@ async function makeCgroup(hierarchy: CgroupHierarchy, elements: readonly string[
     await make();
   }
   if (hierarchy.version === 2) await handDownControllers(parent);
-  else await inheritCpuset(parent, dir);
+  else if (mayHave(hierarchy, "cpuset")) await inheritCpuset(parent, dir);
   return dir;
 }
 
@@ -114,7 +115,19 @@ function hasController(hierarchy: CgroupHierarchy, dir: string, file: string): b
   const controller = file.split(".")[0] ?? "";
   return hierarchy.version === 2
     ? wordsOf(optionalText(join(hierarchy.dir, "cgroup.controllers"))).includes(controller)
-    : existsSync(join(dir, file));
+    : mayHave(hierarchy, controller) && existsSync(join(dir, file));
+}
+
+/** Controllers that hierarchies of v1 are named after. */
+const CONTROLLERS_V1: ReadonlySet<string> = new Set([
+  ...["blkio", "cpu", "cpuacct", "cpuset", "devices", "freezer", "hugetlb", "memory", "misc", "net_cls", "net_prio"],
+  ...["perf_event", "pids", "rdma"],
+]);
+
+/** Returns whether a v1 hierarchy can have a controller: one with other names than those of controllers can have any. */
+function mayHave(hierarchy: CgroupHierarchy, controller: string): boolean {
+  const names = controllersOf(hierarchy);
+  return names.includes(controller) || !names.every((name) => CONTROLLERS_V1.has(name));
 }
 
 /** Returns whether a hierarchy may have files of huge pages, by sizes that only their names tell. */
@@ -181,39 +194,6 @@ function missingOf(hierarchies: readonly CgroupHierarchy[], elements: readonly s
   const available = wordsOf(optionalText(join(root, "cgroup.controllers")));
   const missing = LIMITING_V2.filter((name) => available.includes(name) && !wordsOf(enabled).includes(name));
   return missing.length === 0 ? undefined : `has some missing controllers: ${missing.join(", ")}`;
-}
-
-/** Child cgroups of one cgroup, and cgroups of one pod, that one attempt removes; the next attempt goes on from there. */
-const MAX_CHILDREN = 1_024;
-const MAX_CGROUPS = 16_384;
-/** Cgroups of pods that are listed at a time. */
-const MAX_LISTED = 65_536;
-
-async function childDirs(dir: string, limit: number): Promise<readonly string[]> {
-  const names: string[] = [];
-  try {
-    for await (const entry of await fs.opendir(dir)) {
-      if (entry.isDirectory()) names.push(entry.name);
-      if (names.length === limit) break;
-    }
-    return names;
-  } catch (thrown) {
-    if (errnoOf(thrown) === "ENOENT") return names;
-    throw ioError("list cgroup", dir, thrown);
-  }
-}
-
-/** Returns the cgroup and all its descendants, children before their parents. */
-async function withDescendants(top: string): Promise<readonly string[]> {
-  const found: string[] = [];
-  const waiting = [top];
-  while (found.length < MAX_CGROUPS) {
-    const dir = waiting.pop();
-    if (dir === undefined) break;
-    found.push(dir);
-    for (const name of await childDirs(dir, MAX_CHILDREN)) waiting.push(join(dir, name));
-  }
-  return found.reverse();
 }
 
 /**
@@ -336,7 +316,7 @@ export function createCgroups(options: CgroupsOptions): Cgroups {
     const elements = elementsOf(name);
     const names = new Set<string>();
     await onEveryHierarchy(rootDir, async ({ dir }) => {
-      for (const child of await childDirs(join(dir, ...elements), MAX_LISTED)) names.add(child);
+      for (const child of await cgroupsBelow(join(dir, ...elements))) names.add(child);
     });
     return [...names].sort();
   };

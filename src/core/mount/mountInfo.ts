@@ -51,7 +51,17 @@ export function parseMountInfo(text: string, isWanted?: (mountPoint: string) => 
   return entries;
 }
 
-const mountPointOf = (line: string): string => unescaped(line.split(" ", MOUNT_POINT + 1)[MOUNT_POINT] ?? "");
+/** Takes nothing but the one field: most lines are those of other pods. */
+function mountPointOf(line: string): string {
+  let start = 0;
+  for (let field = 0; field < MOUNT_POINT; field += 1) {
+    const blank = line.indexOf(" ", start);
+    if (blank < 0) return "";
+    start = blank + 1;
+  }
+  const end = line.indexOf(" ", start);
+  return unescaped(line.slice(start, end < 0 ? undefined : end));
+}
 
 function parseLine(line: string): MountEntry | undefined {
   const fields = line.split(" ");

@@ -45,7 +45,8 @@ export function podWriter(
     const { registry, podStatuses, apiPodObjects, sourcesSeen, node } = state;
     const changes$ = merge(
       podStatuses.anyChange$.pipe(map((uid) => memories.changedStatus(uid))),
-      merge(registry.changes$, sourcesSeen.changes$).pipe(map(() => memories.changed())),
+      registry.changes$.pipe(map(() => memories.changedRecords())),
+      sourcesSeen.changes$.pipe(map(() => memories.changed())),
       apiPodObjects.changes$.pipe(map(() => memories.changedObjects())),
     );
     return changes$.pipe(

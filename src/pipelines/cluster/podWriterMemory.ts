@@ -8,12 +8,11 @@ import { isNewerVersion } from "../../core/api/resourceVersion.ts";
 import type { ApiPod, ApiPodObjects } from "../../core/api/apiPodObjects.ts";
 import type { PodStatus } from "../../core/api.ts";
 import type { MonotonicMs, PodUid } from "../../core/ids.ts";
-import { perObject } from "../../core/perObject.ts";
-import type { PodRecord, Registry } from "../../core/pod/podRegistryTypes.ts";
 import { sameItems } from "../../core/sameValue.ts";
 import type { Urgent } from "../../core/workQueue.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { NodeView } from "../../state/nodeState.ts";
+import { createRecordsByName, nameOf } from "./recordsByName.ts";
 
 /** The memory of one name. */
 export interface PodWriterMemory {
@@ -37,6 +36,8 @@ export interface PodWriterMemories {
   view(name: string): PodWriteView;
   /** Returns the names whose inputs changed since their last comparison; compares all names. */
   changed(): readonly Urgent<string>[];
+  /** Does the same when only the registry changed; compares only the names of records that are new, changed or gone. */
+  changedRecords(): readonly Urgent<string>[];
   /** Does the same when only API objects changed, usually by our own write; compares only their names. */
   changedObjects(): readonly Urgent<string>[];
   /** Does the same when only the status of this pod changed; compares only its name. */
@@ -55,18 +56,6 @@ const newMemory = (): PodWriterMemory => ({
   changedAtMs: undefined,
 });
 
-const nameOf = ({ identity }: PodRecord): string => `${identity.namespace}/${identity.name}`;
-
-/** Pods by `namespace/name`. */
-const recordsByName = perObject(({ records }: Registry): ReadonlyMap<string, readonly PodRecord[]> => {
-  const byName = new Map<string, PodRecord[]>();
-  for (const record of records.values()) {
-    const name = nameOf(record);
-    byName.set(name, [...(byName.get(name) ?? []), record]);
-  }
-  return byName;
-});
-
 /** Returns the response to the last write until the reflector has reached its version. */
 const unseenAnswer = ({ answered }: PodWriterMemory, reported: ApiPodObjects): ApiPod | undefined =>
   answered !== undefined && isNewerVersion(answered.metadata?.resourceVersion ?? "", reported.version)
@@ -77,6 +66,19 @@ const unseenAnswer = ({ answered }: PodWriterMemory, reported: ApiPodObjects): A
 function knownObject(memory: PodWriterMemory, name: string, reported: ApiPodObjects): ApiPod | undefined {
   const object = unseenAnswer(memory, reported) ?? reported.byName.get(name);
   return object !== undefined && object.metadata?.uid === memory.goneUid ? undefined : object;
+}
+
+/** Returns the names of objects that are new, changed or gone. */
+function changedNames(before: ApiPodObjects["byName"], now: ApiPodObjects["byName"]): Set<string> {
+  const names = new Set<string>();
+  let stayed = 0;
+  for (const [name, object] of now) {
+    const known = before.get(name);
+    if (known !== undefined) stayed += 1;
+    if (known !== object) names.add(name);
+  }
+  if (stayed < before.size) for (const name of before.keys()) if (!now.has(name)) names.add(name);
+  return names;
 }
 
 /** Creates the memories of a node's pod writer, empty. */
@@ -90,13 +92,16 @@ export function createPodWriterMemories(
     memories.set(name, memory);
     return memory;
   };
+  const records = createRecordsByName(registry);
+  /** Whether the registry was settled at the last comparison. */
+  let { isSettled } = registry.value;
   /** The API objects at the last comparison. */
   let lastReported: ApiPodObjects["byName"] = new Map();
   const view = (name: string): PodWriteView => {
     const memory = of(name);
     return {
       object: knownObject(memory, name, apiPodObjects.value),
-      records: recordsByName(registry.value).get(name) ?? [],
+      records: records.of(name),
       statusOf: (uid) => podStatuses.get(uid),
       firstStatusOf: (uid) => memory.first.get(uid),
       synced: memory.synced,
@@ -126,22 +131,20 @@ export function createPodWriterMemories(
     view,
     changed() {
       lastReported = apiPodObjects.value.byName;
-      const known = recordsByName(registry.value);
-      const names = new Set([...known.keys(), ...lastReported.keys(), ...memories.keys()]);
+      const names = new Set([...records.names(), ...lastReported.keys(), ...memories.keys()]);
       return [...names].flatMap((name) => look(name) ?? []);
+    },
+    changedRecords() {
+      const wasSettled = isSettled;
+      ({ isSettled } = registry.value);
+      const names = records.changed();
+      return isSettled === wasSettled ? names.flatMap((name) => look(name) ?? []) : this.changed();
     },
     changedObjects() {
       const before = lastReported;
       lastReported = apiPodObjects.value.byName;
-      const names = new Set<string>();
+      const names = changedNames(before, lastReported);
       for (const [name, { answered }] of memories) if (answered !== undefined) names.add(name);
-      let stayed = 0;
-      for (const [name, object] of lastReported) {
-        const known = before.get(name);
-        if (known !== undefined) stayed += 1;
-        if (known !== object) names.add(name);
-      }
-      if (stayed < before.size) for (const name of before.keys()) if (!lastReported.has(name)) names.add(name);
       return [...names].flatMap((name) => look(name) ?? []);
     },
     changedStatus(uid) {

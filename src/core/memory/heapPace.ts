@@ -28,7 +28,7 @@ const CALM_BELOW = 0.1;
 /** V8 trims the heap itself soon after most bursts, in steps that pause less: the process gives it that time. */
 const PATIENCE_LOOKS = 5;
 const MIB = 1_048_576;
-/** Growth that is worth a pause of the event loop, about 100 ms for a heap of 40 MiB on a slow core. */
+/** Growth that is worth a pause of the event loop, about 200 ms for a heap of 40 MiB on a slow core. */
 const WORTH_BYTES = 16 * MIB;
 
 /** Returns the state after a look, and whether to trim the heap now. */

@@ -11,20 +11,16 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { firstValueFrom } from "rxjs";
-import { runProgram } from "../src/cli/program.ts";
-import { kubeletConfigOf } from "../src/commands/kubeletConfigOf.ts";
 import type { Pod } from "../src/core/api.ts";
 import { podCgroupName } from "../src/core/resources/podCgroup.ts";
 import type { NodeContext } from "../src/core/container/nodeContext.ts";
 import { podDir, podLogDir } from "../src/core/paths.ts";
-import { nodeContext } from "../src/pipelines/node/createNodeContext.ts";
 import type { CriClient } from "../src/sinks/cri.ts";
-import { readMachine } from "../src/sources/machine.ts";
-import { createNodeState } from "../src/state/nodeState.ts";
 import { BUSYBOX_IMAGE } from "../test/support/images.ts";
 import { cgroupFolders } from "../test/support/kernelState.ts";
 import { waitFor } from "../test/support/waitFor.ts";
 import { type BarePod, removeBarePod, startBarePod } from "./bareClient.ts";
+import { bareContext } from "./bareContext.ts";
 import { type BenchNode, manifestOf, onBenchNode } from "./benchNode.ts";
 import { median, printFigure, printRow, printTitle, wallMs } from "./figures.ts";
 import { cpuMs } from "./processUse.ts";
@@ -47,18 +43,6 @@ interface Bench extends BenchNode {
 }
 
 const runtimeName = ({ daemon }: BenchNode, name: string): string => `${name}-${daemon.nodeName}`;
-
-/**
- * The node context of the bare client, read from the daemon's configuration file. The folders of its pods are apart: the
- * daemon removes those in its own root directory that belong to no pod.
- */
-async function contextOf({ folder, daemon }: BenchNode): Promise<NodeContext> {
-  const args = ["--config", join(folder, "config.json"), "--root-dir", join(folder, "bare")];
-  const invocation = await runProgram([...args, "--hostname-override", daemon.nodeName], { version: "bench" });
-  if (invocation.command !== "kubelet") throw new Error(JSON.stringify(invocation));
-  const machine = await firstValueFrom(readMachine());
-  return nodeContext(kubeletConfigOf(invocation.options, machine, "bench"), machine, createNodeState(), true);
-}
 
 async function onePod(bench: Bench): Promise<void> {
   const floors: BarePod[] = [];
@@ -292,7 +276,7 @@ async function until<T>(
 await onBenchNode(async (node) => {
   const client = node.containerd.client();
   const log = new RuntimeLog(node.containerd.folder);
-  const context = await contextOf(node);
+  const context = await bareContext(node);
   await node.daemon.put("warm-up.json", manifestOf("warm-up"));
   const sample = await node.daemon.until("warm-up", ({ status }) => status?.phase === "Running");
   const bench = { ...node, client, log, context, sample };

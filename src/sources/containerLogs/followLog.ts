@@ -12,9 +12,11 @@ import { createLogWaker, type LogWaker } from "./logWaker.ts";
 /** Minimum time between two reads. */
 const GAP_MS = 20;
 /**
- * Delay before the follower moves to the next file, because the runtime may still write last lines to the previous one.
+ * Delay before the follower moves to the next file, because the runtime may still write last lines to the previous one, and as
+ * long again while it does, so many times at most.
  */
-const SETTLE_MS = 30;
+const SETTLE_MS = 50;
+const MAX_SETTLES = 20;
 /** Time for which the previous file is still read after that. */
 const TRAIL_MS = 2_000;
 /** Delay of the last read, because a container's last lines may arrive after the report of its end. */
@@ -37,13 +39,15 @@ export async function* followLog(context: LogContext, ended: AbortSignal, offset
     await trail?.file.handle.close();
     trail = undefined;
   };
-  let isSettled = false;
+  let settles = 0;
+  /** The position at which the last of these delays began. */
+  let settledAt = -1;
   let hasLingered = false;
   try {
     while (!reader.aborted && !formatter.isFull) {
       const hasEnded = ended.aborted;
       const lookedAt = clock.monotonicMs();
-      const isLast = isSettled || hasLingered;
+      const isLast = settles > 0 || hasLingered;
       if (!opened.current.isCompressed) yield* pieces.plain(opened.current, position, { isWhole: isLast });
       if (trail !== undefined && formatter.isBetweenEntries) {
         yield* pieces.plain(trail.file, trail.position, { isWhole: true });
@@ -53,8 +57,14 @@ export async function* followLog(context: LogContext, ended: AbortSignal, offset
       if (succession.kind === "cut") {
         position = { offset: 0 };
         formatter.startFile();
-      } else if (succession.kind === "next" && !isSettled && !opened.current.isCompressed) {
-        isSettled = true;
+      } else if (
+        succession.kind === "next" &&
+        settledAt !== position.offset &&
+        settles < MAX_SETTLES &&
+        !opened.current.isCompressed
+      ) {
+        settles += 1;
+        settledAt = position.offset;
         await waker.pause(SETTLE_MS);
       } else if (succession.kind === "next") {
         const isLatest = succession.name === place.latest;
@@ -67,7 +77,7 @@ export async function* followLog(context: LogContext, ended: AbortSignal, offset
         else trail = { file: opened.current, position, until: monotonicMs(lookedAt + TRAIL_MS) };
         opened.current = next;
         position = { offset: 0 };
-        isSettled = false;
+        [settles, settledAt] = [0, -1];
         formatter.startFile();
         if (next.isCompressed) yield* readCompressed(context, next);
       } else if (hasLingered) return;
@@ -75,7 +85,7 @@ export async function* followLog(context: LogContext, ended: AbortSignal, offset
         hasLingered = true;
         await waker.pause(LINGER_MS);
       } else {
-        isSettled = false;
+        [settles, settledAt] = [0, -1];
         await waker.nextHint();
         await pace(waker, lookedAt + GAP_MS - clock.monotonicMs());
       }

@@ -1,11 +1,25 @@
+import { appendFileSync } from "node:fs";
 import * as fs from "node:fs/promises";
-import { firstValueFrom } from "rxjs";
+import { firstValueFrom, type SchedulerLike, type Subscription } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Clock } from "../../../../src/ports/clock.ts";
 import { createContainerLogs } from "../../../../src/sources/containerLogs/containerLogs.ts";
 import { logDirectory, logEntries, logLines, rotated } from "../../../support/logFiles.ts";
 import { realClock } from "../../../support/realClock.ts";
 import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
 import { temporaryDirectory } from "../../../support/temporaryDirectory.ts";
+
+const SETTLE_MS = 50;
+
+/** The real clock; `happens` runs before each pause that a follower makes for the last lines of a rotated file. */
+function clockWithPauses(happens: () => void): Clock {
+  const schedule = (work: () => void, delay = 0): Subscription => {
+    if (delay === SETTLE_MS) happens();
+    return realClock.scheduler.schedule(work, delay);
+  };
+  const scheduler = Object.create(realClock.scheduler, { schedule: { value: schedule } }) as SchedulerLike;
+  return Object.create(realClock, { scheduler: { value: scheduler } }) as Clock;
+}
 
 describe("following a container's log", () => {
   const root = temporaryDirectory();
@@ -21,9 +35,9 @@ describe("following a container's log", () => {
     for (const reader of readers.splice(0)) await reader.cancel();
   });
 
-  async function follow(tailLines?: number) {
+  async function follow(tailLines?: number, clock: Clock = realClock) {
     const telemetry = recordingTelemetry();
-    const logs = createContainerLogs({ podLogsDir: root(), clock: realClock, log: telemetry.log });
+    const logs = createContainerLogs({ podLogsDir: root(), clock, log: telemetry.log });
     const reading = { timestamps: false, since: undefined, tailLines, limitBytes: undefined, stream: undefined };
     const stream = await firstValueFrom(logs.open({ ...reading, path: log.path, untilEnded: ended.signal }));
     const reader = stream.getReader();
@@ -72,6 +86,34 @@ describe("following a container's log", () => {
     expect(await until(logLines(0, 12))).toBe(logLines(0, 12));
     await log.append(logEntries(100, 101), rotated(1));
     expect(await until(`${logLines(0, 12)}${logLines(100, 101)}`)).toBe(`${logLines(0, 12)}${logLines(100, 101)}`);
+  });
+
+  it("moves to the next file once the runtime has written the last lines of the one before", async () => {
+    await log.write(logEntries(0, 10));
+    let late = 10;
+    const { until } = await follow(
+      undefined,
+      clockWithPauses(() => {
+        if (late < 15) appendFileSync(log.at(rotated(1)), logEntries(late, (late += 1)));
+      }),
+    );
+    await until(logLines(0, 10));
+    await log.rotate(1);
+    await log.write(logEntries(15, 20));
+    expect(await until(logLines(0, 20))).toBe(logLines(0, 20));
+  });
+
+  it("moves to the next file although somebody writes to the one before for ever", async () => {
+    await log.write(logEntries(0, 10));
+    const { until } = await follow(
+      undefined,
+      clockWithPauses(() => appendFileSync(log.at(rotated(1)), logEntries(10, 11))),
+    );
+    await until(logLines(0, 10));
+    await log.rotate(1);
+    await log.write(logEntries(50, 51));
+    const late = logLines(10, 11).repeat(20);
+    expect(await until(logLines(0, 10) + late + logLines(50, 51))).toBe(logLines(0, 10) + late + logLines(50, 51));
   });
 
   it("loses nothing of files rotated and compressed while nobody read", async () => {

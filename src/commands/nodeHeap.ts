@@ -11,7 +11,7 @@ const GROWTH_PERCENT = { calm: 20, busy: 60 };
  * its collections that a burst takes a fifth more CPU. V8 gives the space back when the process is calm.
  */
 const SEMI_SPACE_BYTES = 4 * MIB;
-/** Objects of a few words that fill the first size several times. */
+/** Bounds the objects that are made to fill the first size: a few thousand suffice. */
 const MAX_ROUNDS = 256;
 const OBJECTS_PER_ROUND = 2_000;
 

@@ -10,7 +10,7 @@ const MAX_CGROUPS = 16_384;
 /** Cgroups of pods that are listed at a time. */
 const MAX_LISTED = 65_536;
 
-/** Entries and directories that are read in one turn of the event loop; a thread would take ten times as long for each. */
+/** Cgroups of a tree, and entries of one cgroup, that are read in one turn of the event loop. */
 const LOOKS_PER_TURN = 128;
 
 /** Reads entry by entry: a pod's owner may make any number of cgroups. */

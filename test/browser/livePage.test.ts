@@ -30,7 +30,7 @@ describe.skipIf(mustSkip(TITLE, MISSING_FOR_BROWSER))(TITLE, () => {
   });
 
   // `npm run bench:page` measures the time until then.
-  it("shows marbles after its opening, from the first messages of the node", async () => {
+  it("shows marbles after its opening", async () => {
     await page.reload({ waitUntil: "commit" });
     await waitFor("marbles", async () => (await page.evaluate<Pixels>(PIXELS)).colours > COLOURS_OF_MARBLES);
   });

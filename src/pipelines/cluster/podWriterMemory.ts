@@ -92,16 +92,16 @@ export function createPodWriterMemories(
     memories.set(name, memory);
     return memory;
   };
-  const records = createRecordsByName(registry);
+  const recordsByName = createRecordsByName(registry);
   /** Whether the registry was settled at the last comparison. */
-  let { isSettled } = registry.value;
+  let wasSettled = registry.value.isSettled;
   /** The API objects at the last comparison. */
   let lastReported: ApiPodObjects["byName"] = new Map();
   const view = (name: string): PodWriteView => {
     const memory = of(name);
     return {
       object: knownObject(memory, name, apiPodObjects.value),
-      records: records.of(name),
+      records: recordsByName.of(name),
       statusOf: (uid) => podStatuses.get(uid),
       firstStatusOf: (uid) => memory.first.get(uid),
       synced: memory.synced,
@@ -126,19 +126,20 @@ export function createPodWriterMemories(
     memory.seen = parts;
     return { key: name, priority: podWritePriority(seen) };
   };
+  const changed = (): readonly Urgent<string>[] => {
+    lastReported = apiPodObjects.value.byName;
+    const names = new Set([...recordsByName.names(), ...lastReported.keys(), ...memories.keys()]);
+    return [...names].flatMap((name) => look(name) ?? []);
+  };
   return {
     of,
     view,
-    changed() {
-      lastReported = apiPodObjects.value.byName;
-      const names = new Set([...records.names(), ...lastReported.keys(), ...memories.keys()]);
-      return [...names].flatMap((name) => look(name) ?? []);
-    },
+    changed,
     changedRecords() {
-      const wasSettled = isSettled;
-      ({ isSettled } = registry.value);
-      const names = records.changed();
-      return isSettled === wasSettled ? names.flatMap((name) => look(name) ?? []) : this.changed();
+      const names = recordsByName.changed();
+      const before = wasSettled;
+      wasSettled = registry.value.isSettled;
+      return wasSettled === before ? names.flatMap((name) => look(name) ?? []) : changed();
     },
     changedObjects() {
       const before = lastReported;

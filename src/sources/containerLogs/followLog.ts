@@ -11,11 +11,9 @@ import { createLogWaker, type LogWaker } from "./logWaker.ts";
 
 /** Minimum time between two reads. */
 const GAP_MS = 20;
-/**
- * Delay before the follower moves to the next file, because the runtime may still write last lines to the previous one, and as
- * long again while it does, so many times at most.
- */
+/** The follower moves to the next file once the runtime has not written to the previous one for this time. */
 const SETTLE_MS = 50;
+/** Such delays before it moves all the same. */
 const MAX_SETTLES = 20;
 /** Time for which the previous file is still read after that. */
 const TRAIL_MS = 2_000;
@@ -40,7 +38,7 @@ export async function* followLog(context: LogContext, ended: AbortSignal, offset
     trail = undefined;
   };
   let settles = 0;
-  /** The position at which the last of these delays began. */
+  /** Position at the last of these delays; -1 before the first. */
   let settledAt = -1;
   let hasLingered = false;
   try {

@@ -7,6 +7,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type ClusterClaims, followClusterClaims } from "./compare/clusterClaims.ts";
+import type { NewPod } from "./compare/clusterPods.ts";
 import { compareKubelets, type Figures, namesOf, note, SETTLE_MS } from "./compare/comparison.ts";
 import { HOST_PATH_DRIVER, type HostPathDriver, startHostPathDriver } from "./compare/hostPathDriver.ts";
 import { type Candidate, type MeasuredKubelet, onMeasuredKubelet } from "./compare/measuredKubelet.ts";
@@ -29,7 +30,12 @@ interface Storage {
   readonly driver: HostPathDriver;
 }
 
-const podWith = (claim: string) => ({ name: claim, hasToken: false, claim });
+const podWith = (claim: string): NewPod => ({
+  name: claim,
+  hasToken: false,
+  container: { volumeMounts: [{ name: "data", mountPath: "/data" }] },
+  volumes: [{ name: "data", persistentVolumeClaim: { claimName: claim } }],
+});
 
 /** Milliseconds that all calls of the driver have taken so far, as the kubelet reports. */
 async function driverMs({ metrics }: MeasuredKubelet): Promise<number> {

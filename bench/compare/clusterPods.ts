@@ -1,5 +1,5 @@
 /** Pods of one node in a real cluster, as an administrator makes, watches and deletes them. */
-import { CoreV1Api, type V1Pod } from "@kubernetes/client-node";
+import { CoreV1Api, type V1Container, type V1Pod, type V1PodSpec } from "@kubernetes/client-node";
 import { PAUSE_IMAGE } from "../../test/support/images.ts";
 import { waitFor } from "../../test/support/waitFor.ts";
 import { wallMs } from "../figures.ts";
@@ -8,11 +8,13 @@ import { followObjects } from "./followObjects.ts";
 
 const WAIT_MS = 300_000;
 
+/** A pod to make: by default one container that waits for a signal and leaves at once when it comes. */
 export interface NewPod {
   readonly name: string;
   readonly hasToken: boolean;
-  /** Claim that the pod mounts; absent: none. */
-  readonly claim?: string;
+  /** Fields of the container `main` other than the default ones. */
+  readonly container?: Partial<V1Container>;
+  readonly volumes?: V1PodSpec["volumes"];
 }
 
 /** The pods of one node. Times are wall times in milliseconds. */
@@ -27,6 +29,8 @@ export interface ClusterPods {
   gone(name: string): Promise<number>;
   /** A pod as the API server has it, with its defaults. */
   pod(name: string): Promise<V1Pod>;
+  /** Creates a ConfigMap with this text in its key `text`, or replaces it. */
+  writeConfigMap(name: string, text: string): Promise<void>;
   /** Ends when the Node is Ready. */
   nodeReady(): Promise<void>;
   /** Removes the Node and ends the watch. */
@@ -71,21 +75,16 @@ export async function followClusterPods(kubeconfig: string, nodeName: string): P
   });
   const timeOf = (times: ReadonlyMap<string, number>, name: string, what: string): Promise<number> =>
     waitFor(`pod ${name} to be ${what}`, () => times.get(name), WAIT_MS);
-  const bodyOf = ({ name, hasToken, claim }: NewPod): V1Pod => {
-    const volume = { name: "data", persistentVolumeClaim: { claimName: claim ?? "" } };
-    const mount = { name: "data", mountPath: "/data" };
-    const main = { name: "main", image: PAUSE_IMAGE };
-    return {
-      metadata: { name },
-      spec: {
-        nodeName,
-        automountServiceAccountToken: hasToken,
-        terminationGracePeriodSeconds: 1,
-        containers: [claim === undefined ? main : { ...main, volumeMounts: [mount] }],
-        ...(claim !== undefined && { volumes: [volume] }),
-      },
-    };
-  };
+  const bodyOf = ({ name, hasToken, container, volumes }: NewPod): V1Pod => ({
+    metadata: { name },
+    spec: {
+      nodeName,
+      automountServiceAccountToken: hasToken,
+      terminationGracePeriodSeconds: 1,
+      containers: [{ name: "main", image: PAUSE_IMAGE, ...container }],
+      ...(volumes !== undefined && { volumes }),
+    },
+  });
   /** Acts on all at once; returns the time from the request for each until it is in `times`. */
   const timed = async (
     names: readonly string[],
@@ -113,6 +112,13 @@ export async function followClusterPods(kubeconfig: string, nodeName: string): P
     remove: (names) => timed(names, (name) => api.deleteNamespacedPod({ namespace: NAMESPACE, name }), goneAt, "gone"),
     gone: (name) => timeOf(goneAt, name, "gone"),
     pod: (name) => api.readNamespacedPod({ namespace: NAMESPACE, name }),
+    writeConfigMap: async (name, text) => {
+      const body = { metadata: { name }, data: { text } };
+      await api.createNamespacedConfigMap({ namespace: NAMESPACE, body }).catch(async (thrown: { code?: number }) => {
+        unlessThere(thrown);
+        await api.replaceNamespacedConfigMap({ namespace: NAMESPACE, name, body });
+      });
+    },
     nodeReady: async () => {
       await waitFor(
         `node ${nodeName} to be Ready`,

@@ -50,11 +50,11 @@ function printTable(results: ReadonlyMap<string, readonly Figures[]>): void {
   const names = [...results.keys()];
   const labels = [...(results.get(names[0] ?? "")?.[0]?.keys() ?? [])];
   const cell = (text: string): string => text.padStart(12);
-  console.log(`\n${"figure".padEnd(46)}${names.map(cell).join("")}${names.length > 1 ? cell("ratio") : ""}`);
+  console.log(`\n${"figure".padEnd(52)}${names.map(cell).join("")}${names.length > 1 ? cell("ratio") : ""}`);
   for (const label of labels) {
     const values = names.map((name) => median((results.get(name) ?? []).map((run) => run.get(label) ?? Number.NaN)));
     const [ours = Number.NaN, theirs] = values;
     const ratio = theirs === undefined ? "" : cell((ours / theirs).toFixed(2));
-    console.log(`${label.padEnd(46)}${values.map((value) => cell(value.toFixed(1))).join("")}${ratio}`);
+    console.log(`${label.padEnd(52)}${values.map((value) => cell(value.toFixed(1))).join("")}${ratio}`);
   }
 }

@@ -14,6 +14,7 @@ import { freePort } from "../../test/support/ports.ts";
 import { type PrivateContainerd, startPrivateContainerd } from "../../test/support/privateContainerd.ts";
 import { removeFolder } from "../../test/support/removeFolder.ts";
 import { packagedEnvironment } from "../benchNode.ts";
+import { wallMs } from "../figures.ts";
 import { type ClusterPods, followClusterPods } from "./clusterPods.ts";
 
 /** A kubelet to measure: its name in the table, and the program with its first arguments. */
@@ -26,14 +27,19 @@ export interface MeasuredKubelet {
   readonly folder: string;
   readonly manifests: string;
   readonly nodeName: string;
+  /** Process id of the kubelet; another one after `killAndRestart`. */
   readonly pid: number;
   readonly containerd: PrivateContainerd;
   readonly pods: ClusterPods;
   readonly configFile: string;
   /** Root directory of the kubelet. */
   readonly rootDir: string;
+  /** Where its server listens; the server signs its certificate itself. */
+  readonly server: { readonly host: string; readonly port: number; readonly rejectUnauthorized: false };
   /** Metrics of its server, as text. */
   metrics(): Promise<string>;
+  /** Ends the kubelet by SIGKILL and starts it again at once. Returns the wall time of the signal in milliseconds. */
+  killAndRestart(): Promise<number>;
 }
 
 const END_MS = 30_000;
@@ -65,14 +71,23 @@ export async function onMeasuredKubelet(
     const args = Object.entries({ ...flags, "hostname-override": nodeName }).map(
       ([flag, value]) => `--${flag}=${value}`,
     );
-    const log = await open(join(folder, "kubelet.log"), "a");
-    const [program = "", ...first] = command;
-    const env = { ...process.env, ...(await packagedEnvironment()) };
-    child = spawn(program, [...first, ...args], { stdio: ["ignore", log.fd, log.fd], env });
-    await log.close();
+    const start = () => startKubelet(command, args, join(folder, "kubelet.log"));
+    child = await start();
     await pods.nodeReady();
-    const metrics = () => metricsAt(port);
-    await measure({ folder, manifests, nodeName, pid: child.pid ?? 0, containerd, pods, configFile, rootDir, metrics });
+    const server = { host: "127.0.0.1", port, rejectUnauthorized: false } as const;
+    await measure({
+      ...{ folder, manifests, nodeName, containerd, pods, configFile, rootDir, server },
+      get pid() {
+        return child?.pid ?? 0;
+      },
+      metrics: () => metricsAt(server),
+      killAndRestart: async () => {
+        const at = wallMs();
+        if (child !== undefined) await kill(child);
+        child = await start();
+        return at;
+      },
+    });
   } catch (thrown) {
     const log = await readFile(join(folder, "kubelet.log"), "utf8").catch(() => "");
     throw new Error(`${name}: ${String(thrown)}\n${log.slice(-3_000)}`, { cause: thrown });
@@ -85,9 +100,24 @@ export async function onMeasuredKubelet(
   }
 }
 
-/** Each kubelet signs the certificate of its server itself. */
-async function metricsAt(port: number): Promise<string> {
-  const sent = request({ host: "127.0.0.1", port, path: "/metrics", rejectUnauthorized: false }).end();
+/** Starts a kubelet that appends its output to a file. */
+async function startKubelet(command: readonly string[], args: readonly string[], logFile: string) {
+  const log = await open(logFile, "a");
+  const [program = "", ...first] = command;
+  const env = { ...process.env, ...(await packagedEnvironment()) };
+  const child = spawn(program, [...first, ...args], { stdio: ["ignore", log.fd, log.fd], env });
+  await log.close();
+  return child;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+}
+
+async function metricsAt(server: MeasuredKubelet["server"]): Promise<string> {
+  const sent = request({ ...server, path: "/metrics" }).end();
   const [response] = (await once(sent, "response")) as [IncomingMessage];
   return text(response);
 }

@@ -1,13 +1,22 @@
 /**
  * Requests a protocol upgrade from the runtime's streaming server. No client data is sent before the runtime agrees.
  */
-import { type IncomingMessage, request as httpRequest } from "node:http";
+import { type ClientRequestArgs, type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
+import type { Writable } from "node:stream";
+import { connectReused, type ReusedReads } from "./reusedReads.ts";
 
 /** Result of an upgrade request. */
 export type Dialed =
-  | { readonly kind: "upgraded"; readonly answer: IncomingMessage; readonly runtime: Socket; readonly early: Buffer }
+  | {
+      readonly kind: "upgraded";
+      readonly answer: IncomingMessage;
+      readonly runtime: Socket;
+      readonly early: Buffer;
+      /** Forwards all further data of the runtime and its end. */
+      readonly sendTo: (client: Writable) => void;
+    }
   | {
       readonly kind: "refused";
       readonly status: number;
@@ -24,21 +33,29 @@ const MAX_REFUSAL_BYTES = 65_536;
 /** Sends the request. `headers` alternates names and values, Host included. Closing `client` cancels the request. */
 export function dialUpgrade(url: URL, method: string, headers: readonly string[], client: Socket): Promise<Dialed> {
   return new Promise((resolve) => {
-    const start = url.protocol === "https:" ? httpsRequest : httpRequest;
-    const request = start(url, {
+    let reads: ReusedReads | undefined;
+    const createConnection = (target: ClientRequestArgs): Socket => {
+      reads = connectReused(target);
+      return reads.socket;
+    };
+    const options = {
       method,
       headers: [...headers, ...(method === "GET" ? [] : ["Content-Length", "0"])],
-      agent: false,
       setHost: false,
       timeout: ANSWER_TIMEOUT_MS,
-    });
+    };
+    const request =
+      url.protocol === "https:"
+        ? httpsRequest(url, { ...options, agent: false })
+        : httpRequest(url, { ...options, createConnection });
     client.once("close", () => request.destroy());
     request.on("timeout", () => request.destroy(new Error(`no answer within ${ANSWER_TIMEOUT_MS} ms`)));
     request.on("error", ({ message }) => resolve({ kind: "failed", message: `error dialing backend: ${message}` }));
     request.on("response", (answer) => resolve(refusalOf(answer)));
     request.on("upgrade", (answer, runtime, early) => {
       runtime.on("error", () => runtime.destroy());
-      resolve({ kind: "upgraded", answer, runtime, early });
+      const sendTo = (to: Writable): void => (reads === undefined ? void runtime.pipe(to) : reads.sendTo(to));
+      resolve({ kind: "upgraded", answer, runtime, early, sendTo });
     });
     request.end();
   });

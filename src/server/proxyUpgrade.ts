@@ -33,13 +33,15 @@ export async function proxyUpgrade(options: ProxyUpgradeOptions): Promise<void> 
   if (dialed.kind === "failed") answerRaw(socket, 500, `${dialed.message}\n`);
   else if (dialed.kind === "refused") answerRaw(socket, dialed.status, dialed.body, dialed.headers);
   else {
-    const { answer, runtime, early } = dialed;
+    const { answer, runtime, early, sendTo } = dialed;
     socket.write(headText(answer.statusCode ?? 101, answer.statusMessage ?? "", pairsOf(answer.rawHeaders)));
     if (early.length > 0) socket.write(early);
     if (head.length > 0) runtime.write(head);
     limitIdleness([socket, runtime], options.idleTimeoutMs);
-    follow(socket, runtime);
-    follow(runtime, socket);
+    closeAfter(socket, runtime);
+    closeAfter(runtime, socket);
+    socket.pipe(runtime);
+    sendTo(socket);
   }
   await closed;
 }
@@ -63,10 +65,9 @@ export function forwardedHeaders({ rawHeaders }: IncomingMessage): string[] {
   });
 }
 
-/** Pipes one direction until the source ends or either side fails. */
-function follow(from: Duplex, to: Duplex): void {
+/** Closes `to` when `from` has closed or failed. */
+function closeAfter(from: Duplex, to: Duplex): void {
   from.on("error", () => from.destroy());
   // Data that was already received is still delivered.
   from.once("close", () => void (to.destroyed || to.end(() => to.destroy())));
-  from.pipe(to);
 }

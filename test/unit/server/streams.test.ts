@@ -115,6 +115,27 @@ describe("a stream", () => {
     socket.destroy();
   });
 
+  it("reads little ahead of a client that does not read, and delivers every byte once the client reads", async () => {
+    const runtimes: Socket[] = [];
+    const { url } = await fakeRuntime((_request, socket) => runtimes.push(accept(socket)));
+    const { server } = await kubelet(url);
+    const socket = await upgrade(server);
+    await once(socket, "data");
+    socket.pause();
+    const [runtime] = runtimes;
+    const sent = randomBytes(32 * 1024 * 1024);
+    for (let at = 0; at < sent.length; at += 100_000) runtime?.write(sent.subarray(at, at + 100_000));
+    runtime?.end();
+    let unsent = 0;
+    await waitFor("the runtime to be held back", () => {
+      const before = unsent;
+      unsent = runtime?.writableLength ?? 0;
+      return unsent === before;
+    });
+    expect(unsent).toBeGreaterThan(8 * 1024 * 1024);
+    expect((await heard(socket)).equals(sent)).toBe(true);
+  });
+
   it("forwards the client's headers except its credentials", async () => {
     const requests: IncomingMessage[] = [];
     const { url } = await fakeRuntime((request, socket) => {

@@ -113,7 +113,7 @@ const licenses: Plugin = {
 };
 
 /** V8 keeps the text of a module in memory as long as the module: it comes without comments and spaces, but with all names. */
-const WITHOUT_SPACES = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
+const WITHOUT_SPACES = { compress: false, mangle: { toplevel: false, keepNames: true }, codegen: { removeWhitespace: true } };
 
 /** The program of a node. */
 export const program = {

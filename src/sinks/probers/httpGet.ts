@@ -2,9 +2,9 @@
  * A GET of a probe or hook: a new connection, no proxy, no certificate verification, redirects on the same host
  * only. Keeps no state. Bounds: 10 KiB of body, ten requests; the caller bounds the time. Upstream: pkg/probe/http.
  */
-import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
+import { type ClientRequest, type ClientRequestArgs, type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { isIP, type LookupFunction } from "node:net";
+import { connect, isIP, type LookupFunction, type Socket } from "node:net";
 import { type HttpTarget, joinHostPort } from "../../core/probe/probeTarget.ts";
 import { dialError, isPlainAnswer, readError } from "./netError.ts";
 
@@ -117,14 +117,33 @@ function start(hop: Hop): ClientRequest {
     port,
     path,
     method: "GET",
-    // A flat list keeps repeated names; `agent: false` closes the connection after the response.
+    // A flat list keeps repeated names.
     headers: ["Host", hop.authority, ...sent.flat(), "Connection", "close"],
-    agent: false as const,
     maxHeaderSize: MAX_HEADER_BYTES,
     ...(hop.lookup && { lookup: hop.lookup }),
   };
-  if (scheme === "http") return httpRequest(options);
-  return httpsRequest({ ...options, rejectUnauthorized: false, servername: isIP(host) === 0 ? host : "" });
+  if (scheme === "http") return httpRequest({ ...options, createConnection });
+  return httpsRequest({
+    ...options,
+    agent: false,
+    rejectUnauthorized: false,
+    servername: isIP(host) === 0 ? host : "",
+  });
+}
+
+/** The buffer into which all connections read: Node allocates 64 KiB for each read otherwise, for a few bytes. */
+const READS = Buffer.allocUnsafeSlow(16 * 1024);
+
+/** Opens a connection for one request, without an agent. */
+function createConnection({ host, port, lookup }: ClientRequestArgs): Socket {
+  const socket: Socket = connect({
+    host: host ?? "",
+    port: Number(port),
+    ...(lookup && { lookup }),
+    // The copy is made before another connection can read.
+    onread: { buffer: READS, callback: (length) => socket.push(Buffer.from(READS.subarray(0, length))) },
+  });
+  return socket;
 }
 
 /** Returns the target of a redirect; undefined for a final response. */

@@ -112,8 +112,15 @@ const licenses: Plugin = {
   },
 };
 
-/** V8 keeps the text of a module in memory as long as the module: it comes without comments and spaces, but with all names. */
-const WITHOUT_SPACES = { compress: false, mangle: { toplevel: false, keepNames: true }, codegen: { removeWhitespace: true } };
+/**
+ * V8 keeps the text of a module in memory as long as the module: it comes without comments and spaces, and with short local
+ * names. Functions and classes keep theirs, which stacks show.
+ */
+const WITHOUT_SPACES = {
+  compress: false,
+  mangle: { toplevel: false, keepNames: true },
+  codegen: { removeWhitespace: true },
+};
 
 /** The program of a node. */
 export const program = {

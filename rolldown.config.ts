@@ -116,7 +116,7 @@ const licenses: Plugin = {
  * V8 keeps the text of a module in memory as long as the module: it comes without comments and spaces, and with short local
  * names. Functions and classes keep theirs, which stacks show.
  */
-const WITHOUT_SPACES = {
+const MINIFIED = {
   compress: false,
   mangle: { toplevel: false, keepNames: true },
   codegen: { removeWhitespace: true },
@@ -132,7 +132,7 @@ export const program = {
   // Only the sources bundle the page while they run.
   external: ["rolldown"],
   plugins: [leanHttp, chunksFindFiles, oneGrpc, livePage, licenses, oneBytePerCharacter],
-  output: { dir: "dist", format: "esm", chunkFileNames: "chunks/[name].js", minify: WITHOUT_SPACES },
+  output: { dir: "dist", format: "esm", chunkFileNames: "chunks/[name].js", minify: MINIFIED },
 } as const satisfies RolldownOptions;
 
 /** The simulation as a library: its users' RxJS must be the one that it uses. */

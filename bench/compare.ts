@@ -7,9 +7,9 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { compareKubelets, type Figures, SETTLE_MS } from "./compare/comparison.ts";
+import { compareKubelets, type Figures, noteMemory, SETTLE_MS } from "./compare/comparison.ts";
 import { killUnderLoad } from "./compare/kills.ts";
-import { burstOf, noteMemory, restartWith } from "./compare/manyPods.ts";
+import { burstOf, restartWith } from "./compare/manyPods.ts";
 import { type Candidate, type MeasuredKubelet, onMeasuredKubelet } from "./compare/measuredKubelet.ts";
 import { singlePods, staticPods } from "./compare/podStarts.ts";
 import { podStreams } from "./compare/podStreams.ts";
@@ -23,7 +23,7 @@ const { values: flags } = parseArgs({
     pods: { type: "string", default: "100" },
     many: { type: "string", default: "230" },
     runs: { type: "string", default: "3" },
-    parts: { type: "string", default: "starts,burst,probes,streams,reactions,kills,many" },
+    parts: { type: "string" },
   },
 });
 
@@ -52,7 +52,7 @@ async function measured(candidate: Candidate, kubeconfig: string, measures: read
 
 const { kubeconfig, upstream, runs, parts } = flags;
 if (kubeconfig === undefined) throw new Error("--kubeconfig is missing: an administrator's of a cluster");
-const measures = parts.split(",").flatMap((part) => {
+const measures = (parts?.split(",") ?? Object.keys(PARTS)).flatMap((part) => {
   const found = PARTS[part];
   if (found === undefined) throw new Error(`--parts: ${part} is not one of ${Object.keys(PARTS).join(", ")}`);
   return found;

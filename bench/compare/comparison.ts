@@ -2,9 +2,11 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { buildProgram } from "../../test/support/builtProgram.ts";
 import { removeFolder } from "../../test/support/removeFolder.ts";
 import { median, percentile } from "../figures.ts";
+import { cpuMs, memoryMib } from "../processUse.ts";
 import type { Candidate } from "./measuredKubelet.ts";
 
 /** A value for each label, in the order of the table. */
@@ -12,6 +14,8 @@ export type Figures = Map<string, number>;
 
 /** A pod stays this long before the next, so that nothing of its start is under way any more. */
 export const SETTLE_MS = 400;
+/** Time over which the CPU of an idle kubelet is measured. */
+const IDLE_MS = 30_000;
 
 /** Returns `prefix-0`, `prefix-1` and so on. */
 export const namesOf = (prefix: string, count: number): readonly string[] =>
@@ -21,6 +25,20 @@ export const namesOf = (prefix: string, count: number): readonly string[] =>
 export function note(figures: Figures, label: string, values: readonly number[], unit = "ms"): void {
   figures.set(`${label}, p50 (${unit})`, median(values));
   figures.set(`${label}, p99 (${unit})`, percentile(values, 99));
+}
+
+/** Resident memory of a process now. */
+export function noteMemory(figures: Figures, label: string, pid: number): void {
+  const { rss, anonymous } = memoryMib(pid);
+  figures.set(`${label}, RSS (MiB)`, rss);
+  figures.set(`${label}, anonymous (MiB)`, anonymous);
+}
+
+/** CPU time of a process over the next half minute. */
+export async function noteCpu(figures: Figures, label: string, pid: number): Promise<void> {
+  const before = cpuMs(pid);
+  await pause(IDLE_MS);
+  figures.set(`${label}, CPU (% of a core)`, ((cpuMs(pid) - before) / IDLE_MS) * 100);
 }
 
 /** Measures rxlet and, where its program is given, upstream's kubelet in turns; prints the medians of all runs. */
@@ -46,15 +64,17 @@ export async function compareKubelets(
   }
 }
 
+const LABEL_WIDTH = 52;
+
 function printTable(results: ReadonlyMap<string, readonly Figures[]>): void {
   const names = [...results.keys()];
   const labels = [...(results.get(names[0] ?? "")?.[0]?.keys() ?? [])];
   const cell = (text: string): string => text.padStart(12);
-  console.log(`\n${"figure".padEnd(52)}${names.map(cell).join("")}${names.length > 1 ? cell("ratio") : ""}`);
+  console.log(`\n${"figure".padEnd(LABEL_WIDTH)}${names.map(cell).join("")}${names.length > 1 ? cell("ratio") : ""}`);
   for (const label of labels) {
     const values = names.map((name) => median((results.get(name) ?? []).map((run) => run.get(label) ?? Number.NaN)));
     const [ours = Number.NaN, theirs] = values;
     const ratio = theirs === undefined ? "" : cell((ours / theirs).toFixed(2));
-    console.log(`${label.padEnd(52)}${values.map((value) => cell(value.toFixed(1))).join("")}${ratio}`);
+    console.log(`${label.padEnd(LABEL_WIDTH)}${values.map((value) => cell(value.toFixed(1))).join("")}${ratio}`);
   }
 }

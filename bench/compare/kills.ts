@@ -5,7 +5,7 @@ import { median } from "../figures.ts";
 import type { MeasuredKubelet } from "./measuredKubelet.ts";
 
 const PODS = 20;
-/** The requests reach the kubelet first, and none of its work is done. */
+/** Long enough for the requests to reach the kubelet, too short for it to finish any. */
 const UNDER_WAY_MS = 300;
 
 /** SIGKILL while twenty pods start and twenty end; times are from the signal. */

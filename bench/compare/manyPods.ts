@@ -1,25 +1,10 @@
 /** Cost of many pods: all at once, then idle, then gone. */
 import { setTimeout as pause } from "node:timers/promises";
-import { cpuMs, memoryMib } from "../processUse.ts";
-import { type Figures, namesOf } from "./comparison.ts";
+import { cpuMs } from "../processUse.ts";
+import { type Figures, namesOf, noteCpu, noteMemory } from "./comparison.ts";
 import type { MeasuredKubelet } from "./measuredKubelet.ts";
 
 const IDLE_SETTLE_MS = 60_000;
-const IDLE_MS = 30_000;
-
-/** Resident memory of a process now. */
-export function noteMemory(figures: Figures, label: string, pid: number): void {
-  const { rss, anonymous } = memoryMib(pid);
-  figures.set(`${label}, RSS (MiB)`, rss);
-  figures.set(`${label}, anonymous (MiB)`, anonymous);
-}
-
-/** CPU time of a process over the next half minute. */
-export async function noteCpu(figures: Figures, label: string, pid: number): Promise<void> {
-  const before = cpuMs(pid);
-  await pause(IDLE_MS);
-  figures.set(`${label}, CPU (% of a core)`, ((cpuMs(pid) - before) / IDLE_MS) * 100);
-}
 
 /** A burst of `count` pods, what they cost when idle, and their end. */
 export const burstOf =

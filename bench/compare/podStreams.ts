@@ -14,7 +14,7 @@ const MEGABYTES = 300;
 const BYTES = MEGABYTES * 1e6;
 const PIECE = Buffer.alloc(1 << 16, "abcdefghijklmnop");
 const POD = "streams";
-/** Writes as many bytes; a multiple of the block, which is a decimal one. */
+/** Command of a shell that writes BYTES to its output. */
 const SENDER = `dd if=/dev/zero bs=100000 count=${BYTES / 1e5} 2>/dev/null`;
 const PORT = 9000;
 
@@ -51,6 +51,7 @@ async function noteStream({ pid }: MeasuredKubelet, figures: Figures, label: str
   if (arrived !== BYTES) throw new Error(`${label}: ${arrived} of ${BYTES} bytes arrived`);
   const seconds = (performance.now() - startedAt) / 1_000;
   figures.set(`${label} (MB/s)`, MEGABYTES / seconds);
+  // Milliseconds per megabyte are seconds per gigabyte.
   figures.set(`${label}, CPU per GB (s)`, (cpuMs(pid) - before) / MEGABYTES);
 }
 

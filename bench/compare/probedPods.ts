@@ -1,8 +1,7 @@
 /** Cost of probes: pods with an HTTP and a TCP probe each, once a second. */
 import { setTimeout as pause } from "node:timers/promises";
 import { startProbeTarget } from "../probeArrivals.ts";
-import { type Figures, namesOf } from "./comparison.ts";
-import { noteCpu, noteMemory } from "./manyPods.ts";
+import { type Figures, namesOf, noteCpu, noteMemory } from "./comparison.ts";
 import type { MeasuredKubelet } from "./measuredKubelet.ts";
 
 const PODS = 60;

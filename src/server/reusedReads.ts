@@ -32,6 +32,8 @@ export function connectReused({ host, port, timeout }: ClientRequestArgs): Reuse
   const socket = connect({
     host: host ?? "",
     port: Number(port),
+    // As Node's agents set it: keystrokes do not wait for acknowledgements.
+    noDelay: true,
     ...(timeout !== undefined && { timeout }),
     onread: { buffer, callback: take },
   });

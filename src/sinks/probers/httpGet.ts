@@ -13,6 +13,8 @@ const MAX_BODY_BYTES = 10 * 1024;
 const MAX_REQUESTS = 10;
 const MAX_HEADER_BYTES = 1 << 20;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** The buffer into which all connections read: Node allocates 64 KiB for each read otherwise, for a few bytes. */
+const READS = Buffer.allocUnsafeSlow(16 * 1024);
 /** Headers that the connection sets itself. */
 const NOT_SENT: ReadonlySet<string> = new Set(["content-length", "transfer-encoding", "trailer", "connection", "host"]);
 
@@ -131,14 +133,12 @@ function start(hop: Hop): ClientRequest {
   });
 }
 
-/** The buffer into which all connections read: Node allocates 64 KiB for each read otherwise, for a few bytes. */
-const READS = Buffer.allocUnsafeSlow(16 * 1024);
-
 /** Opens a connection for one request, without an agent. */
 function createConnection({ host, port, lookup }: ClientRequestArgs): Socket {
   const socket: Socket = connect({
     host: host ?? "",
     port: Number(port),
+    noDelay: true,
     ...(lookup && { lookup }),
     // The copy is made before another connection can read.
     onread: { buffer: READS, callback: (length) => socket.push(Buffer.from(READS.subarray(0, length))) },

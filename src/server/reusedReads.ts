@@ -32,7 +32,7 @@ export function connectReused({ host, port, timeout }: ClientRequestArgs): Reuse
   const socket = connect({
     host: host ?? "",
     port: Number(port),
-    // As Node's agents set it: keystrokes do not wait for acknowledgements.
+    // Keystrokes do not wait for acknowledgements. Agents of Node set this too.
     noDelay: true,
     ...(timeout !== undefined && { timeout }),
     onread: { buffer, callback: take },

@@ -17,8 +17,8 @@ const words = (text: string): readonly string[] => text.split(/\s+/).filter((nam
 
 const HEEDED = words(`
   AllAlpha AllBeta AllowDNSOnlyNodeCSR ClusterTrustBundleProjection ComponentFlagz ComponentStatusz ContainerCheckpoint
-  ContainerRestartRules ContainerStopSignals CSIVolumeHealth CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions
-  DisableCPUQuotaWithExclusiveCPUs DisableNodeKubeProxyVersion DRAExtendedResource EnvFiles EventedPLEG ExtendWebSocketsToKubelet
+  ContainerRestartRules ContainerStopSignals CSIVolumeHealth CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions CustomCPUCFSQuotaPeriod
+  DisableCPUQuotaWithExclusiveCPUs DRAExtendedResource EnvFiles EventedPLEG ExtendWebSocketsToKubelet
   GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority HostnameOverride InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScalingExclusiveCPUs
   InPlacePodVerticalScalingExclusiveMemory InPlacePodVerticalScalingInitContainers KubeletCrashLoopBackOffMax
   KubeletEnsureSecretPulledImages KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders
@@ -33,7 +33,7 @@ const HEEDED = words(`
 const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
   [
     "as upstream, it is locked",
-    `CPUManagerPolicyOptions CustomCPUCFSQuotaPeriod DynamicResourceAllocation ExecProbeTimeout ImageMaximumGCAge ImageVolume InPlacePodVerticalScaling KubeletCgroupDriverFromCRI
+    `CPUManagerPolicyOptions DisableNodeKubeProxyVersion DynamicResourceAllocation ExecProbeTimeout ImageMaximumGCAge ImageVolume InPlacePodVerticalScaling KubeletCgroupDriverFromCRI
      KubeletFineGrainedAuthz KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPSI KubeletTracing MutableCSINodeAllocatableCount NodeLogQuery NodeSwap PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
      PodObservedGenerationTracking ProcMountType RecursiveReadOnlyMounts RelaxedDNSSearchValidation
      RecoverVolumeExpansionFailure RelaxedEnvironmentVariableValidation SELinuxChangePolicy SELinuxMountReadWriteOncePod SidecarContainers SupplementalGroupsPolicy SystemdWatchdog TopologyManagerPolicyOptions

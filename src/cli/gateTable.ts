@@ -16,12 +16,20 @@ export interface FeatureGate {
 }
 
 /** GA gates that can still be turned off. */
-const UNLOCKED_GA: ReadonlySet<string> = new Set(["AllowServiceExternalIPs", "InformerResourceVersion"]);
+const UNLOCKED_GA: ReadonlySet<string> = new Set([
+  "AllowServiceExternalIPs",
+  "CustomCPUCFSQuotaPeriod",
+  "DRAPrioritizedList",
+  "InformerResourceVersion",
+  "MutatingAdmissionPolicy",
+]);
 /** Deprecated gates that can no longer be changed. */
 const LOCKED_DEPRECATED: ReadonlySet<string> = new Set([
   "AggregatedDiscoveryRemoveBetaType",
   "AllowOverwriteTerminationGracePeriodSeconds",
+  "DisableNodeKubeProxyVersion",
   "GitRepoVolumeDriver",
+  "SeparateCacheWatchRPC",
 ]);
 
 function gates(stage: GateStage, value: boolean, names: string): readonly (readonly [string, FeatureGate])[] {

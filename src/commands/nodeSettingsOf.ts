@@ -34,7 +34,6 @@ export function nodeSettingsOf(
     attachDetachByController: config.enableControllerAttachDetach,
     hasEphemeralStorage: config.localStorageCapacityIsolation,
     kubeletVersion: `v${version}`,
-    reportsKubeProxyVersion: !isOn("DisableNodeKubeProxyVersion"),
     port: config.port,
     declaredFeatures: isOn("NodeDeclaredFeatures") ? DECLARED_FEATURES.filter(isOn) : undefined,
     maxImages: config.nodeStatusMaxImages,

@@ -13,6 +13,8 @@ const VERIFICATION_POLICIES = [
   "AlwaysVerify",
 ];
 
+const DEFAULT_QUOTA_PERIOD_MS = 100;
+
 /** Returns the problems of pod settings. */
 export function validatePods(config: KubeletConfiguration, isOn: GateEnabled): readonly ConfigProblem[] {
   return [
@@ -21,6 +23,7 @@ export function validatePods(config: KubeletConfiguration, isOn: GateEnabled): r
     ...imageCollection(config),
     ...podLogs(config.podLogsDir),
     ...crashLoop(config, isOn),
+    ...quotaPeriod(config, isOn),
     ...unsafeSysctls(config.allowedUnsafeSysctls),
     ...(config.containerRuntimeEndpoint === ""
       ? [{ path: ["containerRuntimeEndpoint"], reason: "must not be empty" }]
@@ -106,6 +109,12 @@ function crashLoop(config: KubeletConfiguration, isOn: GateEnabled): readonly Co
   if (isOn("KubeletCrashLoopBackOffMax") || config.crashLoopBackOff.maxContainerRestartPeriod === undefined) return [];
   const reason = "must not be set while the feature gate KubeletCrashLoopBackOffMax is off";
   return [{ path: ["crashLoopBackOff", "maxContainerRestartPeriod"], reason }];
+}
+
+function quotaPeriod({ cpuCFSQuotaPeriod }: KubeletConfiguration, isOn: GateEnabled): readonly ConfigProblem[] {
+  if (isOn("CustomCPUCFSQuotaPeriod") || cpuCFSQuotaPeriod === DEFAULT_QUOTA_PERIOD_MS) return [];
+  const reason = `must be 100ms while the feature gate CustomCPUCFSQuotaPeriod is off, got ${formatDuration(cpuCFSQuotaPeriod)}`;
+  return [{ path: ["cpuCFSQuotaPeriod"], reason }];
 }
 
 function unsafeSysctls(patterns: readonly string[]): readonly ConfigProblem[] {

@@ -20,7 +20,8 @@ export function withNodeInfo(node: Node, { settings, machine, runtime }: NodeFac
     osImage: machine.osImage,
     containerRuntimeVersion: `${runtime.name}://${formatRuntimeVersion(runtime.version) ?? "Unknown"}`,
     kubeletVersion: settings.kubeletVersion,
-    kubeProxyVersion: settings.reportsKubeProxyVersion ? settings.kubeletVersion : "",
+    // Upstream's gate DisableNodeKubeProxyVersion is locked.
+    kubeProxyVersion: "",
     operatingSystem: machine.operatingSystem,
     architecture: machine.architecture,
     ...(machine.swapBytes === 0n ? {} : { swap: { capacity: Number(machine.swapBytes) } }),

@@ -24,8 +24,6 @@ export interface NodeSettings {
   readonly hasEphemeralStorage: boolean;
   /** `v` and a semantic version. */
   readonly kubeletVersion: string;
-  /** The gate DisableNodeKubeProxyVersion is off: the Node reports this version for kube-proxy, too. */
-  readonly reportsKubeProxyVersion: boolean;
   /** Port of the kubelet's HTTPS server. */
   readonly port: number;
   /** Declared features of this node, sorted; undefined: none are declared. */

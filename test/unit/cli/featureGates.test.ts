@@ -13,6 +13,26 @@ describe("the gate table", () => {
     expect(rows).toEqual(rowsOf(UPSTREAM_GATES));
   });
 
+  it("locks GA gates but for five of 1.36, and five deprecated ones", () => {
+    const of = (stage: string, locked: boolean) =>
+      [...FEATURE_GATES].filter(([, gate]) => gate.stage === stage && gate.locked === locked).map(([name]) => name);
+    expect(of("GA", false)).toEqual([
+      "AllowServiceExternalIPs",
+      "CustomCPUCFSQuotaPeriod",
+      "DRAPrioritizedList",
+      "InformerResourceVersion",
+      "MutatingAdmissionPolicy",
+    ]);
+    expect(of("DEPRECATED", true)).toEqual([
+      "AggregatedDiscoveryRemoveBetaType",
+      "AllowOverwriteTerminationGracePeriodSeconds",
+      "DisableNodeKubeProxyVersion",
+      "GitRepoVolumeDriver",
+      "SeparateCacheWatchRPC",
+    ]);
+    expect(["ALPHA", "BETA"].flatMap((stage) => of(stage, true))).toEqual([]);
+  });
+
   it("knows every gate another one needs", () => {
     const named = Object.entries(GATE_DEPENDENCIES).flatMap(([gate, needed]) => [gate, ...needed]);
     expect(named.filter((name) => !FEATURE_GATES.has(name))).toEqual([]);

@@ -90,11 +90,6 @@ describe("the settings of a node", () => {
     expect([on, one, off].map(({ declaredFeatures }) => declaredFeatures)).toEqual([gates, gates.slice(1), undefined]);
   });
 
-  it("tell the version of the proxy only where the gate DisableNodeKubeProxyVersion is off", async () => {
-    const reported = [await node([]), await node([], "featureGates: { DisableNodeKubeProxyVersion: false }\n")];
-    expect(reported.map(({ reportsKubeProxyVersion }) => reportsKubeProxyVersion)).toEqual([false, true]);
-  });
-
   it("pass on to pods what the gates of their fields say", async () => {
     const of = async (gates: string) => {
       const config = await configOf([], `featureGates: { ${gates} }\n`);

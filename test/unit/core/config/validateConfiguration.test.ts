@@ -5,6 +5,7 @@ import { defaultConfiguration } from "../../../../src/core/config/defaultConfigu
 import { validateConfiguration } from "../../../../src/core/config/validateConfiguration.ts";
 
 const ON = [
+  "CustomCPUCFSQuotaPeriod",
   "GracefulNodeShutdown",
   "GracefulNodeShutdownBasedOnPodPriority",
   "KubeletCrashLoopBackOffMax",
@@ -302,6 +303,12 @@ describe("rules across fields", () => {
         "crashLoopBackOff.maxContainerRestartPeriod: must not be set while the feature gate KubeletCrashLoopBackOffMax is off",
       ],
     ],
+    [
+      { cpuCFSQuotaPeriod: "10ms" },
+      ["CustomCPUCFSQuotaPeriod"],
+      ["cpuCFSQuotaPeriod: must be 100ms while the feature gate CustomCPUCFSQuotaPeriod is off, got 10ms"],
+    ],
+    [{ cpuCFSQuotaPeriod: "100ms" }, ["CustomCPUCFSQuotaPeriod"], []],
     [
       { imagePullCredentialsVerificationPolicy: "AlwaysVerify" },
       ["KubeletEnsureSecretPulledImages"],

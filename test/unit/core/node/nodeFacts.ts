@@ -13,7 +13,6 @@ export const SETTINGS: NodeSettings = {
   attachDetachByController: true,
   hasEphemeralStorage: true,
   kubeletVersion: "v1.2.3",
-  reportsKubeProxyVersion: false,
   port: 10250,
   declaredFeatures: undefined,
   maxImages: 50,

@@ -271,8 +271,6 @@ describe("withNodeStatus", () => {
       },
       { kubeletEndpoint: { Port: 10250 } },
     ]);
-    const proxied = later({ settings: { ...FACTS.settings, reportsKubeProxyVersion: true } });
-    expect(proxied.status?.nodeInfo?.kubeProxyVersion).toBe("v1.2.3");
     const unknown = later({ runtime: { ...FACTS.runtime, name: "", version: "" } });
     expect(unknown.status?.nodeInfo?.containerRuntimeVersion).toBe("://Unknown");
   });

@@ -26,6 +26,8 @@ export interface IpTablesOptions {
 
 const PROGRAMS: Readonly<Record<IpFamily | "nft", string>> = { IPv4: "iptables", IPv6: "ip6tables", nft: "nft" };
 const DEADLINE_MS = 10_000;
+/** Opens a line of `nft monitor`. */
+const DELETED = "delete chain ";
 /** `-w`: another program may hold the lock. */
 const WAIT = ["-w", "5"];
 const MAX_LEFT = 4;
@@ -99,10 +101,10 @@ export function createIpTables({ clock, programs = {}, deadlineMs = DEADLINE_MS 
   };
 }
 
-/** Emits the lines about deleted chains of a kubelet. */
+/** Emits the lines about deleted chains of a kubelet. Since 1.0.7 nft refuses `monitor destroy chains`. */
 const deletedChains = (nft: string): Observable<unknown> =>
-  childLines(...dyingWithUs(nft, ["monitor", "destroy", "chains"])).pipe(
-    filter(({ from, text }) => from === "stdout" && namesUtilChain(text)),
+  childLines(...dyingWithUs(nft, ["monitor", "chains"])).pipe(
+    filter(({ from, text }) => from === "stdout" && text.startsWith(DELETED) && namesUtilChain(text)),
   );
 
 const reasonOf = ({ status, said }: ToolEnd): string =>

@@ -114,8 +114,8 @@ describe("iptables by its programs", () => {
   it.skipIf(mustSkip(title, missing))(`${title} of a kubelet's chains as nft does, until nft ends`, async () => {
     const nft = scriptAt(
       join(dir(), "nft"),
-      `[ "$*" = "monitor destroy chains" ] || exit 9
-       echo "delete chain ip nat KUBE-SVC-X"; echo "delete chain ip mangle KUBE-KUBELET-CANARY"; exit 3`,
+      `[ "$*" = "monitor chains" ] || exit 9
+       echo "delete chain ip nat KUBE-SVC-X"; echo "add chain ip nat KUBE-MARK-MASQ"; echo "delete chain ip mangle KUBE-KUBELET-CANARY"; exit 3`,
     );
     const state = follow(portOf('echo "iptables v1.8.9 (nf_tables)"', nft).deletions$);
     await waitFor("the end", () => state.end !== "");

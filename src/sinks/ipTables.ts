@@ -26,7 +26,7 @@ export interface IpTablesOptions {
 
 const PROGRAMS: Readonly<Record<IpFamily | "nft", string>> = { IPv4: "iptables", IPv6: "ip6tables", nft: "nft" };
 const DEADLINE_MS = 10_000;
-/** Opens a line of `nft monitor`. */
+/** The start of a line of `nft monitor` about a deleted chain. */
 const DELETED = "delete chain ";
 /** `-w`: another program may hold the lock. */
 const WAIT = ["-w", "5"];
@@ -101,7 +101,7 @@ export function createIpTables({ clock, programs = {}, deadlineMs = DEADLINE_MS 
   };
 }
 
-/** Emits the lines about deleted chains of a kubelet. Since 1.0.7 nft refuses `monitor destroy chains`. */
+/** Emits the lines about deleted chains of a kubelet. nft 1.1.3 refuses `monitor destroy chains`. */
 const deletedChains = (nft: string): Observable<unknown> =>
   childLines(...dyingWithUs(nft, ["monitor", "chains"])).pipe(
     filter(({ from, text }) => from === "stdout" && text.startsWith(DELETED) && namesUtilChain(text)),

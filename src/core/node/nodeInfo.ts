@@ -20,7 +20,7 @@ export function withNodeInfo(node: Node, { settings, machine, runtime }: NodeFac
     osImage: machine.osImage,
     containerRuntimeVersion: `${runtime.name}://${formatRuntimeVersion(runtime.version) ?? "Unknown"}`,
     kubeletVersion: settings.kubeletVersion,
-    // Upstream's gate DisableNodeKubeProxyVersion is locked.
+    // Upstream's gate DisableNodeKubeProxyVersion is locked on.
     kubeProxyVersion: "",
     operatingSystem: machine.operatingSystem,
     architecture: machine.architecture,

@@ -13,7 +13,7 @@ describe("the gate table", () => {
     expect(rows).toEqual(rowsOf(UPSTREAM_GATES));
   });
 
-  it("locks GA gates but for five of 1.36, and five deprecated ones", () => {
+  it("locks all GA gates except five, and five deprecated gates", () => {
     const of = (stage: string, locked: boolean) =>
       [...FEATURE_GATES].filter(([, gate]) => gate.stage === stage && gate.locked === locked).map(([name]) => name);
     expect(of("GA", false)).toEqual([

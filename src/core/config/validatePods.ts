@@ -1,6 +1,7 @@
 /** Validates fields against each other: image pulls, log directory, crash-loop backoff, image garbage collection. */
 import { parseImageRef } from "../image/imageRef.ts";
 import { sysctlPatternFault } from "../pod/sysctls.ts";
+import { CONFIG_FIELDS } from "./configFields.ts";
 import type { ConfigProblem } from "./configProblem.ts";
 import type { GateEnabled } from "./defaultConfiguration.ts";
 import { formatDuration } from "./duration.ts";
@@ -12,8 +13,6 @@ const VERIFICATION_POLICIES = [
   "NeverVerifyAllowlistedImages",
   "AlwaysVerify",
 ];
-
-const DEFAULT_QUOTA_PERIOD_MS = 100;
 
 /** Returns the problems of pod settings. */
 export function validatePods(config: KubeletConfiguration, isOn: GateEnabled): readonly ConfigProblem[] {
@@ -112,8 +111,9 @@ function crashLoop(config: KubeletConfiguration, isOn: GateEnabled): readonly Co
 }
 
 function quotaPeriod({ cpuCFSQuotaPeriod }: KubeletConfiguration, isOn: GateEnabled): readonly ConfigProblem[] {
-  if (isOn("CustomCPUCFSQuotaPeriod") || cpuCFSQuotaPeriod === DEFAULT_QUOTA_PERIOD_MS) return [];
-  const reason = `must be 100ms while the feature gate CustomCPUCFSQuotaPeriod is off, got ${formatDuration(cpuCFSQuotaPeriod)}`;
+  const usual = Number(CONFIG_FIELDS.cpuCFSQuotaPeriod.default);
+  if (isOn("CustomCPUCFSQuotaPeriod") || cpuCFSQuotaPeriod === usual) return [];
+  const reason = `must be ${formatDuration(usual)} while the feature gate CustomCPUCFSQuotaPeriod is off, got ${formatDuration(cpuCFSQuotaPeriod)}`;
   return [{ path: ["cpuCFSQuotaPeriod"], reason }];
 }
 

@@ -51,7 +51,7 @@ export interface KubeletQueries {
   hardware(): HardwareView;
   /** Hardware of the active pods. */
   podResources(): ListPodResourcesResponse;
-  /** Hardware of one pod; undefined without a pod of that name. */
+  /** Hardware of one pod; undefined without an active pod of that name. */
   podResourcesOf(namespace: string, name: string): PodResources | undefined;
   /** Hardware that containers can have for themselves, in use or not. */
   allocatableResources(): AllocatableResourcesResponse;

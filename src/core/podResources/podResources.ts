@@ -130,17 +130,14 @@ export const inV1Alpha1 = ({ podResources }: ListPodResourcesResponse): ListPodR
   })),
 });
 
-/**
- * Returns the resources of the pod with this name, an active one before one that has ended; undefined without such a
- * pod.
- */
+/** Returns the resources of the active pod with this name; undefined without one, as for a pod that has ended. */
 export function getPodResources(holders: ResourceHolders, namespace: string, name: string): PodResources | undefined {
-  const named = [...holders.records.values()].filter(
-    ({ identity }) => identity.name === name && identity.namespace === namespace,
+  const record = [...holders.records.values()].find(
+    (candidate) =>
+      candidate.identity.name === name && candidate.identity.namespace === namespace && isActive(candidate),
   );
-  const record = named.find(isActive) ?? named[0];
-  const pod = record && (sizeOf(record) ?? record.pod);
-  return pod && ofPod(pod, record?.hardware, holders);
+  const pod = record && sizeOf(record);
+  return pod && ofPod(pod, record.hardware, holders);
 }
 
 /**

@@ -156,8 +156,8 @@ describe("the resources of one pod", () => {
     expect(cpusOf(first, second)).toEqual([[2n]]);
   });
 
-  it("are those of an ended pod without an active one", () => {
-    expect(cpusOf(first)).toEqual([[1n]]);
+  it("do not exist for a pod that has ended", () => {
+    expect(cpusOf(first)).toBeUndefined();
   });
 
   it.each([

@@ -21,7 +21,7 @@ const HEEDED = words(`
   DisableCPUQuotaWithExclusiveCPUs DRAExtendedResource EnvFiles EventedPLEG ExtendWebSocketsToKubelet
   GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority HostnameOverride InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScalingExclusiveCPUs
   InPlacePodVerticalScalingExclusiveMemory InPlacePodVerticalScalingInitContainers KubeletCrashLoopBackOffMax
-  KubeletEnsureSecretPulledImages KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders
+  KubeletEnsureSecretPulledImages KubeletPodResourcesListUseActivePods KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders
   LocalStorageCapacityIsolationFSQuotaMonitoring LoggingAlphaOptions LoggingBetaOptions MemoryQoS NodeDeclaredFeatures
   PodAndContainerStatsFromCRI PodCertificateRequest PodLevelResourceManagers PodLevelResources PodLogsQuerySplitStreams
   PodReadyToStartContainersCondition PodsAPI PreventStaticPodAPIReferences QOSReserved ReduceDefaultCrashLoopBackOffDecay
@@ -43,7 +43,6 @@ const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
   ["a changed certificate authority of the kubeconfig is read again", "ClientsAllowCARotation"],
   ["log lines always name their subject", "ContextualLogging"],
   ["a pod is inspected as soon as the runtime reports a change of it", "PLEGOnDemandRelist"],
-  ["the pod resources API lists the pods that are active", "KubeletPodResourcesListUseActivePods"],
   ["the Node is read only when it exists already", "KubeletRegistrationGetOnExistsOnly"],
 ];
 

@@ -141,6 +141,7 @@ function gatedSettingsOf(featureGates: KubeletOptions["featureGates"]) {
       health: isOn("ResourceHealthStatus"),
       healthMessages: isOn("ResourceHealthStatusMessage"),
     },
+    listsEndedPodResources: !isOn("KubeletPodResourcesListUseActivePods"),
     endsPodsAtShutdown: isOn("GracefulNodeShutdown"),
     recordsShutdowns: isOn("GracefulNodeShutdownBasedOnPodPriority"),
     allowsPodLevelResources: isOn("PodLevelResources"),

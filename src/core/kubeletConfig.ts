@@ -179,6 +179,8 @@ export interface KubeletConfig {
   /** The gate PodLevelResources: when off, pods with pod-level resources are rejected. */
   readonly allowsPodLevelResources: boolean;
   readonly draGates: DraGates;
+  /** The pod resources API also lists pods that have ended: the gate KubeletPodResourcesListUseActivePods is off. */
+  readonly listsEndedPodResources: boolean;
   /** The gate PodReadyToStartContainersCondition. */
   readonly reportsReadyToStart: boolean;
   readonly clusterDns: readonly string[];

@@ -53,7 +53,12 @@ export function createQueries(
 
 function hardwareQueries(
   { clock, machine: { cpuLayout: layout, numaMemory, memoryBytes } }: Pick<KubeletPorts, "clock" | "machine">,
-  { hardware, topology, draGates }: Pick<KubeletConfig, "hardware" | "topology" | "draGates">,
+  {
+    hardware,
+    topology,
+    draGates,
+    listsEndedPodResources,
+  }: Pick<KubeletConfig, "hardware" | "topology" | "draGates" | "listsEndedPodResources">,
   {
     registry,
     claims,
@@ -83,7 +88,7 @@ function hardwareQueries(
         hasExtendedClaims: draGates.extendedResources,
         nameOf: (uid) => listing.value?.pods.get(uid),
       }),
-    podResources: () => listPodResources(holders()),
+    podResources: () => listPodResources(holders(), listsEndedPodResources),
     podResourcesOf: (namespace, name) => getPodResources(holders(), namespace, name),
     allocatableResources: () => allocatableResources(hardware, devices.value),
   };

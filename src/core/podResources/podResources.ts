@@ -110,10 +110,13 @@ function ofPod(pod: Pod, hardware: PodHardware | undefined, holders: ResourceHol
   });
 }
 
-/** Returns the resources of all pods that were admitted and have not ended. */
-export const listPodResources = (holders: ResourceHolders): ListPodResourcesResponse => ({
+/**
+ * Returns the resources of all pods that were admitted and have not ended; with `listsEnded` of all known pods, where
+ * those that ended have none.
+ */
+export const listPodResources = (holders: ResourceHolders, listsEnded: boolean): ListPodResourcesResponse => ({
   podResources: [...holders.records.values()].flatMap((record) => {
-    const pod = isActive(record) ? sizeOf(record) : undefined;
+    const pod = listsEnded || isActive(record) ? sizeOf(record) : undefined;
     return pod === undefined ? [] : [ofPod(pod, record.hardware, holders)];
   }),
 });

@@ -38,14 +38,13 @@ const registryOf = (...records: readonly PodRecord[]): ResourceHolders => ({
   deviceAllocations: undefined,
   hasExtendedClaims: false,
 });
-const namesIn = (...records: readonly PodRecord[]): readonly string[] =>
-  listPodResources(registryOf(...records)).podResources.map(({ name }) => name);
+const list = (...records: readonly PodRecord[]) => listPodResources(registryOf(...records), false).podResources;
 
 describe("the list of pod resources", () => {
   it("has the CPUs that each container has for itself", () => {
     const hardware = new Map([["main", { cpus: cpuSet([3, 1]) }]]);
     const pod = podOf({ name: "a", uid: "a", spec: { containers: CONTAINERS } });
-    expect(listPodResources(registryOf(recordOf(pod, { hardware }))).podResources).toEqual([
+    expect(list(recordOf(pod, { hardware }))).toEqual([
       PodResources.create({
         name: "a",
         namespace: pod.metadata.namespace,
@@ -60,14 +59,20 @@ describe("the list of pod resources", () => {
   it("has sidecars before containers, and no other init container", () => {
     const initContainers = [{ name: "setup" }, { name: "proxy", restartPolicy: "Always" }];
     const pod = podOf({ name: "a", uid: "a", spec: { initContainers, containers: CONTAINERS } });
-    const [found] = listPodResources(registryOf(recordOf(pod))).podResources;
+    const [found] = list(recordOf(pod));
     expect(found?.containers.map(({ name }) => name)).toEqual(["proxy", "main", "shared"]);
   });
 
   it("has the pods that were admitted and have not ended", () => {
     const states = ["syncing", "terminating", "terminated", "rejected", "waiting"] as const;
     const records = states.map((state) => recordOf(podOf({ name: state, uid: state }), { state }));
-    expect(namesIn(...records)).toEqual(["syncing", "terminating"]);
+    expect(list(...records).map(({ name }) => name)).toEqual(["syncing", "terminating"]);
+  });
+
+  it("has all pods without KubeletPodResourcesListUseActivePods", () => {
+    const states = ["syncing", "terminated", "rejected"] as const;
+    const records = states.map((state) => recordOf(podOf({ name: state, uid: state }), { state }));
+    expect(listPodResources(registryOf(...records), true).podResources.map(({ name }) => name)).toEqual(states);
   });
 });
 
@@ -109,7 +114,7 @@ describe("the claims of a container", () => {
     },
   });
   const listed = (info: ClaimInfo) =>
-    listPodResources({ ...registryOf(recordOf(pod)), claims: new Map([[claimKey(info), info]]) }).podResources[0]
+    listPodResources({ ...registryOf(recordOf(pod)), claims: new Map([[claimKey(info), info]]) }, false).podResources[0]
       ?.containers;
 
   it("appear once, each device with its own CDI devices", () => {
@@ -245,7 +250,7 @@ describe("the devices and the memory of a container", () => {
   ]);
   const record = recordOf(podOf({ name: "a", uid: "a", spec: { containers: CONTAINERS } }), { hardware });
   const mainOf = (more: Partial<ResourceHolders>) =>
-    listPodResources({ ...registryOf(record), ...more }).podResources[0]?.containers[0];
+    listPodResources({ ...registryOf(record), ...more }, false).podResources[0]?.containers[0];
 
   it("appear with their NUMA nodes: an entry for each node of a device, and for each kind of memory", () => {
     const allocation = {

@@ -85,11 +85,18 @@ async function plainPods({ pods }: MeasuredKubelet, figures: Figures): Promise<v
   note(figures, "delete -> gone, no claim", ends);
 }
 
-/** Many pods with claims at once. */
+/** Many pods at once: first without claims as the floor, then with claims. */
 async function burst({ pods }: MeasuredKubelet, claims: ClusterClaims, count: number, figures: Figures): Promise<void> {
+  const bare = namesOf("bare", count);
+  const bareStarts = await pods.start(bare.map((name) => ({ name, hasToken: false })));
+  figures.set(`${count} pods without claims, last Ready (ms)`, Math.max(...bareStarts));
+  figures.set(`${count} pods without claims, last gone (ms)`, Math.max(...(await pods.remove(bare))));
+  await pause(SETTLE_MS);
   const names = namesOf("burst", count);
   await claims.bind(names);
   figures.set(`${count} pods with claims, last Ready (ms)`, Math.max(...(await pods.start(names.map(podWith)))));
+  const delays = await Promise.all(names.map(async (name) => (await pods.ready(name)) - (await claims.attached(name))));
+  note(figures, `${count} pods with claims, attached -> Ready`, delays);
   const at = wallMs();
   figures.set(`${count} pods with claims, last gone (ms)`, Math.max(...(await pods.remove(names))));
   const detached = await Promise.all(names.map((name) => claims.detached(name)));

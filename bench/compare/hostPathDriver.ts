@@ -62,7 +62,9 @@ export async function startHostPathDriver(node: HostPathNode): Promise<HostPathD
   const registry = join(rootDir, "plugins_registry");
   for (const directory of [join(folder, "volumes"), plugin, registry]) await mkdir(directory, { recursive: true });
   const socket = join(plugin, "csi.sock");
-  const atCluster = [`--csi-address=${socket}`, `--kubeconfig=${kubeconfig}`];
+  // By default five requests per second: with many claims, nothing but that limit would be measured.
+  const pace = ["--kube-api-qps=1000", "--kube-api-burst=1000"];
+  const atCluster = [`--csi-address=${socket}`, `--kubeconfig=${kubeconfig}`, ...pace];
   const registration = [`--kubelet-registration-path=${socket}`, `--plugin-registration-path=${registry}`];
   const wanted: Readonly<Record<string, readonly string[]>> = {
     hostpathplugin: [

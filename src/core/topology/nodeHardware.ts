@@ -6,6 +6,7 @@ import { type CpuSet, cpuSet, cpuSetText, NO_CPUS } from "../cpu/cpuSet.ts";
 import type { MemoryPolicy } from "../numaMemory/memoryPolicy.ts";
 import { memoryManager } from "../numaMemory/memoryManager.ts";
 import type { PodUid } from "../ids.ts";
+import { hasPodLevelResources } from "../pod/resourceNames.ts";
 import type { Registry } from "../pod/podRegistryTypes.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { hardwareOf, type ResourceManager, type TopologyPolicy } from "./assignHardware.ts";
@@ -86,9 +87,17 @@ export const ownCpusText = (hardware: PodHardware | undefined, container: string
 export const hasNoCpuQuota = (hardware: NodeHardware | undefined, pod: Pod, container: Container): boolean =>
   hardware?.cpus !== undefined && hardware.liftsCpuQuota && exclusiveCpuCount(pod, container, hardware.cpus) > 0;
 
-/** Whether any container of the pod has CPUs of its own. */
-export const hasOwnCpus = (hardware: PodHardware | undefined): boolean =>
-  [...(hardware?.values() ?? [])].some(({ cpus }) => cpus !== undefined);
+/**
+ * Whether a pod with this hardware has no CPU quota: some container has CPUs of its own. In a pod with pod-level CPUs,
+ * all containers must have some: the others share CPUs of the pod, within its quota.
+ */
+export function podHasNoCpuQuota(node: NodeHardware | undefined, pod: Pod, given: PodHardware | undefined): boolean {
+  if (node?.cpus === undefined || !node.liftsCpuQuota) return false;
+  const hasCpus = ({ name }: Container): boolean => given?.get(name)?.cpus !== undefined;
+  const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  if (node.cpus.podLevel !== true || !hasPodLevelResources(pod)) return containers.some(hasCpus);
+  return containers.every((container) => hasCpus(container) && hasNoCpuQuota(node, pod, container));
+}
 
 /** Whether the registry knows the hardware that an earlier kubelet process gave to pods. */
 export const isRestored = ({ isSettled, unclaimed }: Registry): boolean => isSettled || unclaimed !== undefined;

@@ -5,15 +5,21 @@
 import { defer, EMPTY, finalize, type Observable } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { podCgroupName, podCgroupResources, qosCgroupName } from "../../core/resources/podCgroup.ts";
-import { hasOwnCpus } from "../../core/topology/nodeHardware.ts";
+import { podHasNoCpuQuota } from "../../core/topology/nodeHardware.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import type { PodContext } from "../podContext.ts";
 
+/** Returns the configuration for the limits of the pod's cgroup, which has no CPU quota if its CPUs are its own. */
+export function limitConfigOf({ config, memory }: PodContext, pod: Pod): PodContext["config"] {
+  const isLifted = podHasNoCpuQuota(config.hardware, pod, memory.allocation.hardware);
+  return isLifted ? { ...config, cpuCfsQuota: false } : config;
+}
+
 /** Creates the pod's cgroup with its limits. */
-export function ensurePodCgroup({ ports, config, memory }: PodContext, pod: Pod): Observable<void> {
+export function ensurePodCgroup(context: PodContext, pod: Pod): Observable<void> {
+  const { ports, config } = context;
   const { cgroups } = ports;
-  const isLifted = config.hardware?.liftsCpuQuota === true && hasOwnCpus(memory.allocation.hardware);
-  const limits = podCgroupResources(pod, isLifted ? { ...config, cpuCfsQuota: false } : config);
+  const limits = podCgroupResources(pod, limitConfigOf(context, pod));
   if (cgroups === undefined || !config.cgroupsPerQos) return EMPTY;
   return timedCgroup("create", ports, () => cgroups.ensure(podCgroupName(pod, config), limits));
 }

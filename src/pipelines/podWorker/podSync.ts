@@ -24,6 +24,7 @@ import type { PodOutput } from "../podOutputs.ts";
 import { isIdle, isStillIdle, syncBasis } from "./idleSync.ts";
 import { measureRun, observeIdleSync, observeWorkerStart } from "./podMetrics.ts";
 import { confirmedSizes, noteSizes } from "./podResize.ts";
+import { limitConfigOf } from "./makePodCgroup.ts";
 import { podRound } from "./podRound.ts";
 import { steer, steeredPolicy } from "./steerCrashLoop.ts";
 import { type PodResize, type SyncRun, syncSteps } from "./syncSteps.ts";
@@ -46,7 +47,7 @@ export function syncPod(
   const round$ = podRound(context, {
     plan: (runtime) => {
       const sizes = confirmedSizes(context, pod, runtime);
-      const resizePlan = planResize({ pod, runtime, sizes, node: context.node, config: context.config });
+      const resizePlan = planResize({ pod, runtime, sizes, node: context.node, config: limitConfigOf(context, pod) });
       const actions = computePodActions({
         pod,
         runtime,

@@ -7,12 +7,13 @@ import type { PodHardware } from "../../../../src/core/topology/hardware.ts";
 import {
   exclusiveCpusOf,
   hardwareByPod,
-  hasOwnCpus,
   nodeHardware,
   ownCpusText,
+  podHasNoCpuQuota,
   sharedCpusText,
   wantedCpus,
 } from "../../../../src/core/topology/nodeHardware.ts";
+import { podOf } from "../../../support/pods.ts";
 import { machineOf } from "../../../support/cpuMachines.ts";
 
 const machine = machineOf({ sockets: 1, nodesPerSocket: 1, coresPerCache: 8, threads: 1 });
@@ -58,12 +59,14 @@ describe("hardware of the node's pods", () => {
     expect(exclusiveCpusOf(registry)).toEqual([4]);
   });
 
+  const two = podOf({ name: "p", spec: { containers: [{ name: "main" }, { name: "helper" }] } });
   it.each<[string, PodHardware | undefined, boolean]>([
     ["a pod without hardware", undefined, false],
     ["a pod whose containers share all CPUs", new Map([["main", {}]]), false],
     ["a pod of which one container has CPUs", alone, true],
-  ])("tells whether %s has CPUs of its own", (_, hardware, expected) => {
-    expect(hasOwnCpus(hardware)).toBe(expected);
+  ])("tells whether %s has no CPU quota", (_, hardware, expected) => {
+    expect(podHasNoCpuQuota(node, two, hardware)).toBe(expected);
+    expect(podHasNoCpuQuota({ ...node, liftsCpuQuota: false }, two, hardware)).toBe(false);
   });
 
   it("has a text for the CPUs of a container, and none for shared ones", () => {

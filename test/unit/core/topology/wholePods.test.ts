@@ -14,7 +14,7 @@ import { emptyRegistry } from "../../../../src/core/pod/podRegistry.ts";
 import { hardwareOf, type TopologyPolicy } from "../../../../src/core/topology/assignHardware.ts";
 import { type PodHardware, WHOLE_POD } from "../../../../src/core/topology/hardware.ts";
 import { decodeHardware, encodeHardware } from "../../../../src/core/topology/hardwareFile.ts";
-import { hasNoCpuQuota, nodeHardware } from "../../../../src/core/topology/nodeHardware.ts";
+import { hasNoCpuQuota, podHasNoCpuQuota, nodeHardware } from "../../../../src/core/topology/nodeHardware.ts";
 import { machineOf } from "../../../support/cpuMachines.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
 import { keptByRunning } from "../../../support/runningHardware.ts";
@@ -194,6 +194,10 @@ describe("pods with pod-level resources", () => {
     const policy = { name: "restricted", scope: "pod", topology } as const;
     const node = nodeHardware({ cpus: { ...cpuRules, podLevel: true }, memory: undefined }, [0, 1], policy, settings);
     expect(pod.spec.containers.map((container) => hasNoCpuQuota(node, pod, container))).toEqual([true, false, false]);
+    expect(podHasNoCpuQuota(node, pod, hardwareFor(pod))).toBe(false);
+    const [first] = pod.spec.containers;
+    const oneOnly = { ...pod, spec: { ...pod.spec, containers: first === undefined ? [] : [first] } };
+    expect(podHasNoCpuQuota(node, oneOnly, hardwareFor(pod))).toBe(true);
   });
 
   it("are in the state files as a whole and by container, and are read from them", () => {

@@ -31,7 +31,7 @@ export async function bind(request: Bind, run: RunTool): Promise<void> {
   const words = options.length === 0 ? [] : ["-o", options.join(",")];
   const args = ["--no-canonicalize", recursive === true ? "--rbind" : "--bind", ...words, "--", from, target];
   const what = `bind ${source} at ${target}`;
-  const opened = descriptor === undefined ? {} : { descriptor };
+  const opened = descriptor === undefined ? { mayUseShell: true } : { descriptor };
   await runMount(run, { args, what, ...opened }, [source, target]);
   if (readOnly === true) await orUndo(target, run, () => makeReadOnly(target, run));
 }
@@ -54,7 +54,7 @@ export async function makeReadOnly(target: string, run: RunTool): Promise<void> 
   const kept = found?.options.filter((flag) => KEPT_FLAGS.has(flag)) ?? [];
   const words = ["remount", "bind", "ro", ...kept].join(",");
   const args = ["--no-canonicalize", "-o", words, "--", target];
-  await run({ program: "mount", args, what: `make ${target} read-only` });
+  await run({ program: "mount", args, what: `make ${target} read-only`, mayUseShell: true });
 }
 
 /** Returns the path under which the table lists a mount point: follows links in its parents, but not at its end. */
@@ -69,7 +69,7 @@ export async function unmount(target: string, isLazy: boolean, run: RunTool): Pr
   if (!(await isMounted(place))) return;
   const args = ["--no-canonicalize", ...(isLazy ? ["--lazy"] : []), "--", place];
   try {
-    await run({ program: "umount", args, what: `unmount ${target}` });
+    await run({ program: "umount", args, what: `unmount ${target}`, mayUseShell: true });
   } catch (thrown) {
     if (await isMounted(place)) throw thrown;
   }

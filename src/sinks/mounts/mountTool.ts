@@ -10,6 +10,7 @@ import { deadline } from "../../operators/deadline.ts";
 import { fromCall } from "../../operators/fromCall.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
+import { NOT_RUN, type ToolShells } from "./toolShells.ts";
 
 /** A command to run. */
 export interface Tool {
@@ -28,6 +29,8 @@ export interface Tool {
   readonly endedBy?: "SIGKILL" | "SIGTERM";
   /** Timeout beside the deadline of the call; the error is DeadlineExceeded. */
   readonly deadlineMs?: number;
+  /** A shell may start the tool: it needs neither a descriptor nor a terminal, and leaves no daemon behind. */
+  readonly mayUseShell?: boolean;
   /** Called when the process has exited, which may be long after the call gave up. */
   whenEnded?(): void;
 }
@@ -43,6 +46,8 @@ export interface ToolEnd {
 export interface ToolRun extends Tool {
   /** A further descriptor, inherited by the tool without its knowledge and by its helpers. */
   readonly inherited?: number;
+  /** Shells for tools that may use one. Default: this process starts all tools. */
+  readonly shells?: ToolShells;
   readonly signal: AbortSignal;
 }
 
@@ -52,7 +57,54 @@ const MAX_SAID_CHARS = 64 * 1024;
 const MAX_REPORTED_CHARS = 1_000;
 
 /** Resolves on success; otherwise throws a KubeletError with the exit status and the output, in the C locale. */
-export function runTool({ inherited, signal, ...tool }: ToolRun): Promise<ToolEnd> {
+export async function runTool(run: ToolRun): Promise<ToolEnd> {
+  return (await runInShell(run)) ?? runAsChild(run);
+}
+
+/** Returns undefined when no shell ran the tool. */
+function runInShell({ inherited, shells, signal, ...tool }: ToolRun): Promise<ToolEnd | undefined> | undefined {
+  const { program, args, mayUseShell = false, statuses = [0], deadlineMs } = tool;
+  if (!mayUseShell || deadlineMs !== undefined || signal.aborted) return undefined;
+  if (shells === undefined || inherited === undefined) return undefined;
+  return new Promise((resolve, reject) => {
+    let said = "";
+    const cancel = (): void => {
+      kill?.();
+      reject(kubeletError("Cancelled", `cannot ${tool.what}: cancelled`));
+    };
+    const kill = shells.start(
+      {
+        program,
+        args,
+        hear(piece) {
+          if (said.length < MAX_SAID_CHARS) said += piece.toString("utf8");
+        },
+        whenEnded(status) {
+          signal.removeEventListener("abort", cancel);
+          if (status !== undefined && NOT_RUN.has(status)) {
+            resolve(undefined);
+            return;
+          }
+          tool.whenEnded?.();
+          if (status === undefined) reject(failure(tool, "its shell was ended", said));
+          else if (statuses === "all" || statuses.includes(status)) resolve({ status, said });
+          else reject(failure(tool, howEnded(status), said));
+        },
+      },
+      inherited,
+    );
+    if (kill === undefined) resolve(undefined);
+    else signal.addEventListener("abort", cancel, { once: true });
+  });
+}
+
+/** Formats the status that a shell reports. */
+function howEnded(status: number): string {
+  const [name] = Object.entries(constants.signals).find(([, number]) => number === status - KILLED) ?? [];
+  return name === undefined ? `exit status ${status}` : `signal: ${name}`;
+}
+
+function runAsChild({ inherited, signal, ...tool }: ToolRun): Promise<ToolEnd> {
   const { program, args, descriptor, statuses = [0], endedBy = "SIGKILL", deadlineMs } = tool;
   const late = deadlineMs === undefined ? undefined : AbortSignal.timeout(deadlineMs);
   return new Promise((resolve, reject) => {

@@ -2,6 +2,7 @@
 import { kubeletError } from "../../core/errors.ts";
 import { runTool, type Tool, type ToolEnd } from "./mountTool.ts";
 import type { ToolLock } from "./toolLock.ts";
+import { createToolShells } from "./toolShells.ts";
 
 /** Runs a tool for one call, by default until that call is cancelled. Throws as `runTool`. */
 export type RunTool = (tool: Tool, signal?: AbortSignal) => Promise<ToolEnd>;
@@ -14,7 +15,7 @@ export interface MountTools {
 }
 
 /** Creates the tools. Bound: one tool per call, and those the kernel does not let exit. */
-export function createMountTools(lock: ToolLock): MountTools {
+export function createMountTools(lock: ToolLock, shells = createToolShells()): MountTools {
   const working = new Set<Tool>();
   return {
     async enter(path) {
@@ -31,7 +32,7 @@ export function createMountTools(lock: ToolLock): MountTools {
         working.delete(tool);
         tool.whenEnded?.();
       };
-      return runTool({ ...tool, inherited, signal: signal ?? usual, whenEnded });
+      return runTool({ ...tool, inherited, shells, signal: signal ?? usual, whenEnded });
     },
   };
 }

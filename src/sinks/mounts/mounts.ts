@@ -34,7 +34,8 @@ const REMOTE_AT_ONCE = 4;
 
 async function mount({ source, target, fsType, options }: MountRequest, what: string, run: RunTool): Promise<void> {
   const args = ["-t", fsType, ...(options.length === 0 ? [] : ["-o", options.join(",")]), "--", source, target];
-  await runMount(run, { args, what }, [target]);
+  // Other file systems have helpers, which may leave a daemon behind.
+  await runMount(run, { args, what, mayUseShell: fsType === "tmpfs" }, [target]);
 }
 
 export interface MountsOptions {

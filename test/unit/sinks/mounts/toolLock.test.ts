@@ -76,30 +76,41 @@ describe.skipIf(mustSkip("the lock of tools for mounts", MISSING))("the lock of 
     expect(spawnSync("flock", ["-n", "-x", file(), "true"]).status).toBe(1);
   });
 
-  it("is inherited by tools, so that the next kubelet finds them", async () => {
-    const tools = createMountTools(lockOf());
-    const { signal } = new AbortController();
-    const gate = join(dir(), "gate");
-    const what = "show what is open";
-    const args = ["-c", `readlink /proc/$$/fd/* >${gate} || true`];
-    await tools.runFor(signal)({ program: "sh", args, what });
-    expect(execFileSync("cat", [gate], { encoding: "utf8" }).split("\n")).toContain(file());
-  });
+  it.each([true, false])(
+    "is inherited by tools, so that the next kubelet finds them, started by a shell: %s",
+    async (mayUseShell) => {
+      const tools = createMountTools(lockOf());
+      const { signal } = new AbortController();
+      const gate = join(dir(), "gate");
+      const what = "show what is open";
+      const args = ["-c", `readlink /proc/$$/fd/* >${gate} || true`];
+      await tools.runFor(signal)({ program: "sh", args, what, mayUseShell });
+      expect(execFileSync("cat", [gate], { encoding: "utf8" }).split("\n")).toContain(file());
+    },
+  );
 
-  it("blocks another attempt at a path while the abandoned one has not ended", async () => {
-    const tools = createMountTools(lockOf());
-    const abort = new AbortController();
-    await tools.enter("/mnt/x");
-    const run = tools.runFor(abort.signal)({ program: "sleep", args: ["60", "/mnt/x"], what: "mount it" });
-    await tools.enter("/mnt/y");
-    abort.abort();
-    await expect(run).rejects.toMatchObject({ code: "Cancelled" });
-    await expect(tools.enter("/mnt/x")).rejects.toMatchObject({
-      code: "Conflict",
-      message: "cannot mount it: the previous attempt has not ended yet",
-    });
-    await waitFor("its end", async () => (await tools.enter("/mnt/x")) === undefined && true);
-  });
+  it.each([true, false])(
+    "blocks another attempt while the abandoned one works, by a shell: %s",
+    async (mayUseShell) => {
+      const tools = createMountTools(lockOf());
+      const abort = new AbortController();
+      await tools.enter("/mnt/x");
+      const run = tools.runFor(abort.signal)({
+        program: "sleep",
+        args: ["60", "/mnt/x"],
+        what: "mount it",
+        mayUseShell,
+      });
+      await tools.enter("/mnt/y");
+      abort.abort();
+      await expect(run).rejects.toMatchObject({ code: "Cancelled" });
+      await expect(tools.enter("/mnt/x")).rejects.toMatchObject({
+        code: "Conflict",
+        message: "cannot mount it: the previous attempt has not ended yet",
+      });
+      await waitFor("its end", async () => (await tools.enter("/mnt/x")) === undefined && true);
+    },
+  );
 
   it("fails with NotFound when its file cannot be created", async () => {
     const lock = createToolLock({ file: join(dir(), "none", "lock"), log: recordingTelemetry().log });

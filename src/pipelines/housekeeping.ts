@@ -11,10 +11,13 @@ import { type PodUid, podUid } from "../core/ids.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { parseContainerLogLink, parsePodLogDir, podDir, podsDir } from "../core/paths.ts";
 import { parsePodCgroupName, qosCgroupName } from "../core/resources/podCgroup.ts";
+import { conflateMap } from "../operators/conflateMap.ts";
 import { inSequence } from "../operators/inSequence.ts";
+import { longTimer } from "../operators/longTimer.ts";
 import { orElse } from "../operators/orElse.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { Call } from "../ports/call.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState, NodeView } from "../state/nodeState.ts";
 import type { UserNamespaces } from "./node/userNamespaces.ts";
@@ -24,7 +27,7 @@ import type { Volumes } from "./volumes/volumes.ts";
 /** Services that release a removed pod's user IDs and volumes. */
 interface Services {
   readonly userNamespaces: Pick<UserNamespaces, "release">;
-  readonly volumes: Pick<Volumes, "forget" | "release" | "unpublish" | "unstage">;
+  readonly volumes: Pick<Volumes, "forget" | "release" | "unpublish" | "unstage" | "stayed$">;
 }
 type Ports = Pick<KubeletPorts, "files" | "mounts" | "cgroups" | "clock" | "telemetry">;
 type Config = Pick<KubeletConfig, "directories" | "resyncPeriodMs" | "cgroupRoot" | "cgroupsPerQos">;
@@ -55,10 +58,21 @@ export function housekeeping(
       merge(
         pollAfter(clock, config.resyncPeriodMs, sweep),
         pollAfter(clock, config.resyncPeriodMs, () => sweepStages(ports, state, services)),
+        attempts(clock, services.volumes.stayed$).pipe(conflateMap(() => sweepStages(ports, state, services))),
       ),
     ),
   );
 }
+
+/**
+ * Attempts at a volume that its driver has not unstaged, until the periodic sweeps go on: delays after the failure. The
+ * gaps double from 500 ms, as upstream's.
+ */
+const ATTEMPTS_MS = [500, 1_500, 3_500, 7_500, 15_500, 31_500];
+
+/** Emits when stages are due for an attempt; another volume that stays starts the delays again. */
+const attempts = (clock: Clock, stayed$: Observable<unknown>): Observable<unknown> =>
+  stayed$.pipe(switchMap(() => merge(...ATTEMPTS_MS.map((ms) => longTimer(clock, ms)))));
 
 /** Logs the reason why a volume stays staged once, and again when the reason changes. */
 const sweepStages = (

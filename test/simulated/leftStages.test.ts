@@ -1,4 +1,4 @@
-/** A whole node that finds a CSI volume which upstream's kubelet staged and published to no pod. */
+/** A whole node with CSI volumes that are staged for no pod: upstream's kubelet left them, or their driver does. */
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../src/core/sha256.ts";
 import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
@@ -6,6 +6,7 @@ import { createPrng } from "../../src/sim/prng.ts";
 import { createSimNode, type SimNode } from "../../src/sim/simNode.ts";
 import { createSimStorage } from "../../src/sim/storage/simStorage.ts";
 import { stage } from "../../src/sim/storage/simCsiMounts.ts";
+import { csiSimNode, SIM_DRIVER } from "../support/csiSimNode.ts";
 import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
 import { createSimClock } from "../../src/sim/time/simClock.ts";
 
@@ -66,5 +67,65 @@ describe("a volume that is staged for no pod", () => {
     }
     node.runFor(120_000);
     expect([inUse(), [...new Set(calls)]]).toEqual([[], [`NodeUnstageVolume ${STAGE}/globalmount`]]);
+  });
+});
+
+describe("a volume that its driver does not unstage after the last pod", () => {
+  /** A pod that had the volume is gone; the driver refuses to unstage it until `heal` is called. */
+  function nodeWithLeftVolume() {
+    let isIll = true;
+    const cluster = csiSimNode({
+      faults: (rpc) => (rpc === "NodeUnstageVolume" && isIll ? { kind: "fail", status: 3 } : { kind: "answer" }),
+    });
+    const { node, server, claim, pod, remove, calls } = cluster;
+    claim("disk", "ReadWriteOnce");
+    pod("first", "disk");
+    node.runFor(30_000);
+    remove("first");
+    node.runFor(3_000);
+    const rpcs = () => calls.map(({ rpc }) => rpc);
+    const isThere = (name: string) => server.object("pods", { namespace: "default", name }) !== undefined;
+    const stages = () => (node.kubelet?.queries.volumes().stages ?? []).map(({ volume }) => volume);
+    return { ...cluster, rpcs, isThere, stages, heal: () => (isIll = false) };
+  }
+  const FIRST = ["stage", "publish", "unpublish", "unstage"];
+
+  it("does not keep the pod, and is unstaged after growing delays", () => {
+    const { node, rpcs, isThere, stages, heal } = nodeWithLeftVolume();
+    expect([isThere("first"), rpcs(), stages()]).toEqual([
+      false,
+      [...FIRST, "unstage", "unstage"],
+      [`${SIM_DRIVER}^disk`],
+    ]);
+    heal();
+    node.runFor(3_000);
+    expect([rpcs().length, stages(), node.violations]).toEqual([7, [], []]);
+    node.runFor(300_000);
+    expect(rpcs()).toHaveLength(7);
+  });
+
+  it("is staged again for the next pod, after which it is unstaged", () => {
+    const { node, pod, remove, rpcs, stages, heal } = nodeWithLeftVolume();
+    const before = rpcs().length;
+    pod("second", "disk");
+    node.runFor(20_000);
+    expect([node.running(), rpcs().slice(before), stages()]).toEqual([
+      ["default/second/main#0"],
+      ["stage", "publish"],
+      [],
+    ]);
+    heal();
+    remove("second");
+    node.runFor(60_000);
+    expect([rpcs().slice(before + 2), node.violations]).toEqual([["unpublish", "unstage"], []]);
+  });
+
+  it("is found by the next kubelet", () => {
+    const { node, rpcs, stages, heal } = nodeWithLeftVolume();
+    node.crashKubelet();
+    heal();
+    node.restartKubelet();
+    node.runFor(120_000);
+    expect([rpcs().at(-1), stages(), node.host.mounts.all()]).toEqual(["unstage", [], []]);
   });
 });

@@ -8,6 +8,7 @@ import { createPrng } from "../../src/sim/prng.ts";
 import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
 import { runsForever } from "../../src/sim/runtime/simProgram.ts";
 import type { SimObservation } from "../../src/sim/simObservation.ts";
+import type { SimPluginFaults } from "../../src/sim/hardware/pluginCall.ts";
 import { createSimNode } from "../../src/sim/simNode.ts";
 import type { SimNodeOptions } from "../../src/sim/simNodeOptions.ts";
 import { createSimStorage } from "../../src/sim/storage/simStorage.ts";
@@ -34,10 +35,18 @@ export interface CsiSimNodeOptions {
   readonly spec?: CsiDriver["spec"];
   /** Answers of the driver, instead of those of the simulated one. */
   readonly answers?: Partial<CsiClient>;
+  /** Decides about each call. Default: it is answered. */
+  readonly faults?: SimPluginFaults;
 }
 
 /** Creates the node; no time has passed. */
-export function csiSimNode({ config, machine, spec, answers = {} }: CsiSimNodeOptions = {}) {
+export function csiSimNode({
+  config,
+  machine,
+  spec,
+  answers = {},
+  faults = () => ({ kind: "answer" }),
+}: CsiSimNodeOptions = {}) {
   const scheduler = createHeapScheduler();
   const clock = createSimClock(scheduler);
   const server = createSimApiServer({ clock, latency: () => 2 });
@@ -46,7 +55,7 @@ export function csiSimNode({ config, machine, spec, answers = {} }: CsiSimNodeOp
   /** Whether the runtime labels the files of the volume, by pod. */
   const relabelled = new Map<string, boolean>();
   const storage = createSimStorage({
-    ...{ clock, prng: createPrng("storage"), faults: () => ({ kind: "answer" }), see: (seen) => node.see(seen) },
+    ...{ clock, prng: createPrng("storage"), faults, see: (seen) => node.see(seen) },
     ...{ machine: () => node.host, bootId: () => node.host.machine.bootId },
   });
   const note = (rpc: SimCsiCall["rpc"], request: { volumeId?: string; volumeCapability?: unknown }): void => {

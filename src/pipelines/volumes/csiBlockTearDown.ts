@@ -11,12 +11,12 @@ import type { VolData } from "../../core/csi/volData.ts";
 import { unmapDevice } from "./blockMaps.ts";
 import { readVolData, refuseMountedAt, removeBlockStage, removePublished } from "./csiRemains.ts";
 import { type HeldVolume, holderOf } from "./heldVolumes.ts";
-import { type CsiRemains, heldBy, unpublish } from "./csiTearDown.ts";
+import { type CsiRemains, heldBy, orStay, thenLeave, unpublish } from "./csiTearDown.ts";
 import type { CsiContext } from "./csiContext.ts";
 import { registeredDriver } from "./csiVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
 
-/** Completes when nothing of the volume is left. Errors: KubeletError, without undoing completed steps. */
+/** Completes when the pod has nothing of the volume left. Errors: KubeletError, without undoing completed steps. */
 export function tearDownCsiBlock(
   ports: RemovalPorts,
   context: CsiContext,
@@ -37,16 +37,12 @@ export function tearDownCsiBlock(
         data === undefined ? EMPTY : unpublish(context, data, places.publish),
         // Differs from upstream: what the driver has left at the pod's path would be forgotten with the pod.
         defer(() => removePublished(ports, places.publish)),
-        defer(() =>
-          held === undefined || held.volume.holders.size > 1
-            ? EMPTY
-            : unstageBlock(ports, context, places, data, held.volume),
-        ),
-        defer(() => ports.files.remove(places.link)),
         defer(() => {
-          heldVolumes.drop(holder);
-          return EMPTY;
-        }),
+          if (held === undefined || held.volume.holders.size > 1) return EMPTY;
+          const unstaged$ = unstageBlock(ports, context, places, data, held.volume);
+          if (data === undefined) return unstaged$;
+          return unstaged$.pipe(orStay(ports, { driver: data.driver, handle: data.handle, blockName: name }));
+        }).pipe(thenLeave(heldVolumes, holder, ports.files.remove(places.link).pipe(ignoreElements()))),
       ).pipe(ignoreElements());
       return held === undefined ? gone$ : held.volume.turns.run(gone$);
     }),

@@ -1,6 +1,7 @@
 /**
- * CSI volumes that an earlier kubelet, or upstream's, staged and published to no pod: a crash between the two leaves them, in
- * no directory of a pod. A pod that wants one takes it over; otherwise it is unstaged once all wishes of pods are known.
+ * CSI volumes that are staged for no pod: an earlier kubelet, or upstream's, was killed before it published them, or the
+ * driver failed to unstage them after their last pod. A pod that wants one takes it over; otherwise it is unstaged once all
+ * wishes of pods are known.
  * Stateless: heldVolumes.ts has the stages. Bounds: one operation per driver at a time, the deadlines of its calls.
  * Differs from upstream: upstream's kubelet leaves such a volume staged until a pod with it runs on the node again.
  *
@@ -141,7 +142,7 @@ function unstageOne(
           unstage(ports, context, directories, stage, volume),
           defer(() => {
             heldVolumes.release(stage);
-            ports.telemetry.log.info("Unstaged a volume that an earlier kubelet left", { path });
+            ports.telemetry.log.info("Unstaged a volume without a pod", { path });
             return EMPTY;
           }),
         ),

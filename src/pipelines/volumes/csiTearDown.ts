@@ -5,15 +5,30 @@
  *
  *     pod's volume    [unpublish]-[remove mount]                      [remove directory]
  *     last of them                              [unstage]-[remove stage]
+ *
+ * A volume that its driver does not unstage holds no pod back: it stays in use, and housekeeping unstages it.
  */
-import { concat, defer, EMPTY, filter, ignoreElements, isEmpty, map, type Observable, switchMap } from "rxjs";
+import {
+  catchError,
+  concat,
+  defaultIfEmpty,
+  defer,
+  EMPTY,
+  filter,
+  ignoreElements,
+  isEmpty,
+  map,
+  type Observable,
+  of,
+  switchMap,
+} from "rxjs";
 import { csiVolumeName, globalMount, stageDirOf } from "../../core/csi/csiLayout.ts";
 import { VOL_DATA, type VolData } from "../../core/csi/volData.ts";
 import { mountAt } from "../../core/mount/mountInfo.ts";
-import { kubeletError } from "../../core/errors.ts";
+import { kubeletError, toKubeletError } from "../../core/errors.ts";
 import type { VolumeNode } from "../../core/volume/volumeLayout.ts";
 import { readVolData, refuseMountedAt, removeEmpty } from "./csiRemains.ts";
-import { type HeldVolume, type HeldVolumes, holderOf, isLastUse } from "./heldVolumes.ts";
+import { type HeldVolume, type HeldVolumes, holderOf, isLastUse, type KeptStage } from "./heldVolumes.ts";
 import type { CsiContext } from "./csiContext.ts";
 import { registeredDriver } from "./csiVolumes.ts";
 import { type RemovalPorts, removeUnmounted } from "./removeUnmounted.ts";
@@ -29,7 +44,7 @@ export interface CsiRemains {
   readonly directories: VolumeNode["directories"];
 }
 
-/** Completes when nothing of the volume is left. Errors: KubeletError, without undoing completed steps. */
+/** Completes when the pod has nothing of the volume left. Errors: KubeletError, without undoing completed steps. */
 export function tearDownCsi(ports: RemovalPorts, context: CsiContext, remains: CsiRemains): Observable<never> {
   const { heldVolumes } = context;
   const { uid, name, directory, subPaths } = remains;
@@ -43,12 +58,7 @@ export function tearDownCsi(ports: RemovalPorts, context: CsiContext, remains: C
         data === undefined ? EMPTY : unpublish(context, data, `${directory}/mount`),
         defer(() =>
           held !== undefined && isLastUse(held.volume, holder) ? unstageLast(ports, context, remains, held) : EMPTY,
-        ),
-        removeEmpty(ports, directory, `${directory}/mount`),
-        defer(() => {
-          heldVolumes.drop(holder);
-          return EMPTY;
-        }),
+        ).pipe(thenLeave(heldVolumes, holder, removeEmpty(ports, directory, `${directory}/mount`))),
       );
       const checked$ = concat(refuseMounted(ports, directory, read?.ok === false), gone$);
       return held === undefined ? checked$ : held.volume.turns.run(checked$);
@@ -56,15 +66,61 @@ export function tearDownCsi(ports: RemovalPorts, context: CsiContext, remains: C
   );
 }
 
-/** Unstages the volume, which any pod may stage again from then on. */
-const unstageLast = (ports: RemovalPorts, context: CsiContext, remains: CsiRemains, held: Held): Observable<never> =>
-  concat(
-    unstage(ports, context, remains, held),
+/**
+ * Unstages the volume after its last pod; any pod may stage it again from then on. Emits the stage if it stays.
+ * Errors: KubeletError while the pod has its mount.
+ */
+function unstageLast(
+  ports: RemovalPorts,
+  context: CsiContext,
+  { directory, directories }: CsiRemains,
+  { name, volume }: Held,
+): Observable<KeptStage> {
+  const [driver = "", ...handle] = name.split("^");
+  const stage = { driver, handle: handle.join("^") };
+  const unstaged$ = concat(
+    unstageMount(ports, context, stage, directories, volume),
     defer(() => {
-      context.heldVolumes.unmounted(held.volume);
+      context.heldVolumes.unmounted(volume);
       return EMPTY;
     }),
   );
+  return concat(
+    // Before the pod's own mount is gone, unstaging would take its file system away.
+    refuseMountedAt(ports, `${directory}/mount`),
+    unstaged$.pipe(orStay(ports, stage)),
+  );
+}
+
+/** Emits the stage instead of the error. */
+export const orStay =
+  ({ telemetry }: Pick<RemovalPorts, "telemetry">, stage: KeptStage) =>
+  (unstaged$: Observable<never>): Observable<KeptStage> =>
+    unstaged$.pipe(
+      catchError((thrown: unknown) => {
+        const volume = csiVolumeName(stage.driver, stage.handle);
+        telemetry.log.warn("A volume stays staged after its last pod", { volume, error: toKubeletError(thrown) });
+        return of(stage);
+      }),
+    );
+
+/** Removes what is left of the pod's volume; the volume itself stays in use if its stage stays. */
+export const thenLeave =
+  (heldVolumes: HeldVolumes, holder: string, removed$: Observable<never>) =>
+  (unstaged$: Observable<KeptStage>): Observable<never> =>
+    unstaged$.pipe(
+      defaultIfEmpty(undefined),
+      switchMap((stage) =>
+        concat(
+          removed$,
+          defer(() => {
+            if (stage === undefined) heldVolumes.drop(holder);
+            else heldVolumes.stay(holder, stage);
+            return EMPTY;
+          }),
+        ),
+      ),
+    );
 
 type Held = NonNullable<ReturnType<HeldVolumes["of"]>>;
 
@@ -91,21 +147,6 @@ export const unpublish = (context: CsiContext, { driver, handle }: VolData, targ
     const facts = registeredDriver(context, driver, "Unmounter.TearDownAt failed to get CSI client");
     return context.port.at(facts).nodeUnpublishVolume({ volumeId: handle, targetPath });
   }).pipe(ignoreElements());
-
-/** Unstages the volume after its last pod. */
-function unstage(
-  ports: RemovalPorts,
-  context: CsiContext,
-  remains: CsiRemains,
-  { name, volume }: Held,
-): Observable<never> {
-  const [driver = "", ...handle] = name.split("^");
-  return concat(
-    // Before the pod's own mount is gone, unstaging would take its file system away.
-    refuseMountedAt(ports, `${remains.directory}/mount`),
-    unstageMount(ports, context, { driver, handle: handle.join("^") }, remains.directories, volume),
-  );
-}
 
 /** Unstages a volume with a file system; without its file and a mount it was never staged, and only its directories go. */
 export function unstageMount(

@@ -33,7 +33,7 @@ export interface HeldVolume {
   isAwaited: boolean;
 }
 
-/** A CSI volume that is staged for no known pod. */
+/** A CSI volume that is staged, or may be, for no known pod. */
 export interface KeptStage {
   readonly driver: string;
   readonly handle: string;
@@ -53,6 +53,13 @@ export interface HeldVolumes {
   hold(name: string, holder: string, isAttachable: boolean, ...listedAs: readonly string[]): HeldVolume;
   /** Notes that a pod's volume is gone. */
   drop(holder: string): void;
+  /**
+   * Notes that a pod's volume is gone although its driver has not unstaged it. Without another holder it is kept: in use
+   * until it is released, or a pod has had it.
+   */
+  stay(holder: string, stage: KeptStage): void;
+  /** Emits after each `stay`. */
+  readonly stayed$: Observable<unknown>;
   /** Notes a volume that an earlier kubelet has staged for no known pod. It is in use until it is released, or a pod has had it. */
   keep(stage: KeptStage): void;
   /** Returns the volumes that are kept and that no pod has taken over. */
@@ -93,11 +100,21 @@ interface Entry extends HeldVolume {
 export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): HeldVolumes {
   const entries = new Map<string, Entry>();
   const names = new Map<string, string>();
+  const stayed$ = new Subject<void>();
   let isLoaded = false;
   const publish = (): void => {
     if (!isLoaded) return;
     const list = [...entries].flatMap(([, { isAttachable, listedAs }]) => (isAttachable ? [...listedAs] : [])).sort();
     if (inUse.value === undefined || !sameItems(inUse.value, list)) inUse.set(list);
+  };
+  /** Returns the volume that the holder had, with its name. */
+  const leave = (holder: string): readonly [name: string, entry: Entry] | undefined => {
+    const name = names.get(holder);
+    const entry = name === undefined ? undefined : entries.get(name);
+    names.delete(holder);
+    if (name === undefined || entry === undefined) return undefined;
+    for (const set of [entry.holders, entry.users, entry.labelled]) set.delete(holder);
+    return [name, entry];
   };
   return {
     hold: (name, holder, isAttachable, ...listedAs) => {
@@ -112,16 +129,18 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
       return entry;
     },
     drop: (holder) => {
-      const name = names.get(holder);
-      const entry = name === undefined ? undefined : entries.get(name);
-      names.delete(holder);
-      if (name === undefined || entry === undefined) return;
-      entry.holders.delete(holder);
-      entry.users.delete(holder);
-      entry.labelled.delete(holder);
+      const [name = "", entry] = leave(holder) ?? [];
+      if (entry === undefined) return;
       if (entry.holders.size === 0) entries.delete(name);
       publish();
     },
+    stay: (holder, stage) => {
+      const [, entry] = leave(holder) ?? [];
+      if (entry === undefined) return;
+      if (entry.holders.size === 0) entry.kept = stage;
+      stayed$.next();
+    },
+    stayed$,
     keep: (kept) => {
       const name = csiVolumeName(kept.driver, kept.handle);
       if (entries.has(name)) return;

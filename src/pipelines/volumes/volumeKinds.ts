@@ -150,7 +150,7 @@ const logged = ({ telemetry }: RemovalPorts, restored$: Observable<never>): Obse
   );
 
 /**
- * Unstages CSI volumes that an earlier kubelet left staged for no pod, unless some pod may want one: its claim is not read yet.
+ * Unstages CSI volumes that are staged for no pod, unless some pod may want one: its claim is not read yet.
  * Emits those that stay, once. Never errors.
  */
 export function unstageLeft(

@@ -106,8 +106,10 @@ export interface Volumes {
    * Errors: the KubeletError of the first one that stays.
    */
   unpublish(uid: PodUid): Observable<never>;
-  /** Unstages CSI volumes that an earlier kubelet left staged for no pod. Emits those that stay, once. Never errors. */
+  /** Unstages CSI volumes that are staged for no pod. Emits those that stay, once. Never errors. */
   unstage(): Observable<readonly LeftStage[]>;
+  /** Emits when a pod has left such a volume, because its driver did not unstage it. */
+  readonly stayed$: Observable<unknown>;
   /** Forgets a pod without a worker whose directory was removed, with its volumes. */
   forget(uid: PodUid): void;
   /**
@@ -160,6 +162,7 @@ const volumesOf = (deps: Deps): Volumes => ({
     return givePodBack(ports, kinds, { turns, directories: config.directories }, uid, deps.volumes.get(uid));
   },
   unstage: () => unstageLeft(deps.ports, deps.kinds, deps.volumes, deps.config.directories),
+  stayed$: deps.kinds.csi?.heldVolumes.stayed$ ?? EMPTY,
   forget: (uid) => {
     deps.labels?.drop(uid);
     deps.volumes.delete(uid);

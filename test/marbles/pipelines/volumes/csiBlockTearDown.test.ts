@@ -1,8 +1,8 @@
-import { defer, of } from "rxjs";
+import { defer, of, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { CsiDriverFacts } from "../../../../src/core/csi/csiDriverFacts.ts";
 import { csiBlockPlaces } from "../../../../src/core/csi/csiBlockPlaces.ts";
-import { toKubeletError } from "../../../../src/core/errors.ts";
+import { type KubeletError, kubeletError, toKubeletError } from "../../../../src/core/errors.ts";
 import { tearDownCsiBlock } from "../../../../src/pipelines/volumes/csiBlockTearDown.ts";
 import type { CsiContext } from "../../../../src/pipelines/volumes/csiContext.ts";
 import { createHeldVolumes } from "../../../../src/pipelines/volumes/heldVolumes.ts";
@@ -19,7 +19,7 @@ const PLACES = csiBlockPlaces(directories, "uid", "pv");
 const DATA = `{"driverName":"${DRIVER}","volumeHandle":"v"}`;
 
 /** A node with a block volume of a pod, whose driver says that it has done everything, and does nothing. */
-function nodeWith({ clock }: Pick<Marbles, "clock">) {
+function nodeWith({ clock }: Pick<Marbles, "clock">, unstageError?: KubeletError) {
   const files = createSimFiles({ clock });
   const mounts = createSimMounts({ clock, tree: files.tree });
   const calls: string[] = [];
@@ -30,13 +30,14 @@ function nodeWith({ clock }: Pick<Marbles, "clock">) {
     });
   const client: Partial<CsiClient> = {
     nodeUnpublishVolume: () => answer("unpublish"),
-    nodeUnstageVolume: () => answer("unstage"),
+    nodeUnstageVolume: () => (unstageError === undefined ? answer("unstage") : throwError(() => unstageError)),
   };
   const facts = { name: DRIVER, endpoint: "/s", capabilities: new Set(["STAGE_UNSTAGE_VOLUME"]) };
+  const heldVolumes = createHeldVolumes(createCell(undefined));
   const context: Partial<CsiContext> = {
     port: { at: () => client as CsiClient },
     drivers: createCell(new Map([[DRIVER, facts as unknown as CsiDriverFacts]])),
-    heldVolumes: createHeldVolumes(createCell(undefined)),
+    heldVolumes,
   };
   files.put(`${PLACES.dataDir}/vol_data.json`, DATA);
   files.tree.makeDirectory(PLACES.staging, 0o750);
@@ -44,7 +45,7 @@ function nodeWith({ clock }: Pick<Marbles, "clock">) {
   files.put(PLACES.link, "");
   const ports = { files, mounts, telemetry: recordingTelemetry() };
   const tornDown$ = tearDownCsiBlock(ports, context as CsiContext, { uid: "uid", name: "pv", directories });
-  return { files, mounts, calls, tornDown$ };
+  return { files, mounts, calls, tornDown$, heldVolumes };
 }
 
 type Leave = (node: Pick<ReturnType<typeof nodeWith>, "files" | "mounts">) => void;
@@ -86,5 +87,18 @@ describe("the tear down of a CSI block volume", () => {
     ["keeps a directory with files", ({ files }) => files.put(`${PLACES.publish}/a`, ""), stays(CONTENT)],
   ])("%s", (_, leave, expected) => {
     expect(outcomeOf(leave)).toEqual(expected);
+  });
+
+  it("keeps the stage of a device that its driver does not unstage, and lets the pod go", () => {
+    let left: readonly string[] = [];
+    let kept: readonly unknown[] = [];
+    marbles((m) => {
+      const { files, tornDown$, heldVolumes } = nodeWith(m, kubeletError("Unknown", "busy"));
+      m.at(1, () => tornDown$.subscribe());
+      m.flush();
+      left = [PLACES.publish, PLACES.staging, PLACES.link].filter((path) => files.at(path) !== undefined);
+      kept = heldVolumes.kept();
+    })();
+    expect([left, kept]).toEqual([[PLACES.staging], [{ driver: DRIVER, handle: "v", blockName: "pv" }]]);
   });
 });

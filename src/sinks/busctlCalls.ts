@@ -1,6 +1,6 @@
 /**
- * Calls on the system bus through systemd's own `busctl`: one short process per call. Bounds: 10 seconds per call, 1 MiB
- * of output. Requires systemd 240 or later (`--json`).
+ * Calls on the system bus through systemd's own `busctl`: one short process per call, started by a resident shell where
+ * one is free. Bounds: 10 seconds per call, 1 MiB of output. Requires systemd 240 or later (`--json`).
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -12,25 +12,56 @@ import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
 import { killOnAbort } from "./killOnAbort.ts";
+import { createToolShells, NOT_RUN, type ShellTool, type ToolShells } from "./toolShells.ts";
 
-/** The path of busctl. */
+/** How busctl is run. */
 export interface BusctlOptions {
   readonly clock: Clock;
   /** Default: `busctl` on the PATH. */
   readonly program?: string;
+  /** Shells that start it. Default: own ones. */
+  readonly shells?: ToolShells;
 }
 
 const DEADLINE_MS = 10_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_REASON_CHARS = 500;
 
-const run = promisify(execFile);
+const runChild = promisify(execFile);
+
+interface End {
+  readonly status: number;
+  readonly said: string;
+}
+
+/** Resolves with undefined when no shell ran the program. With `isQuiet`, `said` has no stderr. */
+function runInShell(
+  shells: ToolShells,
+  tool: Pick<ShellTool, "program" | "args" | "isQuiet">,
+  signal: AbortSignal,
+): Promise<End | undefined> {
+  return new Promise((resolve) => {
+    let said = "";
+    const kill = shells.start({
+      ...tool,
+      hear(piece) {
+        if (said.length < MAX_ANSWER_BYTES) said += piece.toString("utf8");
+      },
+      whenEnded: (status) => resolve(status === undefined || NOT_RUN.has(status) ? undefined : { status, said }),
+    });
+    if (kill === undefined) resolve(undefined);
+    else signal.addEventListener("abort", kill, { once: true });
+  });
+}
 
 /** Passes on the error text of busctl unchanged, because busctl has no error codes. */
-function callError(what: string, program: string, thrown: unknown): KubeletError {
+const refused = (what: string, said: string, how: string): KubeletError =>
+  kubeletError("Io", `${what} failed: ${said.trim().slice(0, MAX_REASON_CHARS) || how}`);
+
+function childError(what: string, program: string, thrown: unknown): KubeletError {
   if (errnoOf(thrown) !== "") return ioError("run", program, thrown);
-  const said = typeof thrown === "object" && thrown !== null && "stderr" in thrown ? String(thrown.stderr).trim() : "";
-  return kubeletError("Io", `${what} failed: ${said.slice(0, MAX_REASON_CHARS) || String(thrown)}`, { cause: thrown });
+  const said = typeof thrown === "object" && thrown !== null && "stderr" in thrown ? String(thrown.stderr) : "";
+  return refused(what, said, String(thrown));
 }
 
 /** Returns the `data` of a JSON answer. */
@@ -52,22 +83,28 @@ export interface BusctlCalls {
 }
 
 /** Creates the calls. Errors: NotFound without busctl, DeadlineExceeded, Io with the text of busctl. */
-export function busctlCalls({ clock, program = "busctl" }: BusctlOptions): BusctlCalls {
-  const call = (what: string, words: readonly string[]): Call<string> => {
+export function busctlCalls({ clock, program = "busctl", shells = createToolShells() }: BusctlOptions): BusctlCalls {
+  const call = (what: string, words: readonly string[], isQuestion: boolean): Call<string> => {
     const late = (): KubeletError => kubeletError("DeadlineExceeded", `${what}: no answer within ${DEADLINE_MS} ms`);
-    return fromCall((signal) => {
-      const answer = run(program, ["--system", "--json=short", "--", ...words], { maxBuffer: MAX_ANSWER_BYTES });
+    const args = ["--system", "--json=short", "--", ...words];
+    return fromCall(async (signal) => {
+      const end = await runInShell(shells, { program, args, isQuiet: isQuestion }, signal);
+      if (end?.status === 0) return end.said;
+      // A question may be asked twice: a child keeps the answer apart from the reason of a failure.
+      if (end !== undefined && !isQuestion) throw refused(what, end.said, `${program}: exit status ${end.status}`);
+      signal.throwIfAborted();
+      const answer = runChild(program, args, { maxBuffer: MAX_ANSWER_BYTES });
       killOnAbort(answer.child, signal);
       return answer.then(
         ({ stdout }) => stdout,
         (thrown: unknown) => {
-          throw callError(what, program, thrown);
+          throw childError(what, program, thrown);
         },
       );
     }).pipe(deadline(DEADLINE_MS, clock, late));
   };
   return {
-    order: (what, words) => call(what, words).pipe(map(() => undefined)),
-    ask: (what, words) => call(what, words).pipe(map((answer) => dataOf(what, answer))),
+    order: (what, words) => call(what, words, false).pipe(map(() => undefined)),
+    ask: (what, words) => call(what, words, true).pipe(map((answer) => dataOf(what, answer))),
   };
 }

@@ -10,7 +10,7 @@ import { deadline } from "../../operators/deadline.ts";
 import { fromCall } from "../../operators/fromCall.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
-import { NOT_RUN, type ToolShells } from "./toolShells.ts";
+import { NOT_RUN, type ToolShells } from "../toolShells.ts";
 
 /** A command to run. */
 export interface Tool {
@@ -74,8 +74,7 @@ function runInShell({ inherited, shells, signal, ...tool }: ToolRun): Promise<To
     };
     const kill = shells.start(
       {
-        program,
-        args,
+        ...{ program, args },
         hear(piece) {
           if (said.length < MAX_SAID_CHARS) said += piece.toString("utf8");
         },

@@ -2,7 +2,7 @@
 import { kubeletError } from "../../core/errors.ts";
 import { runTool, type Tool, type ToolEnd } from "./mountTool.ts";
 import type { ToolLock } from "./toolLock.ts";
-import { createToolShells } from "./toolShells.ts";
+import { createToolShells } from "../toolShells.ts";
 
 /** Runs a tool for one call, by default until that call is cancelled. Throws as `runTool`. */
 export type RunTool = (tool: Tool, signal?: AbortSignal) => Promise<ToolEnd>;

@@ -2,11 +2,11 @@
 import { closeSync, openSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { runTool } from "../../../../src/sinks/mounts/mountTool.ts";
-import { createToolShells, type ToolShells } from "../../../../src/sinks/mounts/toolShells.ts";
-import { findProgram } from "../../../support/findProgram.ts";
-import { temporaryDirectory } from "../../../support/temporaryDirectory.ts";
-import { waitFor } from "../../../support/waitFor.ts";
+import { runTool } from "../../../src/sinks/mounts/mountTool.ts";
+import { createToolShells, type ToolShells } from "../../../src/sinks/toolShells.ts";
+import { findProgram } from "../../support/findProgram.ts";
+import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+import { waitFor } from "../../support/waitFor.ts";
 
 interface End {
   readonly said: string;

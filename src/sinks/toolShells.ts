@@ -10,6 +10,8 @@ import type { Socket } from "node:net";
 export interface ShellTool {
   readonly program: string;
   readonly args: readonly string[];
+  /** Its stderr goes to /dev/null. Default: it is heard. */
+  readonly isQuiet?: boolean;
   /** Called with each piece of stdout and stderr, in the order of arrival. */
   hear(piece: Buffer): void;
   /** Called once: with the exit status, or 128 and the signal of a killed tool; undefined if its shell was killed. */
@@ -19,9 +21,9 @@ export interface ShellTool {
 export interface ToolShells {
   /**
    * Starts the tool and returns the function that kills it; undefined if nothing was started, because all shells are
-   * busy or none can run. Shells and tools inherit the descriptor, which must be the same in all calls.
+   * busy or none can run. Shells and tools inherit the descriptor, if any, which must be the same in all calls.
    */
-  start(tool: ShellTool, inherited: number): (() => void) | undefined;
+  start(tool: ShellTool, inherited?: number): (() => void) | undefined;
 }
 
 /** Exit status of a shell for a program that it cannot find or run. */
@@ -59,9 +61,9 @@ interface Shell {
 }
 
 /** Returns undefined without a program. */
-function startShell(program: string, inherited: number): Shell | undefined {
+function startShell(program: string, inherited: number | undefined): Shell | undefined {
   const child = spawn(program, ["-s"], {
-    stdio: ["pipe", "pipe", "ignore", inherited],
+    stdio: ["pipe", "pipe", "ignore", inherited ?? "ignore"],
     env: { ...process.env, LC_ALL: "C" },
   });
   const [input, output] = child.stdio as unknown as [Socket, Socket];
@@ -137,8 +139,8 @@ function kill({ pid }: Running): void {
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Runs the tool, reports its process id, waits for it and reports its status. */
-const scriptOf = ({ program, args }: ShellTool): string =>
-  `${[program, ...args].map(quoted).join(" ")} </dev/null 2>&1 &
+const scriptOf = ({ program, args, isQuiet = false }: ShellTool): string =>
+  `${[program, ...args].map(quoted).join(" ")} </dev/null ${isQuiet ? "2>/dev/null" : "2>&1"} &
 printf '\\000%d\\n' $!
 wait $!
 printf '\\000%d\\n' $?

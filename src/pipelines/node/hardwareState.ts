@@ -4,7 +4,20 @@
  * For our own pods their checkpoints count; the files are for pods without one. Writes no cell. Bound: one write of each
  * file at a time, the newest state next.
  */
-import { catchError, concat, defer, EMPTY, filter, ignoreElements, map, merge, type Observable, of, tap } from "rxjs";
+import {
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  switchMap,
+  tap,
+} from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";
 import { currentCpuState, currentMemoryState } from "../../core/hardwareState/currentStates.ts";
 import { decodeCpuState, encodeCpuState } from "../../core/hardwareState/cpuState.ts";
@@ -77,8 +90,8 @@ export function readHardwareState(ports: Ports, config: Config): Observable<Read
 }
 
 /**
- * Writes each file when its content changes, but not before the registry knows what earlier kubelets gave out. Never emits,
- * never errors.
+ * Writes each file when its content changes, but not before the registry knows what earlier kubelets gave out; one that is
+ * missing at once, as upstream: nothing in it could be lost. Never emits, never errors.
  */
 export function writeHardwareState(
   ports: Ports,
@@ -103,7 +116,13 @@ export function writeHardwareState(
         ignoreElements(),
       );
     const again$ = pollAfter(ports.clock, WRITE_AGAIN_MS, () => of(undefined), { immediately: false });
-    return merge(registry.changes$, again$).pipe(
+    const missing$ = ports.files.kindOf(path).pipe(
+      // What it is, is unknown: it stays until the registry is known.
+      catchError(() => EMPTY),
+      filter((kind) => kind === undefined),
+      switchMap(() => write(textOf(registry.value))),
+    );
+    const changes$ = defer(() => merge(of(undefined), registry.changes$, again$)).pipe(
       map(() => registry.value),
       filter(isRestored),
       conflateMap(() =>
@@ -113,6 +132,7 @@ export function writeHardwareState(
         }),
       ),
     );
+    return concat(missing$, changes$);
   };
   return merge(
     keep(cpuStatePath(directories), (now) => encodeCpuState(currentCpuState(hardware, now), format)),

@@ -32,6 +32,7 @@ function nodeWithFiles({ clock }: Pick<Marbles, "clock">, content: Readonly<Reco
       if (text === "stuck") return NEVER;
       return text === undefined ? throwError(() => kubeletError("NotFound", "no file")) : of(text);
     },
+    kindOf: (path: string) => of(content[path] === undefined ? undefined : "File"),
     replaceFile: (path: string, text: string) => {
       if (path === CPUS) writes.push(`${clock.monotonicMs()} ${text}`);
       return node.isBroken ? throwError(() => kubeletError("Io", "disk full")) : EMPTY;
@@ -128,7 +129,7 @@ describe("writeHardwareState", () => {
       const unsub = "   4s !";
       const expected = "";
 
-      const { writing$, writes, state } = nodeWithFiles(m);
+      const { writing$, writes, state } = nodeWithFiles(m, { [CPUS]: STATE });
       m.at(1_000, () => state.registry.set(holding([1, 2])));
       m.at(2_000, () => state.registry.set(holding([1, 2])));
       m.at(3_000, () => state.registry.set({ ...emptyRegistry, isSettled: true }));
@@ -142,12 +143,26 @@ describe("writeHardwareState", () => {
   );
 
   it(
+    "writes a missing file at once",
+    marbles((m) => {
+      const unsub = "   4s !";
+      const expected = "";
+
+      const { writing$, writes, state } = nodeWithFiles(m);
+      m.at(1_000, () => state.registry.set({ ...emptyRegistry, isSettled: true }));
+      m.expectObservable(writing$, unsub).toBe(expected);
+      m.flush();
+      expect(writes).toEqual(['0 {"policyName":"static","defaultCpuSet":"0-3","checksum":611748604}']);
+    }),
+  );
+
+  it(
     "repeats a failed write after ten seconds",
     marbles((m) => {
       const unsub = "   25s !";
       const expected = "";
 
-      const { node, writing$, writes, telemetry, state } = nodeWithFiles(m);
+      const { node, writing$, writes, telemetry, state } = nodeWithFiles(m, { [CPUS]: STATE });
       node.isBroken = true;
       m.at(1_000, () => state.registry.set({ ...emptyRegistry, isSettled: true }));
       m.at(5_000, () => (node.isBroken = false));

@@ -37,6 +37,7 @@ import { isRestored } from "../../core/topology/nodeHardware.ts";
 import type { PodHardware } from "../../core/topology/hardware.ts";
 import { conflateMap } from "../../operators/conflateMap.ts";
 import { deadline } from "../../operators/deadline.ts";
+import { orElse } from "../../operators/orElse.ts";
 import { pollAfter } from "../../operators/pollAfter.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeView } from "../../state/nodeState.ts";
@@ -117,8 +118,8 @@ export function writeHardwareState(
       );
     const again$ = pollAfter(ports.clock, WRITE_AGAIN_MS, () => of(undefined), { immediately: false });
     const missing$ = ports.files.kindOf(path).pipe(
-      // What it is, is unknown: it stays until the registry is known.
-      catchError(() => EMPTY),
+      // A file that cannot be looked at stays until the registry is known.
+      orElse(() => EMPTY),
       filter((kind) => kind === undefined),
       switchMap(() => write(textOf(registry.value))),
     );

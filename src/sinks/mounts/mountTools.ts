@@ -1,8 +1,8 @@
 /** Runs the tools of the host, one at a time per path: a tool abandoned at its deadline may still do its work. */
 import { kubeletError } from "../../core/errors.ts";
+import { createToolShells } from "../toolShells.ts";
 import { runTool, type Tool, type ToolEnd } from "./mountTool.ts";
 import type { ToolLock } from "./toolLock.ts";
-import { createToolShells } from "../toolShells.ts";
 
 /** Runs a tool for one call, by default until that call is cancelled. Throws as `runTool`. */
 export type RunTool = (tool: Tool, signal?: AbortSignal) => Promise<ToolEnd>;

@@ -124,9 +124,11 @@ describe("shells for tools", () => {
   ])("fail with the words of a child: %s", async (script, how) => {
     const { signal } = new AbortController();
     const tool = { program: "sh", args: ["-c", `echo why; ${script}`], what: "try it", signal };
-    const byShell = runTool({ ...tool, mayUseShell: true, shells, inherited: descriptor });
-    for (const run of [byShell, runTool(tool)]) {
-      await expect(run).rejects.toMatchObject({ code: "Io", message: `cannot try it: ${how}: why` });
+    for (const by of [{ mayUseShell: true, shells, inherited: descriptor }, {}]) {
+      await expect(runTool({ ...tool, ...by })).rejects.toMatchObject({
+        code: "Io",
+        message: `cannot try it: ${how}: why`,
+      });
     }
   });
 

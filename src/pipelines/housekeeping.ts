@@ -27,7 +27,7 @@ import type { Volumes } from "./volumes/volumes.ts";
 /** Services that release a removed pod's user IDs and volumes. */
 interface Services {
   readonly userNamespaces: Pick<UserNamespaces, "release">;
-  readonly volumes: Pick<Volumes, "forget" | "release" | "unpublish" | "unstage" | "stayed$">;
+  readonly volumes: Pick<Volumes, "forget" | "release" | "unpublish" | "unstage" | "unstaging$">;
 }
 type Ports = Pick<KubeletPorts, "files" | "mounts" | "cgroups" | "clock" | "telemetry">;
 type Config = Pick<KubeletConfig, "directories" | "resyncPeriodMs" | "cgroupRoot" | "cgroupsPerQos">;
@@ -58,7 +58,7 @@ export function housekeeping(
       merge(
         pollAfter(clock, config.resyncPeriodMs, sweep),
         pollAfter(clock, config.resyncPeriodMs, () => sweepStages(ports, state, services)),
-        attempts(clock, services.volumes.stayed$).pipe(conflateMap(() => sweepStages(ports, state, services))),
+        attempts(clock, services.volumes.unstaging$).pipe(conflateMap(() => sweepStages(ports, state, services))),
       ),
     ),
   );
@@ -71,8 +71,8 @@ export function housekeeping(
 const ATTEMPTS_MS = [500, 1_500, 3_500, 7_500, 15_500, 31_500];
 
 /** Emits when stages are due for an attempt; another volume that stays starts the delays again. */
-const attempts = (clock: Clock, stayed$: Observable<unknown>): Observable<unknown> =>
-  stayed$.pipe(switchMap(() => merge(...ATTEMPTS_MS.map((ms) => longTimer(clock, ms)))));
+const attempts = (clock: Clock, stays$: Observable<unknown>): Observable<unknown> =>
+  stays$.pipe(switchMap(() => merge(...ATTEMPTS_MS.map((ms) => longTimer(clock, ms)))));
 
 /** Logs the reason why a volume stays staged once, and again when the reason changes. */
 const sweepStages = (

@@ -114,7 +114,7 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("a CSI volume that 
     );
     expect([inUse(), rpcs()]).toEqual([[CSI_IN_USE], []]);
     pod.end();
-    await pod.until("unmounted");
+    await pod.gone();
     expect([inUse(), rpcs()]).toEqual([[], []]);
   });
 
@@ -129,14 +129,14 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("a CSI volume that 
     expect([second.said(), second.inUse()]).toEqual([[], [CSI_IN_USE]]);
     for (const pod of [a, b]) {
       pod.end();
-      await pod.until("unmounted");
+      await pod.gone();
     }
     expect([rpcs().slice(-2), second.inUse()]).toEqual([["nodeUnpublishVolume", "nodeUnstageVolume"], []]);
     const c = second.start("c", MOUNT);
     await waitFor("the refusal", () => second.said()[0]);
     expect(second.said()[0]).toMatch(/^FailedAttachVolume: /);
     c.end();
-    await c.until("unmounted");
+    await c.gone();
   });
 
   it("needs no attachment where its driver has none", async () => {
@@ -173,6 +173,6 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("a CSI volume that 
     code = 14;
     await waitFor("the refusal", () => said().some((text) => text.endsWith("is already in use by another pod")));
     for (const pod of pods) pod.end();
-    for (const pod of pods) await pod.until("unmounted");
+    for (const pod of pods) await pod.gone();
   });
 });

@@ -81,7 +81,7 @@ describe.skipIf(mustSkip("CSI block volumes", [...missingForMounts(), ...missing
         message: expect.stringContaining(`MapVolume.SetUpDevice failed for volume "pv1"`) as unknown,
       });
       pod.end();
-      await pod.until("unmounted");
+      await pod.gone();
       expect(await left()).toEqual([]);
     });
 
@@ -118,11 +118,11 @@ describe.skipIf(mustSkip("CSI block volumes", [...missingForMounts(), ...missing
         ],
       ]);
       a.end();
-      await a.until("unmounted");
+      await a.gone();
       expect(rpcs().slice(3)).toEqual(["nodeUnpublishVolume"]);
       expect(loopedPaths()).toContain(mapped("b"));
       b.end();
-      await b.until("unmounted");
+      await b.gone();
       expect(rpcs().slice(4)).toEqual(["nodeUnpublishVolume", "nodeUnstageVolume"]);
       expect(await left()).toEqual([]);
     });
@@ -138,6 +138,7 @@ describe.skipIf(mustSkip("CSI block volumes", [...missingForMounts(), ...missing
       second.kill();
       const third = await live();
       await lastValueFrom(third.volumes.unpublish(podUid("a")), { defaultValue: undefined });
+      await third.unstaged();
       expect([rpcs().slice(-2), await left()]).toEqual([["nodeUnpublishVolume", "nodeUnstageVolume"], []]);
     });
 
@@ -149,6 +150,7 @@ describe.skipIf(mustSkip("CSI block volumes", [...missingForMounts(), ...missing
       first.kill();
       const second = await live();
       await lastValueFrom(second.volumes.unpublish(podUid("a")), { defaultValue: undefined });
+      await second.unstaged();
       expect([rpcs().slice(-2), await left()]).toEqual([["nodeUnpublishVolume", "nodeUnstageVolume"], []]);
     });
 
@@ -166,7 +168,7 @@ describe.skipIf(mustSkip("CSI block volumes", [...missingForMounts(), ...missing
       ]);
       const called = rpcs().length;
       pod.end();
-      await pod.until("unmounted");
+      await pod.gone();
       expect(
         rpcs()
           .slice(called)
@@ -183,10 +185,10 @@ describe.skipIf(mustSkip("CSI block volumes", [...missingForMounts(), ...missing
       await a.until("mounted");
       await b.until("mounted");
       a.end();
-      await a.until("unmounted");
+      await a.gone();
       expect(rpcs().slice(3)).toEqual(["nodeUnpublishVolume", "nodeUnpublishVolume"]);
       b.end();
-      await b.until("unmounted");
+      await b.gone();
       expect(await left()).toEqual([]);
     });
 

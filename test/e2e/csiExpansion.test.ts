@@ -123,7 +123,7 @@ describe.skipIf(mustSkip("expansion", [...missingForMounts(), ...missingForLoopD
     });
     // Its loop device outlives the kubelet.
     pod.end();
-    await pod.until("unmounted");
+    await pod.gone();
   });
 
   it("whose driver cannot expand it in use stays as it is, and is not asked again", async () => {

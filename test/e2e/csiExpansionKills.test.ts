@@ -157,7 +157,7 @@ describe.skipIf(mustSkip("expansion", [...missingForMounts(), ...missingForLoopD
     await pod.until("mounted");
     const before = await mounts();
     pod.end();
-    await pod.until("unmounted");
+    await pod.gone();
     life?.kill();
     grow();
     death = what;

@@ -138,9 +138,9 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("a CSI volume on a 
       ...["nodeUnpublishVolume", "nodeUnstageVolume"],
       ...[`nodeStageVolume noatime ${option}`, `nodePublishVolume noatime ${option}`],
     ]);
-    await a.until("unmounted");
+    await a.gone();
     b.end();
-    await b.until("unmounted");
+    await b.gone();
     expect(calls().slice(-2)).toEqual(["nodeUnpublishVolume", "nodeUnstageVolume"]);
   });
 

@@ -102,7 +102,7 @@ describe.skipIf(mustSkip("stages without a pod", missingForMounts()))("a stage w
       [globalMount(), target].toSorted(),
     ]);
     pod.end();
-    await pod.until("unmounted");
+    await pod.gone();
     expect([rpcs().slice(2), life.inUse(), await mountPoints()]).toEqual([
       ["nodeUnpublishVolume", "nodeUnstageVolume"],
       [],

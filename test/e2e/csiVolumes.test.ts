@@ -73,10 +73,10 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
       `{"attachmentID":"csi-${sha256(`h1${CSI_NAME}n1`)}","driverName":"${CSI_NAME}","nodeName":"n1","specVolID":"pv1","volumeHandle":"h1","volumeLifecycleMode":"Persistent"}\n`,
     );
     a.end();
-    await a.until("unmounted");
+    await a.gone();
     expect(rpcs().slice(3)).toEqual(["nodeUnpublishVolume"]);
     b.end();
-    await b.until("unmounted");
+    await b.gone();
     expect(rpcs().slice(4)).toEqual(["nodeUnpublishVolume", "nodeUnstageVolume"]);
     expect(await left()).toBe(0);
   });
@@ -97,7 +97,7 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
     await pod.until("mounted");
     expect(driver.calls[0]?.request).toMatchObject({ publishContext: { path: "/dev/x" } });
     pod.end();
-    await pod.until("unmounted");
+    await pod.gone();
     expect(inUse()).toEqual([]);
   });
 
@@ -115,6 +115,7 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
     second.kill();
     const third = await live();
     await lastValueFrom(third.volumes.unpublish(podUid("a")), { defaultValue: undefined });
+    await third.unstaged();
     expect([await left(), third.inUse()]).toEqual([0, []]);
   });
 
@@ -136,6 +137,7 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
     const second = await live({});
     expect(second.inUse()).toEqual([CSI_IN_USE]);
     await lastValueFrom(second.volumes.unpublish(podUid("a")), { defaultValue: undefined });
+    await second.unstaged();
     expect([await left(), second.inUse()]).toEqual([0, []]);
   });
 
@@ -157,7 +159,7 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
     ]);
     await pod.until("mounted");
     pod.end();
-    await pod.until("unmounted");
+    await pod.gone();
     expect(await left()).toBe(0);
   });
 
@@ -174,7 +176,7 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
     const pod = life.start("a");
     await pod.until("mounted");
     pod.end();
-    await pod.until("unmounted");
+    await pod.gone();
     const seen = [...life.telemetry.observations.keys()].filter((name) => !name.startsWith("volume_manager"));
     const plugin = `kubernetes.io/csi:${EBS}`;
     const operation = (name: string) =>
@@ -202,7 +204,7 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
       volumeContext: { size: "1", "csi.storage.k8s.io/pod.name": "a", "csi.storage.k8s.io/ephemeral": "true" },
     });
     pod.end();
-    await pod.until("unmounted");
+    await pod.gone();
     expect(await left()).toBe(0);
   });
 });

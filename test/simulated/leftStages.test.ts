@@ -129,3 +129,44 @@ describe("a volume that its driver does not unstage after the last pod", () => {
     expect([rpcs().at(-1), stages(), node.host.mounts.all()]).toEqual(["unstage", [], []]);
   });
 });
+
+describe("a volume that its driver unstages slowly", () => {
+  const UNSTAGE_MS = 60_000;
+  /** Two pods with a volume each of one driver are deleted at the same time. */
+  function nodeWithSlowDriver() {
+    const cluster = csiSimNode({
+      faults: (rpc) => (rpc === "NodeUnstageVolume" ? { kind: "delay", ms: UNSTAGE_MS } : { kind: "answer" }),
+    });
+    const { node, claim, pod, remove, server, calls } = cluster;
+    for (const name of ["a", "b"]) {
+      claim(name, "ReadWriteOnce");
+      pod(name, name);
+    }
+    node.runFor(30_000);
+    remove("a");
+    remove("b");
+    node.runFor(5_000);
+    const unstaged = () => calls.flatMap(({ rpc, volume }) => (rpc === "unstage" ? [volume] : []));
+    const pods = () => ["a", "b"].filter((name) => server.object("pods", { namespace: "default", name }) !== undefined);
+    return { ...cluster, unstaged, pods };
+  }
+
+  it("does not keep its last pod, nor another volume of its driver", () => {
+    const { unstaged, pods } = nodeWithSlowDriver();
+    expect([pods(), unstaged().sort()]).toEqual([[], ["a", "b"]]);
+  });
+
+  it("is unstaged before it is staged for the next pod", () => {
+    const { node, pod, calls, unstaged } = nodeWithSlowDriver();
+    pod("next", "a");
+    node.runFor(UNSTAGE_MS - 10_000);
+    expect([node.running(), unstaged()]).toEqual([[], ["a", "b"]]);
+    node.runFor(30_000);
+    const ofA = calls.filter(({ volume }) => volume === "a").map(({ rpc }) => rpc);
+    expect([node.running(), ofA, node.violations]).toEqual([
+      ["default/next/main#0"],
+      ["stage", "publish", "unpublish", "unstage", "stage", "publish"],
+      [],
+    ]);
+  });
+});

@@ -69,13 +69,17 @@ export interface CsiNode {
   report(status: NonNullable<Node["status"]>): void;
   /** Runs a pod with a container that uses the volume: by default that of the claim. */
   start(uid: string, use?: VolumeUse, source?: object): CsiNodePod;
+  /** Resolves when nothing is staged for no pod. */
+  unstaged(): Promise<unknown>;
   kill(): void;
 }
 
 export interface CsiNodePod {
   readonly state: () => PodVolumes;
-  until(stage: ReturnType<typeof volumeStage>): Promise<void>;
+  until(stage: ReturnType<typeof volumeStage>): Promise<unknown>;
   end(): void;
+  /** Resolves when the pod has no volume any more, and the volumes that it was the last to have are unstaged. */
+  gone(): Promise<void>;
 }
 
 /** A container that mounts the volume. */
@@ -108,6 +112,7 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
   const node = volumeNodeOf({ directories: { rootDir }, csi: { nodeName: "n1" }, selinux });
   const nodeCell = createCell<Node | undefined>({ metadata: { name: "n1" }, status: options.status ?? REPORTED });
   const inUse = createCell<readonly string[] | undefined>(undefined);
+  const heldVolumes = createHeldVolumes(inUse);
   const volumes = createVolumes({
     ports: {
       ...{ telemetry, clock: realClock, mounts: place.mounts, files: realFiles() },
@@ -132,14 +137,15 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
         ...{ port: createCsiDrivers({ clock: realClock, telemetry }), api, tokens: undefined, nodeName: "n1" },
         drivers: createCell<CsiDrivers>(new Map(capabilities === undefined ? [] : [[driver, facts]])),
         node: nodeCell,
-        heldVolumes: createHeldVolumes(inUse),
+        heldVolumes,
         isAttachedByController: attachedBy !== "nobody",
       },
     },
   });
   await lastValueFrom(volumes.load(), { defaultValue: undefined });
   const events: KubeletEvent[] = [];
-  const running: Subscription[] = [];
+  const running: Subscription[] = [volumes.unstaging$.subscribe()];
+  const unstaged = () => waitFor("the volumes to be unstaged", () => heldVolumes.kept().length === 0);
   const start = (
     uid: string,
     use: VolumeUse = CSI_MOUNT,
@@ -160,11 +166,13 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
     });
     running.push(outputs);
     const state = () => cell.get(podUid(uid)) ?? NO_VOLUMES;
-    const stage = () => volumeStage(state());
+    const until = (wanted: ReturnType<typeof volumeStage>) =>
+      waitFor(`${uid} to be ${wanted}`, () => volumeStage(state()) === wanted);
     return {
-      state,
-      until: async (wanted) => {
-        await waitFor(`${uid} to be ${wanted}`, () => stage() === wanted);
+      ...{ state, until },
+      gone: async () => {
+        await until("unmounted");
+        await unstaged();
       },
       end: () => commands.next({ phase: "terminated", identity, pod, remove: true }),
     };
@@ -175,7 +183,7 @@ export async function startCsiNode(options: CsiNodeOptions): Promise<CsiNode> {
     volumes,
     telemetry,
     report: (status) => nodeCell.set({ metadata: { name: "n1" }, status }),
-    start,
+    ...{ start, unstaged },
     kill: () => running.forEach((each) => each.unsubscribe()),
   };
 }

@@ -8,10 +8,12 @@ import {
   lastValueFrom,
   map,
   NEVER,
+  type Observable,
   of,
   race,
   ReplaySubject,
   take,
+  tap,
 } from "rxjs";
 import { configObjectsOf } from "../../src/core/configObjects.ts";
 import type { Node, Pod } from "../../src/core/api.ts";
@@ -24,7 +26,7 @@ import { mountedLayouts, NO_VOLUMES, type PodVolumes, volumeStage } from "../../
 import { createPodMemories } from "../../src/pipelines/podMemories.ts";
 import { createPodObjects } from "../../src/pipelines/podObjects.ts";
 import { createHeldVolumes } from "../../src/pipelines/volumes/heldVolumes.ts";
-import { createVolumes, type VolumesDeps } from "../../src/pipelines/volumes/volumes.ts";
+import { createVolumes, type Volumes, type VolumesDeps } from "../../src/pipelines/volumes/volumes.ts";
 import { removeUnmounted, unmountBelow } from "../../src/pipelines/volumes/removeUnmounted.ts";
 import { inSequence } from "../../src/operators/inSequence.ts";
 import type { CsiClient } from "../../src/ports/csiDrivers.ts";
@@ -99,6 +101,7 @@ export async function liveOnce(options: VolumeLivesOptions, death?: Death): Prom
       return stage("unmounted");
     }),
     defer(() => removeUnmounted({ ...ports, telemetry: recordingTelemetry() }, podDir({ rootDir }, UID))),
+    defer(() => unstageAll(volumes)),
   ).pipe(ignoreElements());
   await lastValueFrom(volumes.load(), { defaultValue: undefined });
   const events: string[] = [];
@@ -123,6 +126,7 @@ export async function sweep(options: VolumeLivesOptions): Promise<void> {
   const swept$ = concat(
     volumes.unpublish(UID),
     unmountBelow(ports, path),
+    defer(() => unstageAll(volumes)),
     volumes.release(UID),
     removeUnmounted(ports, path),
   );
@@ -136,14 +140,16 @@ export async function unstageOnce(options: VolumeLivesOptions, death?: Failpoint
   const { ports, effects, guardDriver } = failingPorts(options.machine, death, () => killed.next("killed"));
   const volumes = createVolumes(depsOf(options, ports, createKeyedCell(), guardDriver));
   await lastValueFrom(volumes.load(), { defaultValue: undefined });
-  const done$ = volumes.unstage().pipe(
-    map((left) => {
-      if (left.length > 0) throw new Error(`stays staged: ${JSON.stringify(left)}`);
-      return "done" as const;
-    }),
-  );
+  const done$ = unstageAll(volumes).pipe(map((): "done" => "done"));
   return { effects, events: [], end: await lastValueFrom(race(killed.pipe(take(1)), done$)) };
 }
+
+const unstageAll = (volumes: Pick<Volumes, "unstage">): Observable<unknown> =>
+  volumes.unstage().pipe(
+    tap((left) => {
+      if (left.length > 0) throw new Error(`stays staged: ${JSON.stringify(left)}`);
+    }),
+  );
 
 function depsOf(
   { rootDir, objects, api, driver }: VolumeLivesOptions,

@@ -1,9 +1,9 @@
 /**
- * Tears a CSI block volume of a pod down: unpublishes it, and unstages it after its last pod of the node. Works from
- * `vol_data.json` alone. Stateless. Upstream: UnmapPodDevice and TearDownDevice of csi_block.go.
+ * Tears a CSI block volume of a pod down: unpublishes it. Works from `vol_data.json` alone. The volume of the node is unstaged
+ * after its last pod has gone, by csiStages.ts. Stateless. Upstream: UnmapPodDevice and TearDownDevice of csi_block.go.
  *
- *     pod's device    [unmap]-[unpublish]-[remove what is left]                          [remove link]
- *     last of them                                             [unstage]-[remove stage]
+ *     pod's device    [unmap]-[unpublish]-[remove what is left]-[remove link]
+ *     last of them                                                           [unstage]-[remove stage]
  */
 import { concat, defer, EMPTY, ignoreElements, type Observable, switchMap } from "rxjs";
 import { type CsiBlockPlaces, csiBlockPlaces } from "../../core/csi/csiBlockPlaces.ts";
@@ -11,7 +11,7 @@ import type { VolData } from "../../core/csi/volData.ts";
 import { unmapDevice } from "./blockMaps.ts";
 import { readVolData, refuseMountedAt, removeBlockStage, removePublished } from "./csiRemains.ts";
 import { type HeldVolume, holderOf } from "./heldVolumes.ts";
-import { type CsiRemains, heldBy, orStay, thenLeave, unpublish } from "./csiTearDown.ts";
+import { type CsiRemains, heldBy, leave, unpublish } from "./csiTearDown.ts";
 import type { CsiContext } from "./csiContext.ts";
 import { registeredDriver } from "./csiVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
@@ -37,12 +37,8 @@ export function tearDownCsiBlock(
         data === undefined ? EMPTY : unpublish(context, data, places.publish),
         // Differs from upstream: what the driver has left at the pod's path would be forgotten with the pod.
         defer(() => removePublished(ports, places.publish)),
-        defer(() => {
-          if (held === undefined || held.volume.holders.size > 1) return EMPTY;
-          const unstaged$ = unstageBlock(ports, context, places, data, held.volume);
-          if (data === undefined) return unstaged$;
-          return unstaged$.pipe(orStay(ports, { driver: data.driver, handle: data.handle, blockName: name }));
-        }).pipe(thenLeave(heldVolumes, holder, ports.files.remove(places.link).pipe(ignoreElements()))),
+        ports.files.remove(places.link).pipe(ignoreElements()),
+        leave(heldVolumes, holder, held, name),
       ).pipe(ignoreElements());
       return held === undefined ? gone$ : held.volume.turns.run(gone$);
     }),
@@ -54,12 +50,12 @@ export function unstageBlock(
   ports: RemovalPorts,
   context: CsiContext,
   places: CsiBlockPlaces,
-  data: Pick<VolData, "driver" | "handle"> | undefined,
+  data: Pick<VolData, "driver" | "handle">,
   volume: HeldVolume,
 ): Observable<never> {
   const unstaged$ = ports.files.kindOf(places.staging).pipe(
     switchMap((kind) => {
-      if (kind === undefined || data === undefined) return EMPTY;
+      if (kind === undefined) return EMPTY;
       const facts = registeredDriver(context, data.driver, "blockMapper.TearDownDevice failed to get CSI client");
       volume.isStaged = false;
       if (!facts.capabilities.has("STAGE_UNSTAGE_VOLUME")) return EMPTY;

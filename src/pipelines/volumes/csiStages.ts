@@ -1,10 +1,12 @@
 /**
- * CSI volumes that are staged for no pod: an earlier kubelet, or upstream's, was killed before it published them, or the
- * driver failed to unstage them after their last pod. A pod that wants one takes it over; otherwise it is unstaged once all
- * wishes of pods are known.
- * Stateless: heldVolumes.ts has the stages. Bounds: one operation per driver at a time, the deadlines of its calls.
+ * CSI volumes that are staged for no pod: their last pod has gone, or an earlier kubelet, or upstream's, was killed before it
+ * published them. A pod that wants one takes it over; otherwise it is unstaged, those of an earlier kubelet once all wishes
+ * of pods are known.
+ * Stateless: heldVolumes.ts has the stages. Bounds: one operation per volume at a time, in sweeps one per driver, and the
+ * deadlines of its calls.
  * Differs from upstream: upstream's kubelet leaves such a volume staged until a pod with it runs on the node again.
  *
+ *     last pod [unstage]-[remove directories]---------------------------(released)
  *     start    [find]--held, in volumesInUse----------------------------(released)
  *     pods           ------(taken over)
  *     sweep                                 [unstage]-[remove directories]
@@ -124,7 +126,8 @@ export function unstageKept(
   ).pipe(toArray());
 }
 
-function unstageOne(
+/** Unstages such a volume, unless a pod has taken it over. Emits it if it stays. Never errors. */
+export function unstageOne(
   ports: RemovalPorts,
   context: CsiContext,
   directories: Directories,
@@ -141,8 +144,9 @@ function unstageOne(
       : concat(
           unstage(ports, context, directories, stage, volume),
           defer(() => {
+            heldVolumes.unmounted(volume);
             heldVolumes.release(stage);
-            ports.telemetry.log.info("Unstaged a volume without a pod", { path });
+            ports.telemetry.log.info("Unstaged a volume that no pod has", { path });
             return EMPTY;
           }),
         ),

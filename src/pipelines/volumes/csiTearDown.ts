@@ -1,34 +1,19 @@
 /**
- * Tears a CSI volume of a pod down: unpublishes it, and unstages it after its last pod of the node. Works from
- * `vol_data.json` alone, so also for volumes of an earlier kubelet. Stateless. Upstream: TearDownAt of csi_mounter.go and
- * UnmountDevice of csi_attacher.go.
+ * Tears a CSI volume of a pod down: unpublishes it. Works from `vol_data.json` alone, so also for volumes of an earlier
+ * kubelet. The volume of the node is unstaged after its last pod has gone, by csiStages.ts: no pod waits for that. Stateless.
+ * Upstream: TearDownAt of csi_mounter.go and UnmountDevice of csi_attacher.go.
  *
- *     pod's volume    [unpublish]-[remove mount]                      [remove directory]
- *     last of them                              [unstage]-[remove stage]
- *
- * A volume that its driver does not unstage holds no pod back: it stays in use, and housekeeping unstages it.
+ *     pod's volume    [unpublish]-[remove directories]
+ *     last of them                                    [unstage]-[remove stage]
  */
-import {
-  catchError,
-  concat,
-  defaultIfEmpty,
-  defer,
-  EMPTY,
-  filter,
-  ignoreElements,
-  isEmpty,
-  map,
-  type Observable,
-  of,
-  switchMap,
-} from "rxjs";
+import { concat, defer, EMPTY, filter, ignoreElements, isEmpty, map, type Observable, switchMap } from "rxjs";
 import { csiVolumeName, globalMount, stageDirOf } from "../../core/csi/csiLayout.ts";
 import { VOL_DATA, type VolData } from "../../core/csi/volData.ts";
 import { mountAt } from "../../core/mount/mountInfo.ts";
-import { kubeletError, toKubeletError } from "../../core/errors.ts";
+import { kubeletError } from "../../core/errors.ts";
 import type { VolumeNode } from "../../core/volume/volumeLayout.ts";
-import { readVolData, refuseMountedAt, removeEmpty } from "./csiRemains.ts";
-import { type HeldVolume, type HeldVolumes, holderOf, isLastUse, type KeptStage } from "./heldVolumes.ts";
+import { readVolData, removeEmpty } from "./csiRemains.ts";
+import { type HeldVolume, type HeldVolumes, holderOf } from "./heldVolumes.ts";
 import type { CsiContext } from "./csiContext.ts";
 import { registeredDriver } from "./csiVolumes.ts";
 import { type RemovalPorts, removeUnmounted } from "./removeUnmounted.ts";
@@ -56,9 +41,8 @@ export function tearDownCsi(ports: RemovalPorts, context: CsiContext, remains: C
       const gone$ = concat(
         removeUnmounted(ports, subPaths),
         data === undefined ? EMPTY : unpublish(context, data, `${directory}/mount`),
-        defer(() =>
-          held !== undefined && isLastUse(held.volume, holder) ? unstageLast(ports, context, remains, held) : EMPTY,
-        ).pipe(thenLeave(heldVolumes, holder, removeEmpty(ports, directory, `${directory}/mount`))),
+        removeEmpty(ports, directory, `${directory}/mount`),
+        leave(heldVolumes, holder, held),
       );
       const checked$ = concat(refuseMounted(ports, directory, read?.ok === false), gone$);
       return held === undefined ? checked$ : held.volume.turns.run(checked$);
@@ -66,61 +50,19 @@ export function tearDownCsi(ports: RemovalPorts, context: CsiContext, remains: C
   );
 }
 
-/**
- * Unstages the volume after its last pod; any pod may stage it again from then on. Emits the stage if it stays.
- * Errors: KubeletError while the pod has its mount.
- */
-function unstageLast(
-  ports: RemovalPorts,
-  context: CsiContext,
-  { directory, directories }: CsiRemains,
-  { name, volume }: Held,
-): Observable<KeptStage> {
-  const [driver = "", ...handle] = name.split("^");
-  const stage = { driver, handle: handle.join("^") };
-  const unstaged$ = concat(
-    unstageMount(ports, context, stage, directories, volume),
-    defer(() => {
-      context.heldVolumes.unmounted(volume);
-      return EMPTY;
-    }),
-  );
-  return concat(
-    // Before the pod's own mount is gone, unstaging would take its file system away.
-    refuseMountedAt(ports, `${directory}/mount`),
-    unstaged$.pipe(orStay(ports, stage)),
-  );
-}
-
-/** Emits the stage instead of the error. */
-export const orStay =
-  ({ telemetry }: Pick<RemovalPorts, "telemetry">, stage: KeptStage) =>
-  (unstaged$: Observable<never>): Observable<KeptStage> =>
-    unstaged$.pipe(
-      catchError((thrown: unknown) => {
-        const volume = csiVolumeName(stage.driver, stage.handle);
-        telemetry.log.warn("A volume stays staged after its last pod", { volume, error: toKubeletError(thrown) });
-        return of(stage);
-      }),
-    );
-
-/** Removes what is left of the pod's volume; the volume itself stays in use if its stage stays. */
-export const thenLeave =
-  (heldVolumes: HeldVolumes, holder: string, removed$: Observable<never>) =>
-  (unstaged$: Observable<KeptStage>): Observable<never> =>
-    unstaged$.pipe(
-      defaultIfEmpty(undefined),
-      switchMap((stage) =>
-        concat(
-          removed$,
-          defer(() => {
-            if (stage === undefined) heldVolumes.drop(holder);
-            else heldVolumes.stay(holder, stage);
-            return EMPTY;
-          }),
-        ),
-      ),
-    );
+/** Notes that the pod has nothing of the volume left; `blockName` is the name of a block volume. */
+export const leave = (
+  heldVolumes: HeldVolumes,
+  holder: string,
+  held: Held | undefined,
+  blockName?: string,
+): Observable<never> =>
+  defer(() => {
+    const [driver = "", ...handle] = held?.name.split("^") ?? [];
+    const stage = { driver, handle: handle.join("^") };
+    heldVolumes.leave(holder, blockName === undefined ? stage : { ...stage, blockName });
+    return EMPTY;
+  });
 
 type Held = NonNullable<ReturnType<HeldVolumes["of"]>>;
 

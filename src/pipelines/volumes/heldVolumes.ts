@@ -41,7 +41,7 @@ export interface KeptStage {
   readonly blockName?: string;
 }
 
-/** Returns whether the volume of the node goes with this pod's: no other pod may have it, or will have it as it is mounted. */
+/** Returns whether the disk of the node goes with this pod's: no other pod may have it, or will have it as it is mounted. */
 export const isLastUse = ({ holders, users, labelled, isAwaited }: HeldVolume, holder: string): boolean =>
   holders.size <= 1 || (isAwaited && [...users, ...labelled].every((user) => user === holder));
 
@@ -54,12 +54,12 @@ export interface HeldVolumes {
   /** Notes that a pod's volume is gone. */
   drop(holder: string): void;
   /**
-   * Notes that a pod's volume is gone although its driver has not unstaged it. Without another holder it is kept: in use
-   * until it is released, or a pod has had it.
+   * Notes that a pod's volume is gone, but not that of the node. Without another holder it is kept: in use until it is
+   * released, or a pod has had it.
    */
-  stay(holder: string, stage: KeptStage): void;
-  /** Emits after each `stay`. */
-  readonly stayed$: Observable<unknown>;
+  leave(holder: string, stage: KeptStage): void;
+  /** Emits each volume that its last pod has left. */
+  readonly left$: Observable<KeptStage>;
   /** Notes a volume that an earlier kubelet has staged for no known pod. It is in use until it is released, or a pod has had it. */
   keep(stage: KeptStage): void;
   /** Returns the volumes that are kept and that no pod has taken over. */
@@ -79,7 +79,7 @@ export interface HeldVolumes {
   mounting(volume: HeldVolume, holder: string, label: string | undefined): void;
   /** Notes that the volume is unmounted, so pods with any label may mount it. */
   unmounted(volume: HeldVolume): void;
-  /** Emits when a volume that a pod waits for is unmounted. */
+  /** Emits when no pod has a volume any more for which a pod with another label waits. */
   readonly unmounted$: Observable<unknown>;
   /** All volumes of earlier kubelets are known: the cell has a value from now on. */
   loaded(): void;
@@ -100,7 +100,8 @@ interface Entry extends HeldVolume {
 export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): HeldVolumes {
   const entries = new Map<string, Entry>();
   const names = new Map<string, string>();
-  const stayed$ = new Subject<void>();
+  const left$ = new Subject<KeptStage>();
+  const labels = labelSteps((holder) => entries.get(names.get(holder) ?? ""));
   let isLoaded = false;
   const publish = (): void => {
     if (!isLoaded) return;
@@ -108,7 +109,7 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
     if (inUse.value === undefined || !sameItems(inUse.value, list)) inUse.set(list);
   };
   /** Returns the volume that the holder had, with its name. */
-  const leave = (holder: string): readonly [name: string, entry: Entry] | undefined => {
+  const takeFrom = (holder: string): readonly [name: string, entry: Entry] | undefined => {
     const name = names.get(holder);
     const entry = name === undefined ? undefined : entries.get(name);
     names.delete(holder);
@@ -129,38 +130,27 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
       return entry;
     },
     drop: (holder) => {
-      const [name = "", entry] = leave(holder) ?? [];
+      const [name = "", entry] = takeFrom(holder) ?? [];
       if (entry === undefined) return;
       if (entry.holders.size === 0) entries.delete(name);
       publish();
     },
-    stay: (holder, stage) => {
-      const [, entry] = leave(holder) ?? [];
+    leave: (holder, stage) => {
+      const [, entry] = takeFrom(holder) ?? [];
       if (entry === undefined) return;
-      if (entry.holders.size === 0) entry.kept = stage;
-      stayed$.next();
+      if (entry.labelled.size === 0) labels.wake(entry);
+      if (entry.holders.size > 0) return;
+      entry.kept = stage;
+      left$.next(stage);
     },
-    stayed$,
-    keep: (kept) => {
-      const name = csiVolumeName(kept.driver, kept.handle);
-      if (entries.has(name)) return;
-      entries.set(name, { ...newEntry(true), isFound: true, kept, listedAs: new Set([nodeVolumeName(name)]) });
-      publish();
-    },
-    kept: () => [...entries.values()].flatMap(({ kept }) => kept ?? []),
-    keptVolume: (stage) => [...entries.values()].find(({ kept }) => kept === stage),
-    release: (stage) => {
-      const name = csiVolumeName(stage.driver, stage.handle);
-      if (entries.get(name)?.kept !== stage) return;
-      entries.delete(name);
-      publish();
-    },
+    left$,
+    ...keptSteps(entries, publish),
     of: (holder) => {
       const name = names.get(holder);
       const volume = name === undefined ? undefined : entries.get(name);
       return name === undefined || volume === undefined ? undefined : { name, volume };
     },
-    ...labelSteps((holder) => entries.get(names.get(holder) ?? "")),
+    ...labels,
     loaded: () => {
       isLoaded = true;
       publish();
@@ -168,12 +158,41 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
   };
 }
 
-type LabelSteps = Pick<HeldVolumes, "labelWait" | "mounting" | "unmounted" | "unmounted$">;
+type KeptSteps = Pick<HeldVolumes, "keep" | "kept" | "keptVolume" | "release">;
+
+/** Returns the steps of volumes that no pod has. */
+const keptSteps = (entries: Map<string, Entry>, publish: () => void): KeptSteps => ({
+  keep: (kept) => {
+    const name = csiVolumeName(kept.driver, kept.handle);
+    if (entries.has(name)) return;
+    entries.set(name, { ...newEntry(true), isFound: true, kept, listedAs: new Set([nodeVolumeName(name)]) });
+    publish();
+  },
+  kept: () => [...entries.values()].flatMap(({ kept }) => kept ?? []),
+  keptVolume: (stage) => [...entries.values()].find(({ kept }) => kept === stage),
+  release: (stage) => {
+    const name = csiVolumeName(stage.driver, stage.handle);
+    if (entries.get(name)?.kept !== stage) return;
+    entries.delete(name);
+    publish();
+  },
+});
+
+interface LabelSteps extends Pick<HeldVolumes, "labelWait" | "mounting" | "unmounted" | "unmounted$"> {
+  /** Wakes the pods that wait for the volume. */
+  wake(volume: HeldVolume): void;
+}
 
 /** Returns the steps of SELinux labels; `of` has the volume of a holder. */
 function labelSteps(of: (holder: string) => Entry | undefined): LabelSteps {
   const unmounted$ = new Subject<void>();
+  const wake = (volume: HeldVolume): void => {
+    if (!volume.isAwaited) return;
+    volume.isAwaited = false;
+    unmounted$.next();
+  };
   return {
+    wake,
     labelWait: (holder, label, volumeName) => {
       const entry = of(holder);
       const wait = entry && labelWait(entry, label, holder, volumeName);
@@ -187,9 +206,7 @@ function labelSteps(of: (holder: string) => Entry | undefined): LabelSteps {
     unmounted: (volume) => {
       volume.label = undefined;
       volume.labelled.clear();
-      if (!volume.isAwaited) return;
-      volume.isAwaited = false;
-      unmounted$.next();
+      wake(volume);
     },
     unmounted$,
   };

@@ -14,6 +14,7 @@ import type { BlockedVolume, SetUpError } from "../../core/volume/volumeChecks.t
 import type { VolumeLayout, VolumeNode } from "../../core/volume/volumeLayout.ts";
 import type { VolumeNotice } from "../../core/volume/volumeNotices.ts";
 import type { ActualVolume } from "../../core/volume/volumePlan.ts";
+import { boundedMergeMap } from "../../operators/boundedMergeMap.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import type { ReadonlyKeyedCell } from "../../state/keyedCell.ts";
 import { csiNews, restoreCsi, unpublishPod } from "./csiPods.ts";
@@ -25,7 +26,7 @@ import type { DeviceTurns } from "./deviceMounts.ts";
 import type { DiskContext } from "./diskAttachment.ts";
 import { isDiskDevice, setUpDiskDevice } from "./diskDevices.ts";
 import { diskNews, diskWait, isDisk, setUpDisk, tearDownDisk } from "./diskVolumes.ts";
-import { unstageKept, unstageOther, waitingStages } from "./csiStages.ts";
+import { unstageKept, unstageOne, unstageOther, waitingStages } from "./csiStages.ts";
 import { flexOnDisk, tearDownFlex } from "./flexTearDown.ts";
 import { type FlexContext, flexNews, flexWait, isFlex, isFlexLabelled, restoreFlex, setUpFlex } from "./flexVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
@@ -165,6 +166,19 @@ export function unstageLeft(
     .some((uid) => [...(volumes.get(uid)?.wishes.values() ?? [])].some(({ kind }) => kind === "pending"));
   return isAnyPending ? of(waitingStages(csi, directories)) : unstageKept(ports, csi, directories);
 }
+
+/** Unstages each CSI volume that its last pod leaves. Emits those that stay. Never errors. */
+export const unstageAsLeft = (
+  ports: RemovalPorts,
+  { csi }: VolumeKinds,
+  directories: Directories,
+): Observable<LeftStage> =>
+  csi?.heldVolumes.left$.pipe(
+    boundedMergeMap((stage) => unstageOne(ports, csi, directories, stage), UNSTAGED_AT_ONCE),
+  ) ?? EMPTY;
+
+/** More volumes than a node has attached. Those beyond wait for the next sweep, one per driver at a time. */
+const UNSTAGED_AT_ONCE = { limit: 256, queueLimit: 0 };
 
 /** Gives the volumes of a pod that nothing needs back to their drivers. Errors: the KubeletError of the first that stays. */
 export function givePodBack(

@@ -66,7 +66,7 @@ import { followOrigin } from "./volumeOrigin.ts";
 import { changedVolumes } from "./changedVolumes.ts";
 import { createVolumeSizes, type VolumeSizes } from "./volumeSizes.ts";
 import { createVolumeTable, type VolumeTable, type WantedWish } from "./volumeTable.ts";
-import { givePodBack, kindNews, restoreKinds, unstageLeft, type VolumeKinds } from "./volumeKinds.ts";
+import { givePodBack, kindNews, restoreKinds, unstageAsLeft, unstageLeft, type VolumeKinds } from "./volumeKinds.ts";
 import { createVolumeLabels, labelledVolume, type VolumeLabels } from "./volumeLabels.ts";
 import { restoreLabels } from "./restoreLabels.ts";
 import { volumeWaitEvents } from "./volumeWaitEvents.ts";
@@ -108,8 +108,8 @@ export interface Volumes {
   unpublish(uid: PodUid): Observable<never>;
   /** Unstages CSI volumes that are staged for no pod. Emits those that stay, once. Never errors. */
   unstage(): Observable<readonly LeftStage[]>;
-  /** Emits when a pod has left such a volume, because its driver did not unstage it. */
-  readonly stayed$: Observable<unknown>;
+  /** Unstages each CSI volume that its last pod leaves. Emits those that stay. Never errors. */
+  readonly unstaging$: Observable<LeftStage>;
   /** Forgets a pod without a worker whose directory was removed, with its volumes. */
   forget(uid: PodUid): void;
   /**
@@ -162,7 +162,7 @@ const volumesOf = (deps: Deps): Volumes => ({
     return givePodBack(ports, kinds, { turns, directories: config.directories }, uid, deps.volumes.get(uid));
   },
   unstage: () => unstageLeft(deps.ports, deps.kinds, deps.volumes, deps.config.directories),
-  stayed$: deps.kinds.csi?.heldVolumes.stayed$ ?? EMPTY,
+  unstaging$: unstageAsLeft(deps.ports, deps.kinds, deps.config.directories),
   forget: (uid) => {
     deps.labels?.drop(uid);
     deps.volumes.delete(uid);

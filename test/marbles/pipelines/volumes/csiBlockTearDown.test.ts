@@ -1,8 +1,8 @@
-import { defer, of, throwError } from "rxjs";
+import { defer, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { CsiDriverFacts } from "../../../../src/core/csi/csiDriverFacts.ts";
 import { csiBlockPlaces } from "../../../../src/core/csi/csiBlockPlaces.ts";
-import { type KubeletError, kubeletError, toKubeletError } from "../../../../src/core/errors.ts";
+import { toKubeletError } from "../../../../src/core/errors.ts";
 import { tearDownCsiBlock } from "../../../../src/pipelines/volumes/csiBlockTearDown.ts";
 import type { CsiContext } from "../../../../src/pipelines/volumes/csiContext.ts";
 import { createHeldVolumes } from "../../../../src/pipelines/volumes/heldVolumes.ts";
@@ -19,7 +19,7 @@ const PLACES = csiBlockPlaces(directories, "uid", "pv");
 const DATA = `{"driverName":"${DRIVER}","volumeHandle":"v"}`;
 
 /** A node with a block volume of a pod, whose driver says that it has done everything, and does nothing. */
-function nodeWith({ clock }: Pick<Marbles, "clock">, unstageError?: KubeletError) {
+function nodeWith({ clock }: Pick<Marbles, "clock">) {
   const files = createSimFiles({ clock });
   const mounts = createSimMounts({ clock, tree: files.tree });
   const calls: string[] = [];
@@ -30,7 +30,7 @@ function nodeWith({ clock }: Pick<Marbles, "clock">, unstageError?: KubeletError
     });
   const client: Partial<CsiClient> = {
     nodeUnpublishVolume: () => answer("unpublish"),
-    nodeUnstageVolume: () => (unstageError === undefined ? answer("unstage") : throwError(() => unstageError)),
+    nodeUnstageVolume: () => answer("unstage"),
   };
   const facts = { name: DRIVER, endpoint: "/s", capabilities: new Set(["STAGE_UNSTAGE_VOLUME"]) };
   const heldVolumes = createHeldVolumes(createCell(undefined));
@@ -65,13 +65,13 @@ const outcomeOf = (leave: Leave): readonly [failure: string, left: readonly stri
   return [failure, left, seen];
 };
 
-const GONE = ["", [], ["unpublish", "unstage"]];
+const GONE = ["", [PLACES.staging], ["unpublish"]];
 const stays = (failure: string) => [failure, [PLACES.publish, PLACES.staging, PLACES.link], ["unpublish"]];
 const CONTENT = `the driver has left a file or directory with content at ${PLACES.publish}`;
 
 describe("the tear down of a CSI block volume", () => {
   it.each<readonly [rule: string, leave: Leave, expected: unknown]>([
-    ["leaves nothing", () => undefined, GONE],
+    ["leaves nothing of the pod", () => undefined, GONE],
     ["removes a mount point that the driver has left", ({ files }) => files.put(PLACES.publish, ""), GONE],
     ["removes an empty directory", ({ files }) => files.tree.makeDirectory(PLACES.publish, 0o750), GONE],
     [
@@ -89,16 +89,19 @@ describe("the tear down of a CSI block volume", () => {
     expect(outcomeOf(leave)).toEqual(expected);
   });
 
-  it("keeps the stage of a device that its driver does not unstage, and lets the pod go", () => {
-    let left: readonly string[] = [];
+  it("leaves the device of the node staged, and tells that its last pod has left it", () => {
+    let left: readonly unknown[] = [];
     let kept: readonly unknown[] = [];
     marbles((m) => {
-      const { files, tornDown$, heldVolumes } = nodeWith(m, kubeletError("Unknown", "busy"));
+      const { tornDown$, heldVolumes } = nodeWith(m);
+      const seen: unknown[] = [];
+      heldVolumes.left$.subscribe((stage) => seen.push(stage));
       m.at(1, () => tornDown$.subscribe());
       m.flush();
-      left = [PLACES.publish, PLACES.staging, PLACES.link].filter((path) => files.at(path) !== undefined);
+      left = seen;
       kept = heldVolumes.kept();
     })();
-    expect([left, kept]).toEqual([[PLACES.staging], [{ driver: DRIVER, handle: "v", blockName: "pv" }]]);
+    const stage = { driver: DRIVER, handle: "v", blockName: "pv" };
+    expect([left, kept]).toEqual([[stage], [stage]]);
   });
 });

@@ -84,7 +84,10 @@ export const csiStageDir = (roots: RootDir, driver: string, hash: string): strin
 
 /** Mount point of a volume of a flexVolume driver for all pods of the node. */
 export const flexDeviceMount = ({ rootDir }: RootDir, driver: string, volume: string): string =>
-  `${rootDir}/plugins/kubernetes.io/flexvolume/${driver}/mounts/${volume}`;
+  `${flexPluginDir({ rootDir })}/${driver}/mounts/${volume}`;
+
+/** Directory of the flexVolumes of the node, by driver. */
+export const flexPluginDir = (roots: RootDir): string => diskPluginDir(roots, "kubernetes.io/flexvolume");
 
 /** Mount point of a Fibre Channel disk for all pods of the node; `disk` is the name of its directory. */
 export const fcDeviceMount = ({ rootDir }: RootDir, disk: string): string =>

@@ -117,7 +117,7 @@ describe.skipIf(mustSkip("devices on disks of the network", missing)).each([ISCS
       expect(events[0]).toBe(`MapVolume.MapPodDevice succeeded for volume "pv1" globalMapPath "${mapDir()}"`);
       if (kind === ISCSI) expect(readFileSync(`${mapDir()}/iscsi.json`, "utf8")).toContain(`"Iqn":"${IQN}"`);
       a.end();
-      await a.until("unmounted");
+      await a.gone();
       expect([mountsBelow(place.place), looped(), isDetached(), inUse.value]).toEqual([
         1,
         [`${mapDir()}/b`],
@@ -125,7 +125,7 @@ describe.skipIf(mustSkip("devices on disks of the network", missing)).each([ISCS
         [kind.inUse],
       ]);
       b.end();
-      await b.until("unmounted");
+      await b.gone();
       nothingIsLeft();
       expect(inUse.value).toEqual([]);
     });

@@ -85,7 +85,7 @@ describe.skipIf(mustSkip("volumes on disks", missingForMounts()))(
       await pod.until("mounted");
       expect(options).toEqual([expected]);
       pod.end();
-      await pod.until("unmounted");
+      await pod.gone();
       expect(mountsBelow(place.place)).toBe(0);
     });
 
@@ -97,7 +97,7 @@ describe.skipIf(mustSkip("volumes on disks", missingForMounts()))(
       await waitFor("the event", () => events.length > 0);
       expect(events[0]).toContain(conflict);
       a.end();
-      await a.until("unmounted");
+      await a.gone();
       expect(options).toHaveLength(1);
       c.end();
       await b.until("mounted");
@@ -106,7 +106,7 @@ describe.skipIf(mustSkip("volumes on disks", missingForMounts()))(
         [option("s0:c2"), "noatime"],
       ]);
       b.end();
-      await b.until("unmounted");
+      await b.gone();
       expect(mountsBelow(place.place)).toBe(0);
     });
 

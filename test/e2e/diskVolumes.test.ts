@@ -1,7 +1,8 @@
 /** Volumes on disks of the network with real mounts; a tmpfs stands for the file system of the disk. */
 import { existsSync } from "node:fs";
-import { EMPTY, NEVER, of, type Subscription } from "rxjs";
+import { EMPTY, NEVER, of, type Subscription, throwError } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { kubeletError } from "../../src/core/errors.ts";
 import type { HostDisks } from "../../src/ports/hostDisks.ts";
 import { liveOnDisks, mountsBelow } from "../support/diskNode.ts";
 import { mustSkip } from "../support/mustSkip.ts";
@@ -17,10 +18,12 @@ describe.skipIf(mustSkip("volumes on disks", missingForMounts()))("volumes on di
   let links: readonly string[] = [];
   /** Whether mounting a disk dies half-way. */
   let isStuck = false;
+  /** Whether a device cannot be removed. */
+  let isBusy = false;
   const running: Subscription[] = [];
   beforeEach(() => {
     place = privateMounts();
-    [removed, isStuck] = [[], false];
+    [removed, isStuck, isBusy] = [[], false, false];
     links = ["fc-0x5006-lun-0"];
   });
   afterEach(() => {
@@ -39,6 +42,7 @@ describe.skipIf(mustSkip("volumes on disks", missingForMounts()))("volumes on di
       flush: () => EMPTY,
       removeMultipath: () => EMPTY,
       remove: (device) => {
+        if (isBusy) return throwError(() => kubeletError("Io", "device busy"));
         removed.push(device);
         return EMPTY;
       },
@@ -63,10 +67,10 @@ describe.skipIf(mustSkip("volumes on disks", missingForMounts()))("volumes on di
     await b.until("mounted");
     expect([left(), inUse.value, removed]).toEqual([3, [IN_USE], []]);
     a.end();
-    await a.until("unmounted");
+    await a.gone();
     expect([left(), removed]).toEqual([2, []]);
     b.end();
-    await b.until("unmounted");
+    await b.gone();
     expect([left(), inUse.value, removed]).toEqual([0, [], ["/dev/sdz"]]);
   });
 
@@ -79,7 +83,7 @@ describe.skipIf(mustSkip("volumes on disks", missingForMounts()))("volumes on di
     links = ["pci-0000:05:00.0-fc-0x5006-lun-0"];
     await pod.until("mounted");
     pod.end();
-    await pod.until("unmounted");
+    await pod.gone();
     expect(left()).toBe(0);
   });
 
@@ -96,6 +100,39 @@ describe.skipIf(mustSkip("volumes on disks", missingForMounts()))("volumes on di
     expect(second.inUse.value).toEqual([IN_USE]);
     await second.giveBack("a");
     expect([left(), second.inUse.value, removed]).toEqual([0, [], ["/dev/sdz"]]);
+  });
+
+  it("let their pod go although the disk stays, and are removed by the next kubelet", async () => {
+    isBusy = true;
+    const first = await live();
+    const pod = first.start("a");
+    await pod.until("mounted");
+    pod.end();
+    await pod.until("unmounted");
+    const path = `${place.place}/plugins/kubernetes.io/fc/5006-lun-0`;
+    expect(await first.unstage()).toEqual([{ volume: path, path, reason: expect.stringContaining("device busy") }]);
+    expect([first.inUse.value, removed]).toEqual([[IN_USE], []]);
+    isBusy = false;
+    const second = await live();
+    expect(second.inUse.value).toEqual([IN_USE]);
+    expect(await second.unstage()).toEqual([]);
+    expect([second.inUse.value, removed, existsSync(path), left()]).toEqual([[], ["/dev/sdz"], false, 0]);
+  });
+
+  it("are taken over by a pod that comes while the disk stays", async () => {
+    isBusy = true;
+    const { start, inUse, unstage } = await live();
+    const a = start("a");
+    await a.until("mounted");
+    a.end();
+    await a.until("unmounted");
+    const b = start("b");
+    await b.until("mounted");
+    isBusy = false;
+    expect([await unstage(), inUse.value, left()]).toEqual([[], [IN_USE], 2]);
+    b.end();
+    await b.gone();
+    expect([inUse.value, left()]).toEqual([[], 0]);
   });
 
   it("are removed after kill -9 between scan and mount", async () => {

@@ -108,7 +108,7 @@ describe.skipIf(mustSkip("expansion", [...missingForMounts(), ...missingForLoopD
     const pod = start("a");
     await pod.until("mounted");
     pod.end();
-    await pod.until("unmounted");
+    await pod.gone();
     expect([expansions(), patches]).toEqual([[], []]);
   });
 
@@ -146,7 +146,7 @@ mountdevice) mount ${disk.device} "$2" && ${FLEX_SUCCESS};;
       expect(expansions()).toEqual([`expandfs OPTIONS ${disk.device} ${path} ${32 * MEGABYTE} ${16 * MEGABYTE}`]);
       expect(blocks()).toBeGreaterThan(before * 1.5);
       pod.end();
-      await pod.until("unmounted");
+      await pod.gone();
     });
   });
 });

@@ -48,7 +48,7 @@ describe.skipIf(mustSkip("flexVolumes", missingForMounts()))("flexVolumes", () =
     await pod.until("mounted");
     expect(left()).toBe(1);
     pod.end();
-    await pod.until("unmounted");
+    await pod.gone();
     const path = "pods/a/volumes/acme~disk/data";
     expect(calls()).toEqual(["init", `mount ${path} OPTIONS`, `unmount ${path}`]);
     expect([left(), readdirSync(join(place.place, "pods/a/volumes/acme~disk"))]).toEqual([0, []]);
@@ -64,7 +64,7 @@ describe.skipIf(mustSkip("flexVolumes", missingForMounts()))("flexVolumes", () =
     await pod.until("mounted");
     expect(mountedLayouts(pod.state()).get("data")?.selinuxRelabel).toBe(expected);
     pod.end();
-    await pod.until("unmounted");
+    await pod.gone();
   });
 
   it("wait for their driver, with an event, and follow its installation", async () => {
@@ -77,7 +77,7 @@ describe.skipIf(mustSkip("flexVolumes", missingForMounts()))("flexVolumes", () =
     install(MOUNTING);
     await pod.until("mounted");
     pod.end();
-    await pod.until("unmounted");
+    await pod.gone();
     expect(left()).toBe(0);
   });
 
@@ -86,7 +86,7 @@ describe.skipIf(mustSkip("flexVolumes", missingForMounts()))("flexVolumes", () =
     const pod = start("a");
     await waitFor("the event", () => events.length > 0);
     pod.end();
-    await pod.until("unmounted");
+    await pod.gone();
   });
 
   it("are attached and mounted once for the node, and bound for each pod", async () => {
@@ -98,10 +98,10 @@ describe.skipIf(mustSkip("flexVolumes", missingForMounts()))("flexVolumes", () =
     await b.until("mounted");
     expect([left(), inUse.value]).toEqual([3, ["acme/disk/data"]]);
     a.end();
-    await a.until("unmounted");
+    await a.gone();
     expect(left()).toBe(2);
     b.end();
-    await b.until("unmounted");
+    await b.gone();
     const mounts = "plugins/kubernetes.io/flexvolume/acme/disk/mounts/data";
     expect(calls()).toEqual([
       "init",
@@ -135,7 +135,32 @@ describe.skipIf(mustSkip("flexVolumes", missingForMounts()))("flexVolumes", () =
     expect(second.inUse.value).toEqual(["acme/disk/data"]);
     await waitFor("the driver", () => second.drivers.value.size > 0);
     await lastValueFrom(second.volumes.unpublish(podUid("a")), { defaultValue: undefined });
+    await second.unstaged();
     expect([left(), second.inUse.value, calls().filter((call) => call.startsWith("detach"))]).toEqual([0, [], []]);
+  });
+
+  it("let their pod go although the driver does not detach them, and are detached by the next kubelet", async () => {
+    install(
+      `detach) [ -e "$(dirname "$0")/well" ] && ${FLEX_SUCCESS} || echo '{"status":"Failure","message":"busy"}';;\n${ATTACHING}`,
+    );
+    const first = await live();
+    await waitFor("the driver", () => first.drivers.value.size > 0);
+    const pod = first.start("a");
+    await pod.until("mounted");
+    pod.end();
+    await pod.until("unmounted");
+    const [stays] = await lastValueFrom(first.volumes.unstage());
+    expect([stays?.volume, stays?.reason, first.inUse.value]).toEqual([
+      "acme/disk/data",
+      expect.stringContaining("busy"),
+      ["acme/disk/data"],
+    ]);
+    writeFileSync(join(plugins(), "acme~disk", "well"), "");
+    const second = await live();
+    await waitFor("the driver", () => second.drivers.value.size > 0);
+    expect(second.inUse.value).toEqual(["acme/disk/data"]);
+    expect(await lastValueFrom(second.volumes.unstage())).toEqual([]);
+    expect([second.inUse.value, left()]).toEqual([[], 0]);
   });
 
   it("stay where a driver lies about its unmount", async () => {
@@ -161,7 +186,7 @@ describe.skipIf(mustSkip("flexVolumes", missingForMounts()))("flexVolumes", () =
     install(MOUNTING);
     await waitFor("the driver", () => drivers.value.size > 0);
     pod.end();
-    await pod.until("unmounted");
+    await pod.gone();
     expect(left()).toBe(0);
   });
 });

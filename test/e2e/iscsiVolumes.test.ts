@@ -64,10 +64,10 @@ describe.skipIf(mustSkip("volumes on iSCSI disks", missingForMounts()))("volumes
     await b.until("mounted");
     expect([left(), inUse.value, disksLeft()]).toEqual([3, [IN_USE], [`${A}-${IQN}-lun-0`]]);
     a.end();
-    await a.until("unmounted");
+    await a.gone();
     expect([left(), undone(initiator.calls)]).toEqual([2, []]);
     b.end();
-    await b.until("unmounted");
+    await b.gone();
     expect([left(), inUse.value, disksLeft(), undone(initiator.calls), initiator.sessions.size]).toEqual([
       ...[0, [], [], ["remove /dev/sdy", ...LOGOUT], 0],
     ]);
@@ -81,7 +81,7 @@ describe.skipIf(mustSkip("volumes on iSCSI disks", missingForMounts()))("volumes
     const other = `${place.place}/plugins/kubernetes.io/iscsi/volumeDevices/iface-x/10.0.0.7:1-${IQN}-lun-5`;
     await lastValueFrom(realFiles().makeDirectory(other), { defaultValue: undefined });
     pod.end();
-    await pod.until("unmounted");
+    await pod.gone();
     expect([left(), undone(initiator.calls), initiator.sessions.size]).toEqual([0, ["remove /dev/sdy"], 1]);
   });
 

@@ -81,6 +81,8 @@ export async function liveOnDisks(options: DiskNodeOptions) {
   });
   await lastValueFrom(volumes.load(), { defaultValue: undefined });
   heldVolumes.loaded();
+  running.push(volumes.unstaging$.subscribe());
+  const unstaged = () => waitFor("the disks to be unstaged", () => heldVolumes.kept().length === 0);
   const events: string[] = [];
   const start = (uid: string, spec: Pod["spec"]) => {
     const pod = podOf({ uid, name: uid, namespace: "default", spec });
@@ -91,15 +93,23 @@ export async function liveOnDisks(options: DiskNodeOptions) {
     });
     running.push(subscription);
     const own = () => cell.get(podUid(uid)) ?? NO_VOLUMES;
+    const until = (wanted: string) => waitFor(wanted, () => volumeStage(own()) === wanted);
     return {
       kill: () => subscription.unsubscribe(),
-      until: (wanted: string) => waitFor(wanted, () => volumeStage(own()) === wanted),
+      until,
+      gone: async () => {
+        await until("unmounted");
+        await unstaged();
+      },
       end: () => commands.next({ phase: "terminated", identity, pod, remove: true }),
       waits: () => [...own().actual.values()][0]?.waitsFor,
     };
   };
-  const giveBack = (uid: string) => lastValueFrom(volumes.unpublish(podUid(uid)), { defaultValue: undefined });
-  return { start, giveBack, events, inUse, node };
+  const giveBack = async (uid: string) => {
+    await lastValueFrom(volumes.unpublish(podUid(uid)), { defaultValue: undefined });
+    await unstaged();
+  };
+  return { unstaged, unstage: () => lastValueFrom(volumes.unstage()), start, giveBack, events, inUse, node };
 }
 
 /** Counts the mounts below a directory. */

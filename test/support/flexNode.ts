@@ -95,6 +95,8 @@ export async function liveWithFlex(options: FlexNodeOptions) {
   });
   await lastValueFrom(volumes.load(), { defaultValue: undefined });
   heldVolumes.loaded();
+  running.push(volumes.unstaging$.subscribe());
+  const unstaged = () => waitFor("the volumes to be unstaged", () => heldVolumes.kept().length === 0);
   const events: string[] = [];
   const start = (uid: string) => {
     const pod = podOf({
@@ -114,13 +116,18 @@ export async function liveWithFlex(options: FlexNodeOptions) {
       if (output.kind === "event") events.push(output.event.message);
     });
     running.push(subscription);
+    const state = () => cell.get(podUid(uid)) ?? NO_VOLUMES;
+    const until = (wanted: string) => waitFor(wanted, () => volumeStage(state()) === wanted);
     return {
       kill: () => subscription.unsubscribe(),
-      state: () => cell.get(podUid(uid)) ?? NO_VOLUMES,
-      until: (wanted: string) => waitFor(wanted, () => volumeStage(cell.get(podUid(uid)) ?? NO_VOLUMES) === wanted),
+      ...{ state, until },
+      gone: async () => {
+        await until("unmounted");
+        await unstaged();
+      },
       end: () => commands.next({ phase: "terminated", identity, pod, remove: true }),
-      waits: () => [...(cell.get(podUid(uid)) ?? NO_VOLUMES).actual.values()][0]?.waitsFor,
+      waits: () => [...state().actual.values()][0]?.waitsFor,
     };
   };
-  return { start, volumes, events, node, inUse, drivers };
+  return { ...{ start, volumes, unstaged }, ...{ events, node, inUse, drivers } };
 }

@@ -1,8 +1,8 @@
-/** A volume that is staged for no pod, and why it is not unstaged. */
+/** A volume of the node that no pod has, and why it stays. */
 export interface LeftStage {
-  /** DRIVER^HANDLE. */
+  /** DRIVER^HANDLE of a CSI volume, DRIVER/NAME of a flexVolume, the directory of a disk of the network. */
   readonly volume: string;
-  /** Where its driver has staged it. */
+  /** Where the node has it. */
   readonly path: string;
   readonly reason: string;
 }

@@ -1,7 +1,8 @@
 /**
  * Registers the plugin behind one socket: asks what it is, lets the handler of its type decide, and tells the plugin the
  * outcome. Bounds: a deadline for each step; a failed attempt is repeated after upstream's backoff.
- * Upstream: GenerateRegisterPluginFunc of pkg/kubelet/pluginmanager/operationexecutor.
+ * Upstream: GenerateRegisterPluginFunc of pkg/kubelet/pluginmanager/operationexecutor. Differs: a plugin stays registered
+ * while its notification fails and is repeated; upstream deregisters it in between.
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap, throwError } from "rxjs";
 import { kubeletError, type KubeletError, toKubeletError } from "../../core/errors.ts";
@@ -30,7 +31,7 @@ export type RegistrationPorts = Pick<KubeletPorts, "clock" | "rng" | "telemetry"
  *     GetInfo        --#        --i
  *     handler                     -----|
  *     registerPlugin ------------------(p|)
- *     Notify                           ---|
+ *     Notify                           --#  --|
  */
 export function registerPlugin(
   socket: PluginSocket,
@@ -40,20 +41,25 @@ export function registerPlugin(
   const { registration, telemetry } = ports;
   const { path } = socket;
   const notify = (outcome: RegistrationOutcome): Observable<never> =>
-    defer(() => registration.notify(path, outcome)).pipe(
-      ignoreElements(),
-      catchError((thrown: unknown) => {
-        telemetry.log.warn("Failed to tell a plugin the outcome of its registration", {
-          ...{ socket: path, registered: outcome.pluginRegistered, error: toKubeletError(thrown) },
-        });
-        return EMPTY;
-      }),
-    );
+    defer(() => registration.notify(path, outcome)).pipe(ignoreElements());
+  const logUnheard = (registered: boolean, error: KubeletError, delayMs?: number): void =>
+    telemetry.log.warn("Failed to tell a plugin the outcome of its registration", {
+      ...{ socket: path, registered, error },
+      ...(delayMs !== undefined && { delayMs }),
+    });
   const refuse = (error: KubeletError): Observable<never> =>
     concat(
-      notify({ pluginRegistered: false, error: error.message }),
+      notify({ pluginRegistered: false, error: error.message }).pipe(
+        catchError((thrown: unknown) => {
+          logUnheard(false, toKubeletError(thrown));
+          return EMPTY;
+        }),
+      ),
       throwError(() => error),
     );
+  const accept$ = notify({ pluginRegistered: true, error: "" }).pipe(
+    retryWithBackoff(BACKOFF, ports, ({ error, delayMs }) => logUnheard(true, error, delayMs)),
+  );
   return defer(() => registration.getInfo(path)).pipe(
     switchMap((answer) => {
       const decided = decide(pluginOfAnswer(answer, socket), handlers);
@@ -64,7 +70,7 @@ export function registerPlugin(
         deadline(ADMISSION_DEADLINE_MS, ports.clock),
         catchError((thrown: unknown) => refuse(registrationFailed(thrown))),
       );
-      return concat(admission$, of(plugin), notify({ pluginRegistered: true, error: "" }));
+      return concat(admission$, of(plugin), accept$);
     }),
     retryWithBackoff(BACKOFF, ports, ({ error, delayMs }) =>
       telemetry.log.warn("Failed to register a plugin", { socket: path, error, delayMs }),

@@ -2,8 +2,7 @@
  * CSI volumes that are staged for no pod: their last pod has gone, or an earlier kubelet, or upstream's, was killed before it
  * published them. A pod that wants one takes it over; otherwise it is unstaged, those of an earlier kubelet once all wishes
  * of pods are known.
- * Stateless: heldVolumes.ts has the stages. Bounds: one operation per volume at a time, in sweeps one per driver, and the
- * deadlines of its calls.
+ * Stateless: heldVolumes.ts has the stages, keptVolumes.ts unstages them. Bounds: the deadlines of the driver's calls.
  * Differs from upstream: upstream's kubelet leaves such a volume staged until a pod with it runs on the node again.
  *
  *     last pod [unstage]-[remove directories]---------------------------(released)
@@ -11,23 +10,23 @@
  *     pods           ------(taken over)
  *     sweep                                 [unstage]-[remove directories]
  */
-import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap, toArray } from "rxjs";
+import { catchError, concat, defer, EMPTY, type Observable, of, switchMap } from "rxjs";
 import { csiBlockPlaces } from "../../core/csi/csiBlockPlaces.ts";
 import { csiVolumeName, globalMount, stageDirOf } from "../../core/csi/csiLayout.ts";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
 import { isAtOrBelow, mountAt, type MountEntry } from "../../core/mount/mountInfo.ts";
 import { csiPluginDir, type PathRoots, podsDir } from "../../core/paths.ts";
 import { failedAt } from "../../core/volume/volumeChecks.ts";
-import type { LeftStage } from "../../core/volume/leftStage.ts";
-import { inParallel } from "../../operators/inParallel.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import { removeEmptyDirectory } from "./blockMaps.ts";
 import { orElse } from "../../operators/orElse.ts";
 import { unstageBlock } from "./csiBlockTearDown.ts";
+import { eachIn, guardedRead } from "./eachIn.ts";
 import type { CsiContext, CsiVolume } from "./csiContext.ts";
 import { readVolData } from "./csiRemains.ts";
 import { unstageMount } from "./csiTearDown.ts";
 import { type HeldVolume, holderOf, type KeptStage } from "./heldVolumes.ts";
+import type { KeptSteps } from "./keptVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
 
 type Directories = Pick<PathRoots, "rootDir">;
@@ -43,28 +42,20 @@ export function restoreStages(
   { heldVolumes }: Pick<CsiContext, "heldVolumes">,
   directories: Directories,
 ): Observable<never> {
-  const { files } = ports;
   const top = csiPluginDir(directories);
-  const guarded = (read$: Observable<unknown>, path: string): Observable<never> =>
-    read$.pipe(
-      ignoreElements(),
-      catchError((thrown: unknown) => {
-        ports.telemetry.log.warn("Cannot tell which volumes are staged", { path, error: toKubeletError(thrown) });
-        return EMPTY;
-      }),
-    );
-  const eachIn = (path: string, found: (name: string) => Observable<never>): Observable<never> =>
-    guarded(files.list(path).pipe(switchMap((names) => inSequence(names, found))), path);
   const block = (name: string): Observable<never> => {
     const { dataDir, volumeDir } = csiBlockPlaces(directories, "", name);
     const read$ = readVolData(ports, dataDir).pipe(
       switchMap((data) => {
         if (data === undefined) return removeAbandoned(ports, [dataDir, volumeDir]);
-        if (data.ok) heldVolumes.keep({ driver: data.value.driver, handle: data.value.handle, blockName: name });
+        if (data.ok) {
+          const { driver, handle } = data.value;
+          heldVolumes.keep(csiVolumeName(driver, handle), { kind: "csi", driver, handle, blockName: name });
+        }
         return EMPTY;
       }),
     );
-    return NO_VOLUMES.has(name) ? EMPTY : guarded(read$, dataDir);
+    return NO_VOLUMES.has(name) ? EMPTY : guardedRead(ports, dataDir, read$);
   };
   const mount = (driver: string, hash: string): Observable<never> => {
     const path = `${top}/${driver}/${hash}`;
@@ -74,14 +65,14 @@ export function restoreStages(
         const { driver: recorded, handle } = data.ok ? data.value : NO_RECORD;
         // A record of another volume would have that one unstaged.
         const isOwn = recorded === driver && stageDirOf(directories, driver, handle) === path;
-        if (isOwn) heldVolumes.keep({ driver, handle });
+        if (isOwn) heldVolumes.keep(csiVolumeName(driver, handle), { kind: "csi", driver, handle });
         return EMPTY;
       }),
     );
-    return guarded(read$, path);
+    return guardedRead(ports, path, read$);
   };
-  return eachIn(top, (driver) =>
-    eachIn(`${top}/${driver}`, (name) => {
+  return eachIn(ports, top, (driver) =>
+    eachIn(ports, `${top}/${driver}`, (name) => {
       if (driver === BLOCK_DIRECTORY) return block(name);
       return HASH.test(name) ? mount(driver, name) : EMPTY;
     }),
@@ -89,19 +80,6 @@ export function restoreStages(
 }
 
 const NO_RECORD = { driver: "", handle: "" };
-const PENDING = "a pod may want the volume: the claims of all pods are not read yet";
-
-/** Returns the kept stages while nothing may be unstaged. */
-export const waitingStages = (
-  { heldVolumes }: Pick<CsiContext, "heldVolumes">,
-  directories: Directories,
-): readonly LeftStage[] => heldVolumes.kept().map((stage) => leftStage(directories, stage, PENDING));
-
-const leftStage = (directories: Directories, stage: KeptStage, reason: string): LeftStage => ({
-  volume: csiVolumeName(stage.driver, stage.handle),
-  path: stagePath(directories, stage),
-  reason,
-});
 
 /**
  * Removes the directories of a stage without a record that a killed kubelet had begun to remove, or to make. Directories
@@ -110,51 +88,18 @@ const leftStage = (directories: Directories, stage: KeptStage, reason: string): 
 const removeAbandoned = (ports: RemovalPorts, directories: readonly string[]): Observable<never> =>
   inSequence(directories, (directory) => removeEmptyDirectory(ports, directory)).pipe(orElse(() => EMPTY));
 
-/** Unstages the volumes that no pod has taken over. Emits those that stay, once. Never errors. */
-export function unstageKept(
-  ports: RemovalPorts,
-  context: CsiContext,
-  directories: Directories,
-): Observable<readonly LeftStage[]> {
-  const kept = context.heldVolumes.kept();
-  const drivers = [...new Set(kept.map(({ driver }) => driver))];
-  return inParallel(drivers, (name) =>
-    inSequence(
-      kept.filter(({ driver }) => driver === name),
-      (stage) => unstageOne(ports, context, directories, stage),
-    ),
-  ).pipe(toArray());
-}
-
-/** Unstages such a volume, unless a pod has taken it over. Emits it if it stays. Never errors. */
-export function unstageOne(
+/** Returns the steps of such a volume. */
+export const keptStage = (
   ports: RemovalPorts,
   context: CsiContext,
   directories: Directories,
   stage: KeptStage,
-): Observable<LeftStage> {
-  const { heldVolumes } = context;
-  const volume = heldVolumes.keptVolume(stage);
-  if (volume === undefined) return EMPTY;
-  const path = stagePath(directories, stage);
-  const unstaged$ = defer(() =>
-    // A pod may have taken it over meanwhile.
-    heldVolumes.keptVolume(stage) === undefined
-      ? EMPTY
-      : concat(
-          unstage(ports, context, directories, stage, volume),
-          defer(() => {
-            heldVolumes.unmounted(volume);
-            heldVolumes.release(stage);
-            ports.telemetry.log.info("Unstaged a volume that no pod has", { path });
-            return EMPTY;
-          }),
-        ),
-  );
-  return volume.turns
-    .run(unstaged$)
-    .pipe(catchError((thrown: unknown) => of(leftStage(directories, stage, toKubeletError(thrown).message))));
-}
+): KeptSteps => ({
+  volume: csiVolumeName(stage.driver, stage.handle),
+  path: stagePath(directories, stage),
+  driver: stage.driver,
+  unstage: (volume) => unstage(ports, context, directories, stage, volume),
+});
 
 /**
  * Unstages the volume of a pod if it is staged with another SELinux label for no pod: one mount has one label. Errors: SetUpError.
@@ -172,7 +117,7 @@ export function unstageOther(
     const { label, labelled } = volume;
     if (label === undefined || label === csi.label || labelled.size > 0) return EMPTY;
     return concat(
-      unstage(ports, context, directories, csi, volume),
+      unstage(ports, context, directories, { kind: "csi", driver: csi.driver, handle: csi.handle }, volume),
       defer(() => {
         heldVolumes.unmounted(volume);
         return EMPTY;

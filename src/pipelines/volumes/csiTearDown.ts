@@ -59,7 +59,7 @@ export const leave = (
 ): Observable<never> =>
   defer(() => {
     const [driver = "", ...handle] = held?.name.split("^") ?? [];
-    const stage = { driver, handle: handle.join("^") };
+    const stage = { kind: "csi" as const, driver, handle: handle.join("^") };
     heldVolumes.leave(holder, blockName === undefined ? stage : { ...stage, blockName });
     return EMPTY;
   });

@@ -1,10 +1,10 @@
 /**
  * Volumes on disks of the network that containers get as block devices: the disk is attached to the node, and mapped for each
- * pod. It is detached after the last pod. Stateless; what pods share is in heldVolumes.ts. Every step can be repeated.
+ * pod. It is detached after the last pod has gone. Stateless; heldVolumes.ts has the disks of the node. Every step can be repeated.
  * Upstream: GenerateMapVolumeFunc of pkg/volume/util/operationexecutor, TearDownDevice of pkg/volume/fc and pkg/volume/iscsi.
  *
  *     [staged.json]-[link]-[find or log in]-[bind]-[link]-[loop device]
- *     [loop device]-[bind]---last---[detach]              [staged.json]-[link]
+ *     [loop device]-[bind]-[staged.json]-[link]-(pod gone)---last---[detach]
  */
 import { concat, defer, EMPTY, ignoreElements, type Observable, switchMap } from "rxjs";
 import { diskBlockPlaces, NEW_MAPPER } from "../../core/disk/diskBlock.ts";
@@ -22,7 +22,8 @@ import {
   recordDisk,
   removeRecord,
 } from "./diskAttachment.ts";
-import { holderOf } from "./heldVolumes.ts";
+import { holderOf, type KeptDisk } from "./heldVolumes.ts";
+import { keptDisk } from "./diskVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
 import { restoreDisks } from "./restoreDisks.ts";
 
@@ -73,32 +74,27 @@ export function tearDownDiskDevice(
   );
   const gone$ = defer(() => {
     const held = heldVolumes.of(holder);
-    const rest$ = concat(
-      removeRecord(ports, link),
-      defer(() => ports.files.remove(link)).pipe(ignoreElements()),
-      defer(() => {
-        heldVolumes.drop(holder);
-        return EMPTY;
-      }),
-    );
+    const rest$ = concat(removeRecord(ports, link), defer(() => ports.files.remove(link)).pipe(ignoreElements()));
     if (held === undefined) return rest$;
-    const places = diskBlockPlaces(directories, id, held.name);
-    const isShared = () => held.volume.holders.size > 1;
-    const released$ = concat(
-      unmapDevice(ports, places),
-      defer(() => (isShared() ? EMPTY : detachUnmapped(ports, context, id.plugin, held.name))),
-    );
-    return held.volume.turns.run(concat(released$, rest$));
+    const left$ = defer(() => {
+      heldVolumes.leave(holder, keptDisk(id.plugin, held.name, true));
+      return EMPTY;
+    });
+    return held.volume.turns.run(concat(unmapDevice(ports, diskBlockPlaces(directories, id, held.name)), rest$, left$));
   });
   return concat(found$, gone$);
 }
 
 /** Detaches the disk unless its directory has the device of another pod, which an upstream kubelet may have left. */
-const detachUnmapped = (ports: RemovalPorts, context: DiskContext, plugin: string, mapDir: string): Observable<never> =>
+export const detachUnmapped = (
+  ports: RemovalPorts,
+  context: DiskContext,
+  { plugin, directory }: Pick<KeptDisk, "plugin" | "directory">,
+): Observable<never> =>
   ports.files
-    .list(mapDir)
+    .list(directory)
     .pipe(
       switchMap((names) =>
-        names.some((name) => name !== ISCSI_FILE) ? EMPTY : detachDisk(ports, context, plugin, mapDir),
+        names.some((name) => name !== ISCSI_FILE) ? EMPTY : detachDisk(ports, context, plugin, directory),
       ),
     );

@@ -1,10 +1,11 @@
 /**
  * Volumes on disks of the network: a disk is found and mounted once for the node, and bound for each pod. After its last pod
- * it is unmounted and removed from the node. Stateless; what pods share is in heldVolumes.ts. Every step can be repeated.
+ * has gone it is unmounted and removed from the node. Stateless; heldVolumes.ts has the disks of the node. Every step can be
+ * repeated.
  * Upstream: attacher.go and disk_manager.go of pkg/volume/fc.
  *
  *     [find]-[mount for the node]-[bind]-[group]
- *     [unbind]---last---[unmount for the node]-[remove disk]
+ *     [unbind]-(pod gone)---last---[unmount for the node]-[remove disk]
  */
 import { concat, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap } from "rxjs";
 import { attachmentWait } from "../../core/csi/attachmentWait.ts";
@@ -25,7 +26,7 @@ import {
   recordDisk,
   removeRecord,
 } from "./diskAttachment.ts";
-import { holderOf, isLastUse } from "./heldVolumes.ts";
+import { type HeldVolume, holderOf, type KeptDisk } from "./heldVolumes.ts";
 import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
 import { setUpVolume, type VolumePorts } from "./volumeEffects.ts";
 
@@ -59,6 +60,7 @@ export function setUpDisk(ports: VolumePorts, context: DiskContext, volume: Disk
     return EMPTY;
   });
   const setUp$ = concat(
+    held === undefined ? EMPTY : unstageOther(ports, context, layout, held.volume),
     used$,
     stage(ports, context, layout),
     setUpVolume(ports, layout, undefined, createSemaphore(1)),
@@ -114,35 +116,50 @@ export function tearDownDisk(ports: RemovalPorts, context: DiskContext, remains:
   const gone$ = concat(
     removeUnmounted(ports, subPaths),
     unmountBelow(ports, path),
-    defer(() => (held !== undefined && isLastUse(held.volume, holder) ? unstage(ports, context, plugin, held) : EMPTY)),
-    // The directory goes last: a restarted kubelet tears down by it.
     removeRecord(ports, path),
     removeUnmounted(ports, path),
     defer(() => {
-      context.heldVolumes.drop(holder);
+      if (held !== undefined) context.heldVolumes.leave(holder, keptDisk(plugin, held.name, false));
       return EMPTY;
     }),
   );
   return held === undefined ? gone$ : held.volume.turns.run(gone$);
 }
 
-function unstage(
+export const keptDisk = (plugin: string, directory: string, isBlock: boolean): KeptDisk => ({
+  kind: "disk",
+  ...{ plugin, directory, isBlock },
+});
+
+/** Unmounts a disk for the pod if it is mounted with another SELinux label for no pod: one mount has one label. */
+const unstageOther = (
   ports: RemovalPorts,
   context: DiskContext,
-  plugin: string,
-  { name: mountPoint, volume }: NonNullable<ReturnType<DiskContext["heldVolumes"]["of"]>>,
+  { plugin, disk }: DiskVolume["layout"],
+  volume: HeldVolume,
+): Observable<never> =>
+  defer(() => {
+    const { label, labelled } = volume;
+    if (disk.label === undefined || label === undefined || label === disk.label || labelled.size > 0) return EMPTY;
+    return concat(
+      unstageDisk(ports, context, keptDisk(plugin, disk.mountPoint, false)).pipe(failing("MountDevice")),
+      defer(() => {
+        context.heldVolumes.unmounted(volume);
+        return EMPTY;
+      }),
+    );
+  });
+
+/** Unmounts a disk that no pod has and detaches it. Errors: KubeletError, without undoing completed steps. */
+export function unstageDisk(
+  ports: RemovalPorts,
+  context: DiskContext,
+  { plugin, directory }: Pick<KeptDisk, "plugin" | "directory">,
 ): Observable<never> {
-  const source$ = ports.mounts?.list().pipe(map((entries) => mountAt(entries, mountPoint)?.source)) ?? of(undefined);
+  const source$ = ports.mounts?.list().pipe(map((entries) => mountAt(entries, directory)?.source)) ?? of(undefined);
   return source$.pipe(
     switchMap((source) =>
-      concat(
-        unmountBelow(ports, mountPoint),
-        detachDisk(ports, context, plugin, mountPoint, source),
-        defer(() => {
-          context.heldVolumes.unmounted(volume);
-          return EMPTY;
-        }),
-      ),
+      concat(unmountBelow(ports, directory), detachDisk(ports, context, plugin, directory, source)),
     ),
   );
 }

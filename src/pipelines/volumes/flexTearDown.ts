@@ -1,17 +1,17 @@
 /**
- * Tears a flexVolume of a pod down, and after its last pod of the node that of the node. Works from the paths alone, so also
+ * Tears a flexVolume of a pod down, and that of the node after its last pod has gone. Works from the paths alone, so also
  * for volumes of an earlier kubelet. Nothing below a mount point is deleted, whatever the driver said. Stateless. Upstream:
  * unmounter.go and detacher.go of pkg/volume/flexvolume.
  *
- *     pod's volume    [unmount]-------------------------------[remove directory]
- *     last of them             [unmountdevice]-[detach]
+ *     pod's volume    [unmount]-[remove directory]
+ *     last of them                                [unmountdevice]-[detach]
  */
 import { concat, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap } from "rxjs";
 import { kubeletError } from "../../core/errors.ts";
 import { flexVolumeName } from "../../core/flex/flexLayout.ts";
 import { flexDeviceMount, type PathRoots } from "../../core/paths.ts";
 import { removeEmpty } from "./csiRemains.ts";
-import { holderOf } from "./heldVolumes.ts";
+import { holderOf, type KeptFlex } from "./heldVolumes.ts";
 import { callFlex, type FlexContext, isMounted, knownDriver } from "./flexVolumes.ts";
 import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
 
@@ -24,7 +24,6 @@ export interface FlexRemains {
   readonly path: string;
   /** Directory of the subPaths that are bound for containers. */
   readonly subPaths: string;
-  readonly directories: Pick<PathRoots, "rootDir">;
 }
 
 /** Completes when nothing of the volume is left. Errors: KubeletError, without undoing completed steps. */
@@ -35,11 +34,9 @@ export function tearDownFlex(ports: RemovalPorts, context: FlexContext, remains:
   const gone$ = concat(
     removeUnmounted(ports, subPaths),
     unmount(ports, context, remains),
-    defer(() => (held === undefined || held.volume.holders.size > 1 ? EMPTY : unstage(ports, context, remains))),
-    // The directory goes last: a restarted kubelet tears down by it.
     removeEmpty(ports, path, path),
     defer(() => {
-      context.heldVolumes.drop(holder);
+      context.heldVolumes.leave(holder, { kind: "flex", driver: remains.plugin, name });
       return EMPTY;
     }),
   );
@@ -74,8 +71,13 @@ const isUsed = (ports: RemovalPorts, path: string): Observable<boolean> =>
     }),
   );
 
-function unstage(ports: RemovalPorts, context: FlexContext, remains: FlexRemains): Observable<never> {
-  const { plugin, name, directories } = remains;
+/** Unmounts a volume that no pod has for the node, and detaches it. Errors: KubeletError, without undoing completed steps. */
+export function unstageFlex(
+  ports: RemovalPorts,
+  context: FlexContext,
+  directories: Pick<PathRoots, "rootDir">,
+  { driver: plugin, name }: Pick<KeptFlex, "driver" | "name">,
+): Observable<never> {
   const mountPoint = flexDeviceMount(directories, plugin, name);
   const unmounted$ = isMounted(ports, mountPoint).pipe(
     switchMap((isThere) => (isThere ? callFlex(context, plugin, ["unmountdevice", mountPoint]) : EMPTY)),

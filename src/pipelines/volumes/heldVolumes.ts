@@ -5,7 +5,7 @@
  * attached volumes of pkg/kubelet/volumemanager/cache.
  */
 import { type Observable, Subject } from "rxjs";
-import { csiVolumeName, nodeVolumeName } from "../../core/csi/csiLayout.ts";
+import { nodeVolumeName } from "../../core/csi/csiLayout.ts";
 import { sameItems } from "../../core/sameValue.ts";
 import { labelWait } from "../../core/selinux/labelledLayout.ts";
 import { createSemaphore, type Semaphore } from "../../operators/semaphore.ts";
@@ -33,17 +33,33 @@ export interface HeldVolume {
   isAwaited: boolean;
 }
 
-/** A CSI volume that is staged, or may be, for no known pod. */
+/** A volume of the node that no known pod has. */
+export type KeptVolume = KeptStage | KeptDisk | KeptFlex;
+
+/** A CSI volume that is staged, or may be. */
 export interface KeptStage {
+  readonly kind: "csi";
   readonly driver: string;
   readonly handle: string;
   /** Name of the PersistentVolume of a block volume, whose places have that name; absent for one with a file system. */
   readonly blockName?: string;
 }
 
-/** Returns whether the disk of the node goes with this pod's: no other pod may have it, or will have it as it is mounted. */
-export const isLastUse = ({ holders, users, labelled, isAwaited }: HeldVolume, holder: string): boolean =>
-  holders.size <= 1 || (isAwaited && [...users, ...labelled].every((user) => user === holder));
+/** A disk of the network that is attached, or may be. */
+export interface KeptDisk {
+  readonly kind: "disk";
+  readonly plugin: string;
+  /** Its mount point, or the directory of its devices. */
+  readonly directory: string;
+  readonly isBlock: boolean;
+}
+
+/** A flexVolume that is mounted, or may be. */
+export interface KeptFlex {
+  readonly kind: "flex";
+  readonly driver: string;
+  readonly name: string;
+}
 
 export interface HeldVolumes {
   /**
@@ -51,23 +67,24 @@ export interface HeldVolumes {
    * it has all names of its holders.
    */
   hold(name: string, holder: string, isAttachable: boolean, ...listedAs: readonly string[]): HeldVolume;
-  /** Notes that a pod's volume is gone. */
-  drop(holder: string): void;
   /**
    * Notes that a pod's volume is gone, but not that of the node. Without another holder it is kept: in use until it is
    * released, or a pod has had it.
    */
-  leave(holder: string, stage: KeptStage): void;
+  leave(holder: string, kept: KeptVolume): void;
   /** Emits each volume that its last pod has left. */
-  readonly left$: Observable<KeptStage>;
-  /** Notes a volume that an earlier kubelet has staged for no known pod. It is in use until it is released, or a pod has had it. */
-  keep(stage: KeptStage): void;
+  readonly left$: Observable<KeptVolume>;
+  /**
+   * Notes a volume that an earlier kubelet has left to no known pod, unless one holds it. It is in use until it is released,
+   * or a pod has had it. For `name` and `listedAs` see `hold`.
+   */
+  keep(name: string, kept: KeptVolume, ...listedAs: readonly string[]): void;
   /** Returns the volumes that are kept and that no pod has taken over. */
-  kept(): readonly KeptStage[];
-  /** Returns the volume of a kept stage; undefined once a pod has taken it over. */
-  keptVolume(stage: KeptStage): HeldVolume | undefined;
-  /** Notes that a kept volume is unstaged. */
-  release(stage: KeptStage): void;
+  kept(): readonly KeptVolume[];
+  /** Returns a kept volume; undefined once a pod has taken it over. */
+  keptVolume(kept: KeptVolume): HeldVolume | undefined;
+  /** Notes that the node has a kept volume no more. */
+  release(kept: KeptVolume): void;
   /** Returns the volume of a holder. */
   of(holder: string): { readonly name: string; readonly volume: HeldVolume } | undefined;
   /**
@@ -90,8 +107,8 @@ export const holderOf = (uid: string, volume: string): string => `${uid}/${volum
 
 interface Entry extends HeldVolume {
   readonly holders: Set<string>;
-  /** Present while it is staged for no known pod. */
-  kept: KeptStage | undefined;
+  /** Present while no known pod has it. */
+  kept: KeptVolume | undefined;
   isAttachable: boolean;
   readonly listedAs: Set<string>;
 }
@@ -100,22 +117,13 @@ interface Entry extends HeldVolume {
 export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): HeldVolumes {
   const entries = new Map<string, Entry>();
   const names = new Map<string, string>();
-  const left$ = new Subject<KeptStage>();
+  const left$ = new Subject<KeptVolume>();
   const labels = labelSteps((holder) => entries.get(names.get(holder) ?? ""));
   let isLoaded = false;
   const publish = (): void => {
     if (!isLoaded) return;
     const list = [...entries].flatMap(([, { isAttachable, listedAs }]) => (isAttachable ? [...listedAs] : [])).sort();
     if (inUse.value === undefined || !sameItems(inUse.value, list)) inUse.set(list);
-  };
-  /** Returns the volume that the holder had, with its name. */
-  const takeFrom = (holder: string): readonly [name: string, entry: Entry] | undefined => {
-    const name = names.get(holder);
-    const entry = name === undefined ? undefined : entries.get(name);
-    names.delete(holder);
-    if (name === undefined || entry === undefined) return undefined;
-    for (const set of [entry.holders, entry.users, entry.labelled]) set.delete(holder);
-    return [name, entry];
   };
   return {
     hold: (name, holder, isAttachable, ...listedAs) => {
@@ -129,19 +137,15 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
       publish();
       return entry;
     },
-    drop: (holder) => {
-      const [name = "", entry] = takeFrom(holder) ?? [];
+    leave: (holder, kept) => {
+      const entry = entries.get(names.get(holder) ?? "");
+      names.delete(holder);
       if (entry === undefined) return;
-      if (entry.holders.size === 0) entries.delete(name);
-      publish();
-    },
-    leave: (holder, stage) => {
-      const [, entry] = takeFrom(holder) ?? [];
-      if (entry === undefined) return;
+      for (const set of [entry.holders, entry.users, entry.labelled]) set.delete(holder);
       if (entry.labelled.size === 0) labels.wake(entry);
       if (entry.holders.size > 0) return;
-      entry.kept = stage;
-      left$.next(stage);
+      entry.kept = kept;
+      left$.next(kept);
     },
     left$,
     ...keptSteps(entries, publish),
@@ -162,17 +166,17 @@ type KeptSteps = Pick<HeldVolumes, "keep" | "kept" | "keptVolume" | "release">;
 
 /** Returns the steps of volumes that no pod has. */
 const keptSteps = (entries: Map<string, Entry>, publish: () => void): KeptSteps => ({
-  keep: (kept) => {
-    const name = csiVolumeName(kept.driver, kept.handle);
+  keep: (name, kept, ...listedAs) => {
     if (entries.has(name)) return;
-    entries.set(name, { ...newEntry(true), isFound: true, kept, listedAs: new Set([nodeVolumeName(name)]) });
+    const names = listedAs.length > 0 ? listedAs : [nodeVolumeName(name)];
+    entries.set(name, { ...newEntry(true), isFound: true, kept, listedAs: new Set(names) });
     publish();
   },
   kept: () => [...entries.values()].flatMap(({ kept }) => kept ?? []),
-  keptVolume: (stage) => [...entries.values()].find(({ kept }) => kept === stage),
-  release: (stage) => {
-    const name = csiVolumeName(stage.driver, stage.handle);
-    if (entries.get(name)?.kept !== stage) return;
+  keptVolume: (wanted) => [...entries.values()].find(({ kept }) => kept === wanted),
+  release: (released) => {
+    const [name] = [...entries].find(([, { kept }]) => kept === released) ?? [];
+    if (name === undefined) return;
     entries.delete(name);
     publish();
   },

@@ -50,7 +50,7 @@ export function restoreDisks(
               isBlock === true ? mappedAt(entries, { uid, device }, parent) : stagedAt(entries, path, parent);
             const place = seen ?? staged?.mountPoint;
             if (place?.startsWith(parent) !== true) return;
-            const names = volumeNames(plugin, place);
+            const names = diskNames(plugin, place);
             const known = staged?.mountPoint === place ? [staged.volumeName] : names;
             if (names.length > 0) heldVolumes.hold(place, holderOf(uid, name), true, ...known);
           }),
@@ -62,7 +62,7 @@ export function restoreDisks(
 }
 
 /** Returns the names that the disk of a directory may have in the status of the Node; none for another directory. */
-function volumeNames(plugin: string, place: string): readonly string[] {
+export function diskNames(plugin: string, place: string): readonly string[] {
   if (plugin !== FC_PLUGIN) {
     const disk = parseIscsiDirectory(place);
     return disk === undefined ? [] : iscsiVolumeNames(disk);

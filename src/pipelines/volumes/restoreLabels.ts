@@ -35,7 +35,7 @@ export function restoreLabels(
     const mounted = [...(volumes.get(uid)?.actual.values() ?? [])].filter(({ isBlock }) => isBlock !== true);
     return mounted.filter(({ plugin }) => plugin === CSI_PLUGIN || isDiskPlugin(plugin)).map((each) => ({ uid, each }));
   });
-  const kept = csi?.heldVolumes.kept() ?? [];
+  const kept = csi?.heldVolumes.kept().filter((each) => each.kind === "csi") ?? [];
   if (found.length + kept.length === 0) return EMPTY;
   const entries$ = (mounts?.list() ?? of([])).pipe(orElse(() => of([])));
   return entries$.pipe(

@@ -4,9 +4,10 @@ import type { Pod } from "../../core/api.ts";
 import { CSI_PLUGIN } from "../../core/csi/csiLayout.ts";
 import { isDiskPlugin } from "../../core/disk/diskBlock.ts";
 import { toKubeletError } from "../../core/errors.ts";
-import { isFlexPlugin } from "../../core/flex/flexLayout.ts";
+import { flexVolumeName, isFlexPlugin } from "../../core/flex/flexLayout.ts";
 import type { PodUid } from "../../core/ids.ts";
-import { type PathRoots, podVolumeSubpathsDir } from "../../core/paths.ts";
+import { invariant } from "../../core/invariant.ts";
+import { flexDeviceMount, type PathRoots, podVolumeSubpathsDir } from "../../core/paths.ts";
 import { sameItems } from "../../core/sameValue.ts";
 import type { LeftStage } from "../../core/volume/leftStage.ts";
 import type { PodVolumes } from "../../core/volume/podVolumes.ts";
@@ -24,13 +25,16 @@ import type { CsiContext } from "./csiContext.ts";
 import { isCsi, isCsiLabelled, setUpCsi } from "./csiVolumes.ts";
 import type { DeviceTurns } from "./deviceMounts.ts";
 import type { DiskContext } from "./diskAttachment.ts";
-import { isDiskDevice, setUpDiskDevice } from "./diskDevices.ts";
-import { diskNews, diskWait, isDisk, setUpDisk, tearDownDisk } from "./diskVolumes.ts";
-import { unstageKept, unstageOne, unstageOther, waitingStages } from "./csiStages.ts";
-import { flexOnDisk, tearDownFlex } from "./flexTearDown.ts";
+import { detachUnmapped, isDiskDevice, setUpDiskDevice } from "./diskDevices.ts";
+import { diskNews, diskWait, isDisk, setUpDisk, tearDownDisk, unstageDisk } from "./diskVolumes.ts";
+import { keptStage, unstageOther } from "./csiStages.ts";
+import { flexOnDisk, tearDownFlex, unstageFlex } from "./flexTearDown.ts";
 import { type FlexContext, flexNews, flexWait, isFlex, isFlexLabelled, restoreFlex, setUpFlex } from "./flexVolumes.ts";
+import type { KeptVolume } from "./heldVolumes.ts";
+import { type KeptDeps, type KeptSteps, unstageKept, unstageOne, waitingVolumes } from "./keptVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
 import { restoreDisks } from "./restoreDisks.ts";
+import { keepDisks, keepFlex } from "./restoreKept.ts";
 import type { VolumePorts } from "./volumeEffects.ts";
 
 /** The context of each kind; undefined for a kind that the node lacks. */
@@ -138,6 +142,9 @@ export function restoreKinds(
   return concat(
     logged(ports, disks === undefined ? EMPTY : restoreDisks(ports, disks, directories, found(isOnDisk))),
     logged(ports, flex === undefined ? EMPTY : restoreFlex(ports, flex, flexOnDisk(found(isOfFlex), directories))),
+    // After the volumes of pods: only those of no pod are kept.
+    disks === undefined ? EMPTY : keepDisks(ports, disks, directories),
+    flex === undefined ? EMPTY : keepFlex(ports, flex, directories),
     csi === undefined ? EMPTY : restoreCsi(ports, csi, volumes, directories),
   );
 }
@@ -151,34 +158,69 @@ const logged = ({ telemetry }: RemovalPorts, restored$: Observable<never>): Obse
   );
 
 /**
- * Unstages CSI volumes that are staged for no pod, unless some pod may want one: its claim is not read yet.
+ * Takes volumes of the node that no pod has from it, unless some pod may want one: its claim is not read yet.
  * Emits those that stay, once. Never errors.
  */
 export function unstageLeft(
   ports: RemovalPorts,
-  { csi }: VolumeKinds,
+  kinds: VolumeKinds,
   volumes: ReadonlyKeyedCell<PodUid, PodVolumes>,
   directories: Directories,
 ): Observable<readonly LeftStage[]> {
-  if (csi === undefined) return of([]);
+  const deps = keptDeps(ports, kinds, directories);
+  if (deps === undefined) return of([]);
   const isAnyPending = volumes
     .keys()
     .some((uid) => [...(volumes.get(uid)?.wishes.values() ?? [])].some(({ kind }) => kind === "pending"));
-  return isAnyPending ? of(waitingStages(csi, directories)) : unstageKept(ports, csi, directories);
+  return isAnyPending ? of(waitingVolumes(deps)) : unstageKept(deps);
 }
 
-/** Unstages each CSI volume that its last pod leaves. Emits those that stay. Never errors. */
-export const unstageAsLeft = (
+/** Takes each volume of the node from it that its last pod leaves. Emits those that stay. Never errors. */
+export function unstageAsLeft(
   ports: RemovalPorts,
-  { csi }: VolumeKinds,
+  kinds: VolumeKinds,
   directories: Directories,
-): Observable<LeftStage> =>
-  csi?.heldVolumes.left$.pipe(
-    boundedMergeMap((stage) => unstageOne(ports, csi, directories, stage), UNSTAGED_AT_ONCE),
-  ) ?? EMPTY;
+): Observable<LeftStage> {
+  const deps = keptDeps(ports, kinds, directories);
+  if (deps === undefined) return EMPTY;
+  return deps.heldVolumes.left$.pipe(boundedMergeMap((kept) => unstageOne(deps, kept), UNSTAGED_AT_ONCE));
+}
 
 /** More volumes than a node has attached. Those beyond wait for the next sweep, one per driver at a time. */
 const UNSTAGED_AT_ONCE = { limit: 256, queueLimit: 0 };
+
+/** Returns how volumes without a pod go; undefined: the node has none. All kinds have the same `heldVolumes`. */
+function keptDeps(ports: RemovalPorts, kinds: VolumeKinds, directories: Directories): KeptDeps | undefined {
+  const { heldVolumes } = kinds.csi ?? kinds.disks ?? kinds.flex ?? {};
+  const stepsOf = (kept: KeptVolume) => keptSteps(ports, kinds, directories, kept);
+  return heldVolumes && { heldVolumes, stepsOf, telemetry: ports.telemetry };
+}
+
+function keptSteps(
+  ports: RemovalPorts,
+  { csi, disks, flex }: VolumeKinds,
+  directories: Directories,
+  kept: KeptVolume,
+): KeptSteps {
+  switch (kept.kind) {
+    case "csi":
+      invariant(csi !== undefined, "a CSI volume on a node without CSI drivers");
+      return keptStage(ports, csi, directories, kept);
+    case "disk": {
+      invariant(disks !== undefined, "a disk on a node without disks");
+      const { plugin, directory, isBlock } = kept;
+      const unstage = isBlock ? detachUnmapped : unstageDisk;
+      return { volume: directory, path: directory, driver: plugin, unstage: () => unstage(ports, disks, kept) };
+    }
+    case "flex":
+      invariant(flex !== undefined, "a flexVolume on a node without its drivers");
+      return {
+        volume: flexVolumeName(kept.driver, kept.name),
+        ...{ path: flexDeviceMount(directories, kept.driver, kept.name), driver: kept.driver },
+        unstage: () => unstageFlex(ports, flex, directories, kept),
+      };
+  }
+}
 
 /** Gives the volumes of a pod that nothing needs back to their drivers. Errors: the KubeletError of the first that stays. */
 export function givePodBack(

@@ -24,18 +24,20 @@ type Answers = Readonly<Record<string, readonly (() => Observable<PluginAnswer>)
 
 /**
  * A node whose directory has the sockets of `listings` from their times on. Each attempt at a socket gets the next of its
- * answers, the last one for ever. Events are `time kind name identity`, notifications `time path error`.
+ * answers, the last one for ever. The first `refusals` notifications fail. Events are `time kind name identity`, notifications `time path error`.
  */
 function world(
   m: Marbles,
   listings: Readonly<Record<number, readonly PluginSocket[]>>,
   answers: Answers,
   handlers = accept,
+  refusals = 0,
 ) {
   const changes = " h";
   const list = "    (l|)";
   const silence = " -";
   const notice = "  -(n|)";
+  const unheard = " -#";
   const expected = "";
 
   const { clock, cold, hot, at } = m;
@@ -59,7 +61,8 @@ function world(
       },
       notify: (path: string, { error }: { readonly error: string }) => {
         notified.push(`${clock.monotonicMs()} ${path} ${error}`.trimEnd());
-        return cold(notice);
+        if (notified.length > refusals) return cold(notice);
+        return cold(unheard, {}, kubeletError("Unavailable", "not now"));
       },
     },
   };
@@ -98,6 +101,27 @@ describe("pluginManager", () => {
         ['plugin_manager_total_plugins{socket_path="/p/a",state="desired_state_of_world"}', 1],
         ['plugin_manager_total_plugins{socket_path="/p/a",state="actual_state_of_world"}', 1],
       ]);
+    }),
+  );
+
+  it(
+    "repeats the notification of a registered plugin until it succeeds, and keeps the plugin registered meanwhile",
+    marbles((m) => {
+      const unsub = "20s !";
+      const info = " --(i|)";
+
+      const { run, events, notified, asked } = world(
+        m,
+        { 0: [socket("a")] },
+        { "/p/a": [() => m.cold(info, { i: gpu })] },
+        accept,
+        3,
+      );
+      run(unsub);
+      m.flush();
+      expect(events).toEqual(["2 registered example.com/gpu 1"]);
+      expect(asked).toEqual(["0 /p/a"]);
+      expect(notified).toEqual(["2 /p/a", "503 /p/a", "1504 /p/a", "3505 /p/a"]);
     }),
   );
 

@@ -101,7 +101,7 @@ describe("the tear down of a CSI block volume", () => {
       left = seen;
       kept = heldVolumes.kept();
     })();
-    const stage = { driver: DRIVER, handle: "v", blockName: "pv" };
+    const stage = { kind: "csi", driver: DRIVER, handle: "v", blockName: "pv" };
     expect([left, kept]).toEqual([[stage], [stage]]);
   });
 });

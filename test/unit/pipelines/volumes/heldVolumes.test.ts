@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createHeldVolumes } from "../../../../src/pipelines/volumes/heldVolumes.ts";
+import { createHeldVolumes, type KeptVolume } from "../../../../src/pipelines/volumes/heldVolumes.ts";
 import { createCell } from "../../../../src/state/cell.ts";
+
+const STAGE: KeptVolume = { kind: "csi", driver: "d", handle: "h" };
 
 function create() {
   const inUse = createCell<readonly string[] | undefined>(undefined);
@@ -19,13 +21,15 @@ describe("staged CSI volumes", () => {
     const { heldVolumes } = create();
     expect(heldVolumes.hold("d^h", "a/v", true)).toBe(heldVolumes.hold("d^h", "b/v", true));
   });
-  it("stay in use until the last pod has gone", () => {
+  it("stay in use until the last pod has left them and they are unstaged", () => {
     const { inUse, heldVolumes } = create();
     heldVolumes.loaded();
     for (const holder of ["a/v", "b/v"]) heldVolumes.hold("d^h", holder, true);
-    heldVolumes.drop("a/v");
+    heldVolumes.leave("a/v", STAGE);
+    expect([inUse.value, heldVolumes.kept()]).toEqual([["kubernetes.io/csi/d^h"], []]);
+    heldVolumes.leave("b/v", STAGE);
     expect(inUse.value).toEqual(["kubernetes.io/csi/d^h"]);
-    heldVolumes.drop("b/v");
+    heldVolumes.release(STAGE);
     expect(inUse.value).toEqual([]);
   });
   it("are in use only where they are attached", () => {
@@ -38,7 +42,7 @@ describe("staged CSI volumes", () => {
     const { heldVolumes } = create();
     const volume = heldVolumes.hold("d^h", "a/v", true);
     expect(heldVolumes.of("a/v")).toEqual({ name: "d^h", volume });
-    heldVolumes.drop("a/v");
+    heldVolumes.leave("a/v", STAGE);
     expect(heldVolumes.of("a/v")).toBeUndefined();
   });
   it("are used by no pod that has gone", () => {
@@ -46,7 +50,7 @@ describe("staged CSI volumes", () => {
     const volume = heldVolumes.hold("d^h", "a/v", true);
     heldVolumes.hold("d^h", "b/v", true);
     for (const holder of ["a/v", "b/v"]) volume.users.add(holder);
-    heldVolumes.drop("a/v");
+    heldVolumes.leave("a/v", STAGE);
     expect([...volume.users]).toEqual(["b/v"]);
   });
   it("are listed by all names that their pods give them", () => {
@@ -58,35 +62,33 @@ describe("staged CSI volumes", () => {
   });
   it("are kept in use for no pod until they are released", () => {
     const { inUse, heldVolumes } = create();
-    const stage = { driver: "d", handle: "h" };
-    heldVolumes.keep(stage);
+    heldVolumes.keep("d^h", STAGE);
     heldVolumes.loaded();
-    expect([inUse.value, heldVolumes.kept()]).toEqual([["kubernetes.io/csi/d^h"], [stage]]);
-    heldVolumes.release(stage);
+    expect([inUse.value, heldVolumes.kept()]).toEqual([["kubernetes.io/csi/d^h"], [STAGE]]);
+    heldVolumes.release(STAGE);
     expect([inUse.value, heldVolumes.kept()]).toEqual([[], []]);
   });
-  it("that are kept go with the pod that took them over", () => {
+  it("that a pod has taken over are not released, and kept again after it", () => {
     const { inUse, heldVolumes } = create();
-    const stage = { driver: "d", handle: "h" };
-    heldVolumes.keep(stage);
+    heldVolumes.keep("d^h", STAGE);
     heldVolumes.loaded();
-    const kept = heldVolumes.keptVolume(stage);
+    const kept = heldVolumes.keptVolume(STAGE);
     expect(heldVolumes.hold("d^h", "a/v", true)).toBe(kept);
-    heldVolumes.release(stage);
-    expect([inUse.value, heldVolumes.keptVolume(stage)]).toEqual([["kubernetes.io/csi/d^h"], undefined]);
-    heldVolumes.drop("a/v");
-    expect(inUse.value).toEqual([]);
+    heldVolumes.release(STAGE);
+    expect([inUse.value, heldVolumes.keptVolume(STAGE)]).toEqual([["kubernetes.io/csi/d^h"], undefined]);
+    heldVolumes.leave("a/v", STAGE);
+    expect([inUse.value, heldVolumes.kept()]).toEqual([["kubernetes.io/csi/d^h"], [STAGE]]);
   });
   it("of pods are not kept", () => {
     const { heldVolumes } = create();
     heldVolumes.hold("d^h", "a/v", true);
-    heldVolumes.keep({ driver: "d", handle: "h" });
+    heldVolumes.keep("d^h", STAGE);
     expect(heldVolumes.kept()).toEqual([]);
   });
   it("ignore the end of an unknown pod", () => {
     const { inUse, heldVolumes } = create();
     heldVolumes.loaded();
-    heldVolumes.drop("nobody/v");
+    heldVolumes.leave("nobody/v", STAGE);
     expect(inUse.value).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@
  * at 50 MiB and for 14 ms at 150 MiB; a shell of 1 MiB forks beside it. Each shell runs one tool at a time. Bounds:
  * four shells; they end with this process, when their tools have ended.
  */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 
 /** A tool for a shell. Its standard input is /dev/null, its locale C. */
@@ -34,19 +34,23 @@ const MAX_SHELLS = 4;
 const MARK = 0;
 const LINE_FEED = 10;
 
+/** Errors of a program that is not there. Any other, such as a lack of processes, may pass. */
+const MISSING: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "EACCES"]);
+
 /** Starts shells as they are needed and keeps them. Without `program` no tool is ever started. */
 export function createToolShells(program = "/bin/sh"): ToolShells {
   let shells: readonly Shell[] = [];
-  let canStart = true;
+  let isMissing = false;
   return {
     start(tool, inherited) {
       if ([tool.program, ...tool.args].some((word) => word.includes("\0"))) return undefined;
       shells = shells.filter((shell) => !shell.isLost());
       const free = shells.find((shell) => shell.isFree());
       if (free !== undefined) return free.start(tool);
-      if (!canStart || shells.length === MAX_SHELLS) return undefined;
-      const shell = startShell(program, inherited);
-      canStart = shell !== undefined;
+      if (isMissing || shells.length === MAX_SHELLS) return undefined;
+      const shell = startShell(program, inherited, (code) => {
+        isMissing ||= code !== undefined && MISSING.has(code);
+      });
       if (shell === undefined) return undefined;
       shells = [...shells, shell];
       return shell.start(tool);
@@ -60,12 +64,14 @@ interface Shell {
   start(tool: ShellTool): () => void;
 }
 
-/** Returns undefined without a program. */
-function startShell(program: string, inherited: number | undefined): Shell | undefined {
-  const child = spawn(program, ["-s"], {
-    stdio: ["pipe", "pipe", "ignore", inherited ?? "ignore"],
-    env: { ...process.env, LC_ALL: "C" },
-  });
+/** Returns undefined if the shell cannot run; `whenRefused` gets the code of the error. */
+function startShell(
+  program: string,
+  inherited: number | undefined,
+  whenRefused: (code: string | undefined) => void,
+): Shell | undefined {
+  const child = trySpawn(program, inherited);
+  if (child === undefined) return undefined;
   const [input, output] = child.stdio as unknown as [Socket, Socket];
   let isLost = false;
   let current: Running | undefined;
@@ -79,7 +85,10 @@ function startShell(program: string, inherited: number | undefined): Shell | und
   const lose = (): void => {
     isLost = true;
   };
-  child.on("error", lose).on("exit", lose);
+  child.on("exit", lose).on("error", (error: NodeJS.ErrnoException) => {
+    lose();
+    if (child.pid === undefined) whenRefused(error.code);
+  });
   input.on("error", lose);
   // A tool that outlives its shell keeps the output open.
   output.on("error", lose).on("close", () => {
@@ -117,6 +126,18 @@ function startShell(program: string, inherited: number | undefined): Shell | und
       };
     },
   };
+}
+
+/** Returns undefined without memory for a child, or without the descriptor: Node throws these errors. */
+function trySpawn(program: string, inherited: number | undefined): ChildProcess | undefined {
+  try {
+    return spawn(program, ["-s"], {
+      stdio: ["pipe", "pipe", "ignore", inherited ?? "ignore"],
+      env: { ...process.env, LC_ALL: "C" },
+    });
+  } catch {
+    return undefined;
+  }
 }
 
 interface Running {

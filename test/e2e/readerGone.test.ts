@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../support/temporaryDirectory.ts";
 
 const source = (path: string): string => JSON.stringify(fileURLToPath(new URL(`../../src/${path}`, import.meta.url)));
 
@@ -16,15 +17,20 @@ const PROGRAM = `
   setInterval(() => {}, 1000);
 `;
 
-/** Returns a shell script's standard error; \`$PROGRAM\` is the program above. */
-async function said(script: string): Promise<string> {
+/** Returns what a shell script writes to standard error; \`program\` runs the program above. */
+async function said(script: string, directory = "/"): Promise<string> {
   const env = { ...process.env, NODE: process.execPath, TEXT: PROGRAM };
   const program = 'program() { exec "$NODE" --input-type=module -e "$TEXT"; }';
-  const shell = spawn("sh", ["-c", `${program}; ${script}`], { env, stdio: ["ignore", "ignore", "pipe"] });
+  const shell = spawn("sh", ["-c", `${program}; ${script}`], {
+    env,
+    cwd: directory,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   return String(await buffer(shell.stderr));
 }
 
 describe("readerGone", () => {
+  const directory = temporaryDirectory();
   it("emits when the reader has ended, without a write", async () => {
     expect(await said("program | head -1")).toBe("gone ");
   });
@@ -36,12 +42,12 @@ describe("readerGone", () => {
 
   it("does not emit while somebody reads, however little", async () => {
     const keeps = "{ read line; sleep 2; kill -USR1 $(cat $$.pid); rm -f $$.pid; cat; }";
-    const script = `cd "$(mktemp -d)"; { sh -c 'echo $$ > '$$'.pid; exec "$NODE" --input-type=module -e "$TEXT"'; } | ${keeps}`;
-    expect(await said(script)).toBe("waiting ");
+    const script = `{ sh -c 'echo $$ > '$$'.pid; exec "$NODE" --input-type=module -e "$TEXT"'; } | ${keeps}`;
+    expect(await said(script, directory())).toBe("waiting ");
   });
 
   it("never emits for what is no pipe", async () => {
-    const script = `cd "$(mktemp -d)"; program > out & until [ -s out ]; do sleep 0.1; done; sleep 2; kill -USR1 $!; wait`;
-    expect(await said(script)).toBe("waiting ");
+    const script = `program > out & until [ -s out ]; do sleep 0.1; done; sleep 2; kill -USR1 $!; wait`;
+    expect(await said(script, directory())).toBe("waiting ");
   });
 });

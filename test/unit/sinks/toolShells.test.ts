@@ -1,6 +1,7 @@
 /** Tools run by real shells: /bin/sh, and the other shells of this machine. */
 import { closeSync, openSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runTool } from "../../../src/sinks/mounts/mountTool.ts";
 import { createToolShells, type ToolShells } from "../../../src/sinks/toolShells.ts";
@@ -130,6 +131,14 @@ describe("shells for tools", () => {
         message: `cannot try it: ${how}: why`,
       });
     }
+  });
+
+  it("are tried again after one that could not be started", async () => {
+    const unopened = 1_000_000;
+    const tool = { program: "true", args: [], hear: () => undefined, whenEnded: () => undefined };
+    expect(shells.start(tool, unopened)).toBeUndefined();
+    await turn();
+    expect(await start("echo", ["again"]).end).toEqual({ said: "again\n", status: 0 });
   });
 
   it("start nothing without a shell, and nothing with a null byte", () => {

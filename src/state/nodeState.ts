@@ -70,7 +70,7 @@ export interface NodeState {
   readonly deviceHealths: Cell<DeviceHealths>;
   /** Why each one stays, as of the last sweep. */
   readonly orphans: Cell<ReadonlyMap<PodUid, string>>;
-  /** CSI volumes that are staged for no pod, as of the last sweep. */
+  /** Volumes of the node that no pod has and that stay, as of the last sweep. */
   readonly leftStages: Cell<readonly LeftStage[]>;
   readonly runtimeClasses: Cell<RuntimeClasses>;
   /** undefined until the API server has sent them once. */

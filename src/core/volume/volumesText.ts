@@ -2,7 +2,7 @@
 import { durationText, oneLine } from "../telemetry/plainText.ts";
 import type { OrphanView, PodVolumesView, VolumesView, VolumeView } from "./volumesView.ts";
 
-/** Returns lines ending in a newline: one block per pod, then the orphaned volumes, then stages without a pod. */
+/** Returns lines ending in a newline: one block per pod, then the orphaned volumes, then those of the node without a pod. */
 export function volumesText({ at, pods, orphans, stages = [] }: VolumesView): string {
   const volumes = pods.flatMap((each) => each.volumes);
   const count = (state: VolumeView["state"]): number => volumes.filter((each) => each.state === state).length;

@@ -19,7 +19,7 @@ export interface VolumesView {
   readonly pods: readonly PodVolumesView[];
   /** Volumes of removed pods that are left on disk; absent in the view of a single pod. */
   readonly orphans?: readonly OrphanView[];
-  /** CSI volumes that an earlier kubelet staged for no pod; absent in the view of a single pod, and while there are none. */
+  /** Volumes of the node that no pod has and that stay; absent in the view of a single pod, and while there are none. */
   readonly stages?: readonly LeftStage[];
 }
 

@@ -179,13 +179,13 @@ describe.skipIf(mustSkip("CSI volumes", missingForMounts()))("CSI volumes", () =
     await pod.gone();
     const seen = [...life.telemetry.observations.keys()].filter((name) => !name.startsWith("volume_manager"));
     const plugin = `kubernetes.io/csi:${EBS}`;
-    const operation = (name: string) =>
-      `storage_operation_duration_seconds{volume_plugin="${plugin}",operation_name="${name}",status="success",migrated="${migrated}"}`;
+    const operation = (name: string, isMigrated = migrated) =>
+      `storage_operation_duration_seconds{volume_plugin="${plugin}",operation_name="${name}",status="success",migrated="${isMigrated}"}`;
     const call = (name: string, isMigrated: string) =>
       `csi_operations_seconds{driver_name="${EBS}",method_name="/csi.v1.Node/${name}",grpc_status_code="OK",migrated="${isMigrated}"}`;
     expect(seen.toSorted()).toEqual(
       [
-        ...[operation("volume_mount"), operation("volume_unmount")],
+        ...[operation("volume_mount"), operation("volume_unmount"), operation("unmount_device", "false")],
         `volume_operation_total_seconds{plugin_name="${plugin}",operation_name="overall_volume_mount"}`,
         ...[call("NodeStageVolume", migrated), call("NodePublishVolume", migrated)],
         // The end of a use names no kind, as upstream.

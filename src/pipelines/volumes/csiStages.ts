@@ -12,7 +12,7 @@
  */
 import { catchError, concat, defer, EMPTY, type Observable, of, switchMap } from "rxjs";
 import { csiBlockPlaces } from "../../core/csi/csiBlockPlaces.ts";
-import { csiVolumeName, globalMount, stageDirOf } from "../../core/csi/csiLayout.ts";
+import { CSI_PLUGIN, csiVolumeName, globalMount, stageDirOf } from "../../core/csi/csiLayout.ts";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
 import { isAtOrBelow, mountAt, type MountEntry } from "../../core/mount/mountInfo.ts";
 import { csiPluginDir, type PathRoots, podsDir } from "../../core/paths.ts";
@@ -98,6 +98,8 @@ export const keptStage = (
   volume: csiVolumeName(stage.driver, stage.handle),
   path: stagePath(directories, stage),
   driver: stage.driver,
+  measured: { plugin: CSI_PLUGIN, csi: { driver: stage.driver } },
+  isBlock: stage.blockName !== undefined,
   unstage: (volume) => unstage(ports, context, directories, stage, volume),
 });
 

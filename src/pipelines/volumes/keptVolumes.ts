@@ -5,10 +5,13 @@
 import { catchError, concat, defer, EMPTY, type Observable, of, toArray } from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";
 import type { LeftStage } from "../../core/volume/leftStage.ts";
+import type { MeasuredVolume } from "../../core/volume/measuredVolume.ts";
 import { inParallel } from "../../operators/inParallel.ts";
 import { inSequence } from "../../operators/inSequence.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Telemetry } from "../../ports/telemetry.ts";
 import type { HeldVolume, HeldVolumes, KeptVolume } from "./heldVolumes.ts";
+import { timed } from "./reportVolumeMetrics.ts";
 
 /** Such a volume as its kind knows it. */
 export interface KeptSteps {
@@ -18,6 +21,8 @@ export interface KeptSteps {
   readonly path: string;
   /** Its driver, which sweeps call for one volume at a time. */
   readonly driver: string;
+  readonly measured: MeasuredVolume;
+  readonly isBlock: boolean;
   /** Takes the volume from the node. Errors: KubeletError, without undoing completed steps. */
   unstage(volume: HeldVolume): Observable<never>;
 }
@@ -26,6 +31,7 @@ export interface KeptDeps {
   readonly heldVolumes: HeldVolumes;
   /** Returns the steps of a volume. */
   readonly stepsOf: (kept: KeptVolume) => KeptSteps;
+  readonly clock: Clock;
   readonly telemetry: Telemetry;
 }
 
@@ -47,7 +53,8 @@ export function unstageKept(deps: KeptDeps): Observable<readonly LeftStage[]> {
 }
 
 /** Unstages one, unless a pod has taken it over. Emits it if it stays. Never errors. */
-export function unstageOne({ heldVolumes, stepsOf, telemetry }: KeptDeps, kept: KeptVolume): Observable<LeftStage> {
+export function unstageOne(deps: KeptDeps, kept: KeptVolume): Observable<LeftStage> {
+  const { heldVolumes, stepsOf, telemetry } = deps;
   const volume = heldVolumes.keptVolume(kept);
   if (volume === undefined) return EMPTY;
   const steps = stepsOf(kept);
@@ -56,7 +63,7 @@ export function unstageOne({ heldVolumes, stepsOf, telemetry }: KeptDeps, kept: 
     heldVolumes.keptVolume(kept) === undefined
       ? EMPTY
       : concat(
-          steps.unstage(volume),
+          timed(steps.unstage(volume), steps.isBlock ? "unmap_device" : "unmount_device", steps.measured, deps),
           defer(() => {
             heldVolumes.unmounted(volume);
             heldVolumes.release(kept);

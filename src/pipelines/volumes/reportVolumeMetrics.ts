@@ -26,10 +26,21 @@ export function observeWait(wait: Wait, volume: MeasuredVolume, { clock, telemet
   wait.since = undefined;
 }
 
+/** Operations on a volume, as upstream names them; those on devices concern the volume of the node. */
+export type VolumeOperation =
+  | "volume_attach"
+  | "volume_mount"
+  | "volume_unmount"
+  | "unmount_device"
+  | "map_volume"
+  | "unmap_volume"
+  | "unmap_device"
+  | "volume_fs_resize";
+
 /** Measures an operation that completes or errors; a cancelled one does not count. */
 export const timed = <T>(
   operation$: Observable<T>,
-  operation: "volume_attach" | "volume_mount" | "volume_unmount" | "map_volume" | "unmap_volume" | "volume_fs_resize",
+  operation: VolumeOperation,
   volume: MeasuredVolume,
   { clock, telemetry }: Instruments,
 ): Observable<T> =>

@@ -157,12 +157,14 @@ const logged = ({ telemetry }: RemovalPorts, restored$: Observable<never>): Obse
     }),
   );
 
+type KeptPorts = RemovalPorts & Pick<KeptDeps, "clock">;
+
 /**
  * Takes volumes of the node that no pod has from it, unless some pod may want one: its claim is not read yet.
  * Emits those that stay, once. Never errors.
  */
 export function unstageLeft(
-  ports: RemovalPorts,
+  ports: KeptPorts,
   kinds: VolumeKinds,
   volumes: ReadonlyKeyedCell<PodUid, PodVolumes>,
   directories: Directories,
@@ -176,11 +178,7 @@ export function unstageLeft(
 }
 
 /** Takes each volume of the node from it that its last pod leaves. Emits those that stay. Never errors. */
-export function unstageAsLeft(
-  ports: RemovalPorts,
-  kinds: VolumeKinds,
-  directories: Directories,
-): Observable<LeftStage> {
+export function unstageAsLeft(ports: KeptPorts, kinds: VolumeKinds, directories: Directories): Observable<LeftStage> {
   const deps = keptDeps(ports, kinds, directories);
   if (deps === undefined) return EMPTY;
   return deps.heldVolumes.left$.pipe(boundedMergeMap((kept) => unstageOne(deps, kept), UNSTAGED_AT_ONCE));
@@ -190,10 +188,11 @@ export function unstageAsLeft(
 const UNSTAGED_AT_ONCE = { limit: 256, queueLimit: 0 };
 
 /** Returns how volumes without a pod go; undefined: the node has none. All kinds have the same `heldVolumes`. */
-function keptDeps(ports: RemovalPorts, kinds: VolumeKinds, directories: Directories): KeptDeps | undefined {
+function keptDeps(ports: KeptPorts, kinds: VolumeKinds, directories: Directories): KeptDeps | undefined {
   const { heldVolumes } = kinds.csi ?? kinds.disks ?? kinds.flex ?? {};
   const stepsOf = (kept: KeptVolume) => keptSteps(ports, kinds, directories, kept);
-  return heldVolumes && { heldVolumes, stepsOf, telemetry: ports.telemetry };
+  const { clock, telemetry } = ports;
+  return heldVolumes && { heldVolumes, stepsOf, clock, telemetry };
 }
 
 function keptSteps(
@@ -210,13 +209,17 @@ function keptSteps(
       invariant(disks !== undefined, "a disk on a node without disks");
       const { plugin, directory, isBlock } = kept;
       const unstage = isBlock ? detachUnmapped : unstageDisk;
-      return { volume: directory, path: directory, driver: plugin, unstage: () => unstage(ports, disks, kept) };
+      return {
+        ...{ volume: directory, path: directory, driver: plugin, measured: { plugin }, isBlock },
+        unstage: () => unstage(ports, disks, kept),
+      };
     }
     case "flex":
       invariant(flex !== undefined, "a flexVolume on a node without its drivers");
       return {
         volume: flexVolumeName(kept.driver, kept.name),
         ...{ path: flexDeviceMount(directories, kept.driver, kept.name), driver: kept.driver },
+        ...{ measured: { plugin: kept.driver }, isBlock: false },
         unstage: () => unstageFlex(ports, flex, directories, kept),
       };
   }

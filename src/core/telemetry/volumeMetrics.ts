@@ -127,7 +127,7 @@ export const volumeMetrics = {
   },
   storage_operation_duration_seconds: {
     type: "histogram",
-    help: "Duration in seconds of setting up (volume_mount, map_volume) or tearing down (volume_unmount, unmap_volume) the volume of a pod, and of taking it from the node after its last pod (unmount_device, unmap_device).",
+    help: "Duration in seconds of mounts (volume_mount, map_volume) and unmounts (volume_unmount, unmap_volume; for the node unmount_device, unmap_device).",
     labels: ["volume_plugin", "operation_name", "status", "migrated"],
     buckets: OPERATION_BUCKETS,
   },

@@ -2,7 +2,7 @@
  * Claims on CSI volumes on a real node, with drivers of our own: attached first, mounted still after a killed kubelet, grown
  * while they are in use, and refused where no controller attaches them.
  */
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { firstValueFrom } from "rxjs";
 import { expect, it } from "vitest";
@@ -73,7 +73,11 @@ describeOnContainerd("a pod with a CSI volume", (installation) => {
         const volumesAttached = [{ name: `kubernetes.io/csi/${driverName}^${name}`, devicePath: "" }];
         sim.setStatusOf("nodes", { name: NODE_NAME }, { ...ownNode()?.status, volumesAttached });
       },
+      /** Ends the driver once nothing of it is staged, which no pod waits for. */
       end: async (): Promise<void> => {
+        const stages = join(cluster.node.folder, "kubelet", "plugins/kubernetes.io/csi", driverName);
+        const left = async () => (await readdir(stages).catch(() => [])).length;
+        await cluster.until(`${name} to be unstaged`, async () => (await left()) === 0);
         driver.stop();
         await driver.release();
       },

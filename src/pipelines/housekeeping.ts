@@ -1,7 +1,8 @@
 /**
  * Decides which pods are leftovers (neither the registry nor the runtime has them), and removes their directories, logs
  * and cgroups, and dangling links to logs. Runs once all sources are known, then periodically. Owner of the cells
- * `orphans` and `leftStages`; releases user IDs and volumes through their owners (cells `idRanges`, `volumes`). Bound: one
+ * `orphans` and `leftStages`; releases user IDs and volumes through their owners (cells `idRanges`, `volumes`), and runs the unstaging of volumes
+ * that their last pod leaves. Bound: one
  * sweep at a time, one removal at a time; stages, whose drivers may hang, have sweeps of their own. Upstream: HandlePodCleanups, cleanupOrphanedPodDirs, evictPodLogsDirectories.
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, merge, type Observable, of, switchMap, tap } from "rxjs";
@@ -70,7 +71,7 @@ export function housekeeping(
  */
 const ATTEMPTS_MS = [500, 1_500, 3_500, 7_500, 15_500, 31_500];
 
-/** Emits when stages are due for an attempt; another volume that stays starts the delays again. */
+/** Emits when volumes that stay are due for an attempt; another one that stays starts the delays again. */
 const attempts = (clock: Clock, stays$: Observable<unknown>): Observable<unknown> =>
   stays$.pipe(switchMap(() => merge(...ATTEMPTS_MS.map((ms) => longTimer(clock, ms)))));
 

@@ -20,6 +20,13 @@ export interface LabelledMount {
   readonly labelled: ReadonlySet<string>;
 }
 
+const isOther = (label: string | undefined, wanted: string | undefined): boolean =>
+  wanted !== undefined && label !== undefined && label !== wanted;
+
+/** Returns whether the mount has another label than the wanted one, and no pod has it: one mount has one label. */
+export const isLeftWithOther = ({ label, labelled }: LabelledMount, wanted: string | undefined): boolean =>
+  isOther(label, wanted) && labelled.size === 0;
+
 /**
  * Returns why a pod's volume waits for the unmount by pods with another label; undefined: it need not. A pod that has the volume
  * keeps it as it is; a mount that no pod has is no reason to wait. `volume` is its name on the node. Upstream: newSELinuxMountMismatchError.
@@ -30,7 +37,6 @@ export function labelWait(
   holder: string,
   volume: string,
 ): string | undefined {
-  const isOther = wanted !== undefined && label !== undefined && label !== wanted;
-  if (!isOther || labelled.size === 0 || labelled.has(holder)) return undefined;
+  if (!isOther(label, wanted) || labelled.size === 0 || labelled.has(holder)) return undefined;
   return `waiting for unmount of volume "${volume}", because it is already mounted to a different pod with a different SELinux label`;
 }

@@ -1,26 +1,24 @@
 /**
  * Tears a CSI block volume of a pod down: unpublishes it. Works from `vol_data.json` alone. The volume of the node is unstaged
- * after its last pod has gone, by csiStages.ts. Stateless. Upstream: UnmapPodDevice and TearDownDevice of csi_block.go.
+ * after its last pod has gone (csiUnstage.ts). Stateless. Upstream: UnmapPodDevice of csi_block.go.
  *
- *     pod's device    [unmap]-[unpublish]-[remove what is left]-[remove link]
- *     last of them                                                           [unstage]-[remove stage]
+ *     [unmap]-[unpublish]-[remove what is left]-[remove link]
  */
 import { concat, defer, EMPTY, ignoreElements, type Observable, switchMap } from "rxjs";
-import { type CsiBlockPlaces, csiBlockPlaces } from "../../core/csi/csiBlockPlaces.ts";
-import type { VolData } from "../../core/csi/volData.ts";
+import { csiBlockPlaces } from "../../core/csi/csiBlockPlaces.ts";
+import type { PathRoots } from "../../core/paths.ts";
 import { unmapDevice } from "./blockMaps.ts";
-import { readVolData, refuseMountedAt, removeBlockStage, removePublished } from "./csiRemains.ts";
-import { type HeldVolume, holderOf } from "./heldVolumes.ts";
+import { readVolData, refuseMountedAt, removePublished } from "./csiRemains.ts";
+import { holderOf } from "./heldVolumes.ts";
 import { type CsiRemains, heldBy, leave, unpublish } from "./csiTearDown.ts";
 import type { CsiContext } from "./csiContext.ts";
-import { registeredDriver } from "./csiVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
 
 /** Completes when the pod has nothing of the volume left. Errors: KubeletError, without undoing completed steps. */
 export function tearDownCsiBlock(
   ports: RemovalPorts,
   context: CsiContext,
-  { uid, name, directories }: Pick<CsiRemains, "uid" | "name" | "directories">,
+  { uid, name, directories }: Pick<CsiRemains, "uid" | "name"> & { readonly directories: Pick<PathRoots, "rootDir"> },
 ): Observable<never> {
   const { heldVolumes } = context;
   const holder = holderOf(uid, name);
@@ -42,30 +40,5 @@ export function tearDownCsiBlock(
       ).pipe(ignoreElements());
       return held === undefined ? gone$ : held.volume.turns.run(gone$);
     }),
-  );
-}
-
-/** Unstages a block volume, and removes its directories; one without a staging directory was never staged. */
-export function unstageBlock(
-  ports: RemovalPorts,
-  context: CsiContext,
-  places: CsiBlockPlaces,
-  data: Pick<VolData, "driver" | "handle">,
-  volume: HeldVolume,
-): Observable<never> {
-  const unstaged$ = ports.files.kindOf(places.staging).pipe(
-    switchMap((kind) => {
-      if (kind === undefined) return EMPTY;
-      const facts = registeredDriver(context, data.driver, "blockMapper.TearDownDevice failed to get CSI client");
-      volume.isStaged = false;
-      if (!facts.capabilities.has("STAGE_UNSTAGE_VOLUME")) return EMPTY;
-      const request = { volumeId: data.handle, stagingTargetPath: places.staging };
-      return context.port.at(facts).nodeUnstageVolume(request);
-    }),
-    ignoreElements(),
-  );
-  return concat(
-    unstaged$,
-    defer(() => removeBlockStage(ports, places)),
   );
 }

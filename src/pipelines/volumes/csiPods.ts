@@ -88,7 +88,7 @@ export function unpublishPod(
     inSequence(blocks, ({ plugin, name }) => tearDownBlock(ports, deps, { uid, plugin, name })),
     inSequence(mounted, ({ name, path }) => {
       const subPaths = `${podVolumeSubpathsDir({ rootDir }, uid)}/${name}`;
-      const remains = { uid, name, directory: path, subPaths, directories: { rootDir } };
+      const remains = { uid, name, directory: path, subPaths };
       return csi === undefined ? EMPTY : tearDownCsi(ports, csi, remains);
     }),
   );

@@ -1,19 +1,15 @@
 /**
  * Tears a CSI volume of a pod down: unpublishes it. Works from `vol_data.json` alone, so also for volumes of an earlier
- * kubelet. The volume of the node is unstaged after its last pod has gone, by csiStages.ts: no pod waits for that. Stateless.
- * Upstream: TearDownAt of csi_mounter.go and UnmountDevice of csi_attacher.go.
- *
- *     pod's volume    [unpublish]-[remove directories]
- *     last of them                                    [unstage]-[remove stage]
+ * kubelet. The volume of the node is unstaged after its last pod has gone (csiUnstage.ts): no pod waits for that. Stateless.
+ * Upstream: TearDownAt of csi_mounter.go.
  */
-import { concat, defer, EMPTY, filter, ignoreElements, isEmpty, map, type Observable, switchMap } from "rxjs";
-import { csiVolumeName, globalMount, stageDirOf } from "../../core/csi/csiLayout.ts";
+import { concat, defer, EMPTY, ignoreElements, type Observable, switchMap } from "rxjs";
+import { csiVolumeName } from "../../core/csi/csiLayout.ts";
 import { VOL_DATA, type VolData } from "../../core/csi/volData.ts";
 import { mountAt } from "../../core/mount/mountInfo.ts";
 import { kubeletError } from "../../core/errors.ts";
-import type { VolumeNode } from "../../core/volume/volumeLayout.ts";
 import { readVolData, removeEmpty } from "./csiRemains.ts";
-import { type HeldVolume, type HeldVolumes, holderOf } from "./heldVolumes.ts";
+import { type HeldVolumes, holderOf } from "./heldVolumes.ts";
 import type { CsiContext } from "./csiContext.ts";
 import { registeredDriver } from "./csiVolumes.ts";
 import { type RemovalPorts, removeUnmounted } from "./removeUnmounted.ts";
@@ -26,7 +22,6 @@ export interface CsiRemains {
   readonly directory: string;
   /** Directory of the subPaths that are bound for containers. */
   readonly subPaths: string;
-  readonly directories: VolumeNode["directories"];
 }
 
 /** Completes when the pod has nothing of the volume left. Errors: KubeletError, without undoing completed steps. */
@@ -58,9 +53,10 @@ export const leave = (
   blockName?: string,
 ): Observable<never> =>
   defer(() => {
-    const [driver = "", ...handle] = held?.name.split("^") ?? [];
-    const stage = { kind: "csi" as const, driver, handle: handle.join("^") };
-    heldVolumes.leave(holder, blockName === undefined ? stage : { ...stage, blockName });
+    if (held === undefined) return EMPTY;
+    const [driver = "", ...handle] = held.name.split("^");
+    const block = blockName === undefined ? {} : { blockName };
+    heldVolumes.leave(holder, { kind: "csi", driver, handle: handle.join("^"), ...block });
     return EMPTY;
   });
 
@@ -89,33 +85,3 @@ export const unpublish = (context: CsiContext, { driver, handle }: VolData, targ
     const facts = registeredDriver(context, driver, "Unmounter.TearDownAt failed to get CSI client");
     return context.port.at(facts).nodeUnpublishVolume({ volumeId: handle, targetPath });
   }).pipe(ignoreElements());
-
-/** Unstages a volume with a file system; without its file and a mount it was never staged, and only its directories go. */
-export function unstageMount(
-  ports: RemovalPorts,
-  context: CsiContext,
-  { driver, handle }: Pick<VolData, "driver" | "handle">,
-  directories: VolumeNode["directories"],
-  volume: HeldVolume,
-): Observable<never> {
-  const stageDir = stageDirOf(directories, driver, handle);
-  const mountPoint = globalMount(stageDir);
-  const traces$ = concat(
-    readVolData(ports, stageDir),
-    ports.mounts?.list().pipe(map((entries) => mountAt(entries, mountPoint))) ?? EMPTY,
-  );
-  return traces$.pipe(
-    filter((trace) => trace !== undefined),
-    isEmpty(),
-    switchMap((wasNeverStaged) => {
-      const gone$ = removeEmpty(ports, stageDir, mountPoint);
-      if (wasNeverStaged) return gone$;
-      const facts = registeredDriver(context, driver, "attacher.UnmountDevice failed to create newCsiDriverClient");
-      volume.isStaged = false;
-      const isStaging = facts.capabilities.has("STAGE_UNSTAGE_VOLUME");
-      const request = { volumeId: handle, stagingTargetPath: mountPoint };
-      const unstaging$ = isStaging ? context.port.at(facts).nodeUnstageVolume(request) : EMPTY;
-      return concat(unstaging$.pipe(ignoreElements()), gone$);
-    }),
-  );
-}

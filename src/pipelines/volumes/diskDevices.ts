@@ -23,7 +23,6 @@ import {
   removeRecord,
 } from "./diskAttachment.ts";
 import { holderOf, type KeptDisk } from "./heldVolumes.ts";
-import { keptDisk } from "./diskVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
 import { restoreDisks } from "./restoreDisks.ts";
 
@@ -77,7 +76,7 @@ export function tearDownDiskDevice(
     const rest$ = concat(removeRecord(ports, link), defer(() => ports.files.remove(link)).pipe(ignoreElements()));
     if (held === undefined) return rest$;
     const left$ = defer(() => {
-      heldVolumes.leave(holder, keptDisk(id.plugin, held.name, true));
+      heldVolumes.leave(holder, { kind: "disk", plugin: id.plugin, directory: held.name, isBlock: true });
       return EMPTY;
     });
     return held.volume.turns.run(concat(unmapDevice(ports, diskBlockPlaces(directories, id, held.name)), rest$, left$));

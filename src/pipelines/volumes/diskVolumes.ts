@@ -27,6 +27,7 @@ import {
   removeRecord,
 } from "./diskAttachment.ts";
 import { type HeldVolume, holderOf, type KeptDisk } from "./heldVolumes.ts";
+import { unstageOtherLabel } from "./keptVolumes.ts";
 import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
 import { setUpVolume, type VolumePorts } from "./volumeEffects.ts";
 
@@ -60,7 +61,7 @@ export function setUpDisk(ports: VolumePorts, context: DiskContext, volume: Disk
     return EMPTY;
   });
   const setUp$ = concat(
-    held === undefined ? EMPTY : unstageOther(ports, context, layout, held.volume),
+    held === undefined ? EMPTY : defer(() => unstageOther(ports, context, layout, held.volume)),
     used$,
     stage(ports, context, layout),
     setUpVolume(ports, layout, undefined, createSemaphore(1)),
@@ -119,36 +120,26 @@ export function tearDownDisk(ports: RemovalPorts, context: DiskContext, remains:
     removeRecord(ports, path),
     removeUnmounted(ports, path),
     defer(() => {
-      if (held !== undefined) context.heldVolumes.leave(holder, keptDisk(plugin, held.name, false));
+      if (held !== undefined)
+        context.heldVolumes.leave(holder, { kind: "disk", plugin, directory: held.name, isBlock: false });
       return EMPTY;
     }),
   );
   return held === undefined ? gone$ : held.volume.turns.run(gone$);
 }
 
-export const keptDisk = (plugin: string, directory: string, isBlock: boolean): KeptDisk => ({
-  kind: "disk",
-  ...{ plugin, directory, isBlock },
-});
-
-/** Unmounts a disk for the pod if it is mounted with another SELinux label for no pod: one mount has one label. */
+/** Unmounts a disk for the pod if it is mounted with another SELinux label for no pod. Errors: SetUpError. */
 const unstageOther = (
   ports: RemovalPorts,
   context: DiskContext,
   { plugin, disk }: DiskVolume["layout"],
   volume: HeldVolume,
-): Observable<never> =>
-  defer(() => {
-    const { label, labelled } = volume;
-    if (disk.label === undefined || label === undefined || label === disk.label || labelled.size > 0) return EMPTY;
-    return concat(
-      unstageDisk(ports, context, keptDisk(plugin, disk.mountPoint, false)).pipe(failing("MountDevice")),
-      defer(() => {
-        context.heldVolumes.unmounted(volume);
-        return EMPTY;
-      }),
-    );
-  });
+): Observable<never> => {
+  // A pod without a label may have the mount.
+  if (volume.users.size > 0) return EMPTY;
+  const unstage$ = defer(() => unstageDisk(ports, context, { plugin, directory: disk.mountPoint }));
+  return unstageOtherLabel(context.heldVolumes, volume, disk.label, unstage$).pipe(failing("MountDevice"));
+};
 
 /** Unmounts a disk that no pod has and detaches it. Errors: KubeletError, without undoing completed steps. */
 export function unstageDisk(

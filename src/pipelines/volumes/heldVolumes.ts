@@ -128,7 +128,7 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
   return {
     hold: (name, holder, isAttachable, ...listedAs) => {
       const entry = entries.get(name) ?? newEntry(isAttachable);
-      for (const each of listedAs.length > 0 ? listedAs : [nodeVolumeName(name)]) entry.listedAs.add(each);
+      for (const each of listNames(name, listedAs)) entry.listedAs.add(each);
       entries.set(name, entry);
       entry.holders.add(holder);
       entry.kept = undefined;
@@ -142,7 +142,7 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
       names.delete(holder);
       if (entry === undefined) return;
       for (const set of [entry.holders, entry.users, entry.labelled]) set.delete(holder);
-      if (entry.labelled.size === 0) labels.wake(entry);
+      if (entry.users.size + entry.labelled.size === 0) labels.wake(entry);
       if (entry.holders.size > 0) return;
       entry.kept = kept;
       left$.next(kept);
@@ -162,14 +162,16 @@ export function createHeldVolumes(inUse: Cell<readonly string[] | undefined>): H
   };
 }
 
+const listNames = (name: string, listedAs: readonly string[]): readonly string[] =>
+  listedAs.length > 0 ? listedAs : [nodeVolumeName(name)];
+
 type KeptSteps = Pick<HeldVolumes, "keep" | "kept" | "keptVolume" | "release">;
 
 /** Returns the steps of volumes that no pod has. */
 const keptSteps = (entries: Map<string, Entry>, publish: () => void): KeptSteps => ({
   keep: (name, kept, ...listedAs) => {
     if (entries.has(name)) return;
-    const names = listedAs.length > 0 ? listedAs : [nodeVolumeName(name)];
-    entries.set(name, { ...newEntry(true), isFound: true, kept, listedAs: new Set(names) });
+    entries.set(name, { ...newEntry(true), isFound: true, kept, listedAs: new Set(listNames(name, listedAs)) });
     publish();
   },
   kept: () => [...entries.values()].flatMap(({ kept }) => kept ?? []),

@@ -1,9 +1,10 @@
 /**
- * Takes volumes of the node that no pod has from it: their last pod has gone, or an earlier kubelet was killed before it did so.
+ * Unmounts and detaches volumes of the node that no pod has: their last pod has gone, or an earlier kubelet has left them.
  * Stateless: heldVolumes.ts has the volumes. Bounds: one operation per volume at a time, in sweeps one per driver.
  */
 import { catchError, concat, defer, EMPTY, type Observable, of, toArray } from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";
+import { isLeftWithOther } from "../../core/selinux/labelledLayout.ts";
 import type { LeftStage } from "../../core/volume/leftStage.ts";
 import type { MeasuredVolume } from "../../core/volume/measuredVolume.ts";
 import { inParallel } from "../../operators/inParallel.ts";
@@ -23,7 +24,7 @@ export interface KeptSteps {
   readonly driver: string;
   readonly measured: MeasuredVolume;
   readonly isBlock: boolean;
-  /** Takes the volume from the node. Errors: KubeletError, without undoing completed steps. */
+  /** Unmounts the volume for the node, and detaches it where the node does that. Errors: KubeletError, without undoing completed steps. */
   unstage(volume: HeldVolume): Observable<never>;
 }
 
@@ -76,3 +77,21 @@ export function unstageOne(deps: KeptDeps, kept: KeptVolume): Observable<LeftSta
     .run(unstaged$)
     .pipe(catchError((thrown: unknown) => of(left(steps, toKubeletError(thrown).message))));
 }
+
+/** Runs `unstage$` if the volume is mounted with another SELinux label than the wanted one for no pod. Errors: those of `unstage$`. */
+export const unstageOtherLabel = (
+  heldVolumes: Pick<HeldVolumes, "unmounted">,
+  volume: HeldVolume,
+  wanted: string | undefined,
+  unstage$: Observable<never>,
+): Observable<never> =>
+  defer(() => {
+    if (!isLeftWithOther(volume, wanted)) return EMPTY;
+    return concat(
+      unstage$,
+      defer(() => {
+        heldVolumes.unmounted(volume);
+        return EMPTY;
+      }),
+    );
+  });

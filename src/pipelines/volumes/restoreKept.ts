@@ -9,7 +9,6 @@ import { flexVolumeName } from "../../core/flex/flexLayout.ts";
 import { diskDevicesDir, diskPluginDir, flexPluginDir, type PathRoots } from "../../core/paths.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import type { DiskContext } from "./diskAttachment.ts";
-import { keptDisk } from "./diskVolumes.ts";
 import { eachIn } from "./eachIn.ts";
 import { type FlexContext, isMounted } from "./flexVolumes.ts";
 import type { RemovalPorts } from "./removeUnmounted.ts";
@@ -30,7 +29,7 @@ export function keepDisks(
     isDiskDirectory(ports, plugin, directory).pipe(
       switchMap((isDisk) => {
         const names = isDisk ? diskNames(plugin, directory) : [];
-        if (names.length > 0) heldVolumes.keep(directory, keptDisk(plugin, directory, isBlock), ...names);
+        if (names.length > 0) heldVolumes.keep(directory, { kind: "disk", plugin, directory, isBlock }, ...names);
         return EMPTY;
       }),
     );

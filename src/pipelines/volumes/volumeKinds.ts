@@ -27,7 +27,7 @@ import type { DeviceTurns } from "./deviceMounts.ts";
 import type { DiskContext } from "./diskAttachment.ts";
 import { detachUnmapped, isDiskDevice, setUpDiskDevice } from "./diskDevices.ts";
 import { diskNews, diskWait, isDisk, setUpDisk, tearDownDisk, unstageDisk } from "./diskVolumes.ts";
-import { keptStage, unstageOther } from "./csiStages.ts";
+import { keptStage, unstageOther } from "./csiUnstage.ts";
 import { flexOnDisk, tearDownFlex, unstageFlex } from "./flexTearDown.ts";
 import { type FlexContext, flexNews, flexWait, isFlex, isFlexLabelled, restoreFlex, setUpFlex } from "./flexVolumes.ts";
 import type { KeptVolume } from "./heldVolumes.ts";
@@ -93,7 +93,7 @@ export function ownTearDown(
   { plugin, name, path }: Pick<ActualVolume, "plugin" | "name" | "path">,
   directories: Directories,
 ): Observable<never> | undefined {
-  const remains = { uid, name, subPaths: `${podVolumeSubpathsDir(directories, uid)}/${name}`, directories };
+  const remains = { uid, name, subPaths: `${podVolumeSubpathsDir(directories, uid)}/${name}` };
   if (plugin === CSI_PLUGIN) return csi && tearDownCsi(ports, csi, { ...remains, directory: path });
   if (isDiskPlugin(plugin)) return disks && tearDownDisk(ports, disks, { ...remains, plugin, path });
   return isFlexPlugin(plugin) && flex !== undefined
@@ -160,7 +160,7 @@ const logged = ({ telemetry }: RemovalPorts, restored$: Observable<never>): Obse
 type KeptPorts = RemovalPorts & Pick<KeptDeps, "clock">;
 
 /**
- * Takes volumes of the node that no pod has from it, unless some pod may want one: its claim is not read yet.
+ * Unmounts and detaches volumes of the node that no pod has, unless some pod may want one: its claim is not read yet.
  * Emits those that stay, once. Never errors.
  */
 export function unstageLeft(
@@ -177,7 +177,7 @@ export function unstageLeft(
   return isAnyPending ? of(waitingVolumes(deps)) : unstageKept(deps);
 }
 
-/** Takes each volume of the node from it that its last pod leaves. Emits those that stay. Never errors. */
+/** Unmounts and detaches each volume of the node that its last pod leaves. Emits those that stay. Never errors. */
 export function unstageAsLeft(ports: KeptPorts, kinds: VolumeKinds, directories: Directories): Observable<LeftStage> {
   const deps = keptDeps(ports, kinds, directories);
   if (deps === undefined) return EMPTY;

@@ -106,9 +106,9 @@ export interface Volumes {
    * Errors: the KubeletError of the first one that stays.
    */
   unpublish(uid: PodUid): Observable<never>;
-  /** Takes volumes of the node that no pod has from it. Emits those that stay, once. Never errors. */
+  /** Unmounts and detaches volumes of the node that no pod has. Emits those that stay, once. Never errors. */
   unstage(): Observable<readonly LeftStage[]>;
-  /** Takes each volume of the node from it that its last pod leaves. Emits those that stay. Never errors. */
+  /** Unmounts and detaches each volume of the node that its last pod leaves, while subscribed. Emits those that stay. Never errors. */
   readonly unstaging$: Observable<LeftStage>;
   /** Forgets a pod without a worker whose directory was removed, with its volumes. */
   forget(uid: PodUid): void;

@@ -85,6 +85,20 @@ describe("staged CSI volumes", () => {
     heldVolumes.keep("d^h", STAGE);
     expect(heldVolumes.kept()).toEqual([]);
   });
+  it("wake a pod that waits for another label once no pod has them any more, with a label or without", () => {
+    const { heldVolumes } = create();
+    const volume = heldVolumes.hold("d^h", "a/v", true);
+    for (const holder of ["b/v", "c/v"]) heldVolumes.hold("d^h", holder, true);
+    heldVolumes.mounting(volume, "a/v", "x");
+    volume.users.add("b/v");
+    let woken = 0;
+    heldVolumes.unmounted$.subscribe(() => (woken += 1));
+    expect(heldVolumes.labelWait("c/v", "y", "name")).toContain("waiting for unmount");
+    heldVolumes.leave("a/v", STAGE);
+    expect(woken).toBe(0);
+    heldVolumes.leave("b/v", STAGE);
+    expect(woken).toBe(1);
+  });
   it("ignore the end of an unknown pod", () => {
     const { inUse, heldVolumes } = create();
     heldVolumes.loaded();

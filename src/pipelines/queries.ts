@@ -14,7 +14,7 @@ import type { Queue } from "../operators/createQueue.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { HealthCheck, KubeletQueries } from "../ports/kubeletQueries.ts";
-import { areSourcesSeen } from "../state/milestones.ts";
+import { arePodsRestored, areSourcesSeen } from "../state/milestones.ts";
 import type { NodeView } from "../state/nodeState.ts";
 import { pressureQuery, type PressureTools } from "./eviction/pressureQuery.ts";
 import type { ImagePulls } from "./images/imagePull.ts";
@@ -51,22 +51,15 @@ export function createQueries(
   };
 }
 
+type HardwareQuery = "hardware" | "areHoldersKnown" | "podResources" | "podResourcesOf" | "allocatableResources";
+
 function hardwareQueries(
   { clock, machine: { cpuLayout: layout, numaMemory, memoryBytes } }: Pick<KubeletPorts, "clock" | "machine">,
-  {
-    hardware,
-    topology,
-    draGates,
-    listsEndedPodResources,
-  }: Pick<KubeletConfig, "hardware" | "topology" | "draGates" | "listsEndedPodResources">,
-  {
-    registry,
-    claims,
-    devices,
-    deviceAllocations,
-    listing,
-  }: Pick<NodeView, "registry" | "claims" | "devices" | "deviceAllocations" | "listing">,
-): Pick<KubeletQueries, "hardware" | "podResources" | "podResourcesOf" | "allocatableResources"> {
+  config: KubeletConfig,
+  state: NodeView,
+): Pick<KubeletQueries, HardwareQuery> {
+  const { hardware, topology, draGates, listsEndedPodResources } = config;
+  const { registry, claims, devices, deviceAllocations, listing } = state;
   const memory = numaMemory ?? [{ id: 0, bytes: Number(memoryBytes), hugepages: new Map() }];
   const holders = (): ResourceHolders => ({
     records: registry.value.records,
@@ -88,6 +81,7 @@ function hardwareQueries(
         hasExtendedClaims: draGates.extendedResources,
         nameOf: (uid) => listing.value?.pods.get(uid),
       }),
+    areHoldersKnown: () => registry.value.isSettled || (listing.value !== undefined && arePodsRestored(config, state)),
     podResources: () => listPodResources(holders(), listsEndedPodResources),
     podResourcesOf: (namespace, name) => getPodResources(holders(), namespace, name),
     allocatableResources: () => allocatableResources(hardware, devices.value),

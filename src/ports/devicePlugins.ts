@@ -12,7 +12,17 @@ import type { Call } from "./call.ts";
 /** An item of the registration service. */
 export type DeviceRegistration =
   /** The service accepts plugins. */
-  { readonly kind: "serving" } | { readonly kind: "registered"; readonly resource: string; readonly socket: string };
+  { readonly kind: "serving" } | ({ readonly kind: "registered" } & RegisteredDevicePlugin);
+
+/** A plugin that has registered for a resource. */
+export interface RegisteredDevicePlugin {
+  readonly resource: string;
+  readonly socket: string;
+  /** Its answer to GetDevicePluginOptions, if it was asked. */
+  readonly options?: DevicePluginOptions;
+  /** A plugin inside the kubelet. */
+  readonly isBuiltIn?: boolean;
+}
 
 /** A choice that a plugin is asked for. */
 export interface PreferredRequest {

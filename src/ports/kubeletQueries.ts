@@ -49,6 +49,8 @@ export interface KubeletQueries {
   pressure(): Call<PressureView>;
   /** CPUs, memory and devices of the node, and the containers that have them. */
   hardware(): HardwareView;
+  /** Whether the pods of all sources are known; those from disk count while the API server does not answer. */
+  areHoldersKnown(): boolean;
   /** Hardware of the active pods. */
   podResources(): ListPodResourcesResponse;
   /** Hardware of one pod; undefined without an active pod of that name. */

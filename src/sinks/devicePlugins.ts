@@ -92,7 +92,7 @@ function serve(
     const socket = join(directory, endpoint);
     return optionsOf(socket).pipe(
       tap(() => answer(null, {})),
-      map(() => ({ kind: "registered", resource, socket }) as const),
+      map((options) => ({ kind: "registered", resource, socket, options }) as const),
       catchError((thrown: unknown) => {
         const { message } = asFailure(thrown);
         answer({ code: status.UNKNOWN, details: `failed to get device plugin options: ${message}` });

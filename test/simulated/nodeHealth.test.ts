@@ -42,6 +42,7 @@ describe("the health of a node", () => {
     const node = nodeWith(({ files }) => ({ files: { ...files, list: () => NEVER } }));
     const isWaiting = (): boolean => node.kubelet?.queries.arePodsKnown() === true;
     expect(node.runUntil(isWaiting, 60_000)).toBe(true);
+    expect(node.kubelet?.queries.areHoldersKnown()).toBe(false);
     const sinceMs = node.clock.monotonicMs();
     node.runFor(limitMs(node) - sinceMs);
     expect(failed(node)).toEqual([]);

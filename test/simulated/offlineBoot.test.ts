@@ -68,10 +68,11 @@ describe("a boot without the API server", () => {
     cutPower();
     boot();
     node.runFor(WAIT_MS - 1_000);
-    const early = node.running();
+    const listed = () => node.kubelet?.queries.areHoldersKnown();
+    const early = [node.running(), listed()];
     node.runFor(10_000);
     const restored = named(world, "web");
-    const offline = node.running();
+    const offline = [node.running(), listed()];
     server.setNetwork("up");
     node.runFor(2 * MINUTE_MS);
     const confirmed = named(world, "web");
@@ -85,8 +86,8 @@ describe("a boot without the API server", () => {
       phase: server.object("pods", ref("web"))?.status?.phase,
       violations: node.violations,
     }).toEqual({
-      early: [],
-      offline: ["default/web/main#1"],
+      early: [[], false],
+      offline: [["default/web/main#1"], true],
       mark: true,
       uids: [uid, uid],
       later: ["default/web/main#1"],

@@ -30,6 +30,7 @@ export const NO_PODS: KubeletQueries = {
     policies: { cpu: "none", memory: "None", topology: "none", scope: "container" },
     ...{ nodes: [], devices: [], claims: { first: [], more: 0 } },
   }),
+  areHoldersKnown: () => true,
   podResources: () => ({ podResources: [] }),
   podResourcesOf: () => undefined,
   allocatableResources: () => AllocatableResourcesResponse.create({}),

@@ -75,7 +75,7 @@ export function followDevices(ports: Ports, cells: Cells, report: Omit<RefusalRe
       worker: (resource, registrations$) =>
         registrations$.pipe(
           vendorsFirst(resource, () => cells.deviceAllocations.value, { log: telemetry.log, ...report }),
-          switchMap(({ socket }) => resourceChanges({ resource, socket }, devicePlugins, ports, devices)),
+          switchMap((registration) => resourceChanges(registration, devicePlugins, ports, devices)),
         ),
     }),
     map((change) => ({ before: devices.value, after: changedDevices(devices.value, change) })),

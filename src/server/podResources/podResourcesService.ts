@@ -9,7 +9,10 @@ import type { KubeletQueries } from "../../ports/kubeletQueries.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 
 /** The state that the handlers read. */
-export type PodResourcesQueries = Pick<KubeletQueries, "podResources" | "podResourcesOf" | "allocatableResources">;
+export type PodResourcesQueries = Pick<
+  KubeletQueries,
+  "areHoldersKnown" | "podResources" | "podResourcesOf" | "allocatableResources"
+>;
 
 const LIST = {
   requests: "kubelet_pod_resources_endpoint_requests_list",
@@ -45,18 +48,33 @@ export function podResourcesServices(queries: PodResourcesQueries, metrics: Metr
         throw thrown;
       }
     };
+  // An agent would take a pod that is not known yet for one that has ended, and its devices for free ones.
+  const known =
+    <Request, Response>(serve: (request: Request) => Response) =>
+    (request: Request): Response => {
+      if (queries.areHoldersKnown()) return serve(request);
+      throw new RpcFault(status.UNAVAILABLE, "the kubelet does not know the pods of all its sources yet");
+    };
   return [
     grpcService(PodResourcesListerDefinition, {
-      list: counted("v1", LIST, queries.podResources),
+      list: counted("v1", LIST, known(queries.podResources)),
       getAllocatableResources: counted("v1", GET_ALLOCATABLE, queries.allocatableResources),
-      get: counted("v1", GET, ({ podName, podNamespace }) => {
-        const podResources = queries.podResourcesOf(podNamespace, podName);
-        if (podResources !== undefined) return { podResources };
-        throw new RpcFault(status.UNKNOWN, `pod ${podName} in namespace ${podNamespace} not found`);
-      }),
+      get: counted(
+        "v1",
+        GET,
+        known(({ podName, podNamespace }) => {
+          const podResources = queries.podResourcesOf(podNamespace, podName);
+          if (podResources !== undefined) return { podResources };
+          throw new RpcFault(status.UNKNOWN, `pod ${podName} in namespace ${podNamespace} not found`);
+        }),
+      ),
     }),
     grpcService(PodResourcesListerV1Alpha1Definition, {
-      list: counted("v1alpha1", undefined, () => inV1Alpha1(queries.podResources())),
+      list: counted(
+        "v1alpha1",
+        undefined,
+        known(() => inV1Alpha1(queries.podResources())),
+      ),
     }),
   ];
 }

@@ -100,8 +100,15 @@ export function createSimDevicePlugins(options: SimDevicePluginsOptions): SimDev
   };
 }
 
+/** Time after which a plugin that has failed to list its devices starts again: the kubelet waits for its registration. */
+const START_AGAIN_MS = 2_000;
+
 /** Returns the lists of a plugin, until it dies. */
-function listsOf({ clock, faults, devices, changes$, see }: Calling, name: string, died$: Observable<unknown>) {
+function listsOf({ clock, faults, devices, changes$, see }: Calling, process: SimPluginProcess): Observable<Listed> {
+  const { name, died$, starts } = process;
+  const startAgain = (): void => {
+    if (process.isUp && process.starts === starts) process.start();
+  };
   const listOf = (): Listed => listMessage(devices.get(name) ?? []);
   const updates$ = changes$.pipe(
     filter((resource) => resource === name),
@@ -109,7 +116,10 @@ function listsOf({ clock, faults, devices, changes$, see }: Calling, name: strin
   );
   const fate = faults("ListAndWatch", name);
   const listed$ = ((): Observable<Listed> => {
-    if (fate.kind === "fail" || fate.kind === "loseReply") return throwError(() => pluginFailure("no list"));
+    if (fate.kind === "fail" || fate.kind === "loseReply") {
+      clock.scheduler.schedule(startAgain, START_AGAIN_MS);
+      return throwError(() => pluginFailure("no list"));
+    }
     if (fate.kind === "hang") return NEVER;
     if (fate.kind === "lie") return concat(of(lyingList(listOf(), fate.which)), updates$);
     const dueMs = PLUGIN_LATENCY_MS + (fate.kind === "delay" ? fate.ms : 0);
@@ -130,7 +140,7 @@ function callsOf(calling: Calling): SimDevicePlugins["calls"] {
     return { preStartRequired: own.chance(0.5), getPreferredAllocationAvailable: own.chance(0.5) };
   };
   return {
-    listAndWatch: (socket) => called(socket, ({ name, died$ }) => listsOf(calling, name, died$)),
+    listAndWatch: (socket) => called(socket, (process) => listsOf(calling, process)),
     options: (socket) =>
       called(socket, ({ name, died$ }) => {
         const answer = () => wishesOf(name);

@@ -27,6 +27,8 @@ const registered = (socket = "/gpu.sock", resource = GPU): DeviceRegistration =>
 const registrations = {
   s: { kind: "serving" } as const,
   g: registered(),
+  o: { ...registered(), options: DevicePluginOptions.fromPartial({ getPreferredAllocationAvailable: true }) },
+  b: { ...registered(), isBuiltIn: true },
   h: registered("/hangs.sock", "example.com/h"),
 };
 
@@ -43,11 +45,14 @@ function world(m: Marbles, diagram: string, streams: Streams, restored: readonly
   const calls: string[] = [];
   const port: Pick<DevicePlugins, "serve" | "options" | "listAndWatch"> = {
     serve: () => m.cold(diagram, registrations),
-    options: () => of(DevicePluginOptions.fromPartial({ preStartRequired: true })),
+    options: (socket) => {
+      calls.push(`${clock.monotonicMs()} options of ${socket}`);
+      return of(DevicePluginOptions.fromPartial({ preStartRequired: true }));
+    },
     listAndWatch: (socket) => {
       calls.push(`${clock.monotonicMs()} ${socket}`);
       const own = streams[socket] ?? [];
-      const nth = calls.filter((call) => call.endsWith(socket)).length - 1;
+      const nth = calls.filter((call) => call.endsWith(` ${socket}`) && !call.includes("options")).length - 1;
       return own[Math.min(nth, own.length - 1)]?.() ?? NEVER;
     },
   };
@@ -91,17 +96,42 @@ describe("followDevices", () => {
   );
 
   it(
-    "has no healthy device once the plugin has stopped, tries again with growing pauses, and forgets them after five minutes",
+    "has no healthy device once the plugin has stopped, does not call it again, and forgets its devices after five minutes",
     marbles((m) => {
       const arrivals = "  sg";
       const firstLists = "a---|";
-      const refusal = "   #";
 
-      const refused = () => m.cold<ListAndWatchResponse>(refusal, {}, kubeletError("Unavailable", "refused"));
-      const { run, seen, calls } = world(m, arrivals, { "/gpu.sock": [() => m.cold(firstLists, lists), refused] });
+      const { run, seen, calls } = world(m, arrivals, { "/gpu.sock": [() => m.cold(firstLists, lists)] });
       run(400_000);
       expect(seen).toEqual(["1 0/0 away", "1 2/2", "5 0/2 away", "300005 0/0"]);
-      expect(calls.slice(0, 5).map((call) => Number(call.split(" ")[0]))).toEqual([1, 1005, 3005, 7005, 15005]);
+      expect(calls).toEqual(["1 options of /gpu.sock", "1 /gpu.sock"]);
+    }),
+  );
+
+  it(
+    "asks a plugin that told its options at its registration for its lists alone",
+    marbles((m) => {
+      const arrivals = "so";
+      const gpuLists = "a";
+
+      const { run, calls, devices } = world(m, arrivals, { "/gpu.sock": [() => m.cold(gpuLists, lists)] });
+      run(100);
+      expect(calls).toEqual(["1 /gpu.sock"]);
+      expect(devices.value.get(GPU)?.endpoint?.prefersDevices).toBe(true);
+    }),
+  );
+
+  it(
+    "calls a plugin inside the kubelet again, since it cannot register again",
+    marbles((m) => {
+      const arrivals = "  sb";
+      const firstLists = "a---#";
+      const laterLists = "b";
+
+      const failing = () => m.cold(firstLists, lists, kubeletError("Unavailable", "gone"));
+      const { run, seen } = world(m, arrivals, { "/gpu.sock": [failing, () => m.cold(laterLists, lists)] });
+      run(100_000);
+      expect(seen).toEqual(["1 0/0 away", "1 2/2", "5 0/2 away", "1005 1/2"]);
     }),
   );
 
@@ -130,18 +160,19 @@ describe("followDevices", () => {
   );
 
   it(
-    "cuts off a plugin that sends nothing, and one that lists without end, beside one that works",
+    "cuts off a plugin that sends nothing and one that lists without end, and calls them again with growing pauses",
     marbles((m) => {
       const flood = () => of(...Array.from({ length: 200 }, () => lists.a));
       const { run, calls, devices, telemetry } = world(m, "s(gh)", { "/gpu.sock": [flood] });
-      run(12_000);
+      run(40_000);
       expect(devices.value.get("example.com/h")?.presence.kind).toBe("away");
-      const errors = telemetry.lines.map(
-        ({ fields }) => (fields["error"] as { readonly code?: string } | undefined)?.code,
-      );
-      expect(errors.filter((code) => code === "ResourceExhausted").length).toBeGreaterThan(0);
-      expect(errors.filter((code) => code === "DeadlineExceeded")).toHaveLength(1);
-      expect(calls.filter((call) => call.endsWith("gpu.sock")).length).toBeLessThan(6);
+      const warnings = telemetry.lines.filter(({ level }) => level === "warn");
+      const errors = warnings.map(({ fields }) => (fields["error"] as { readonly code?: string } | undefined)?.code);
+      expect(new Set(errors)).toEqual(new Set(["ResourceExhausted", "DeadlineExceeded"]));
+      const times = (socket: string) =>
+        calls.filter((call) => call.endsWith(` ${socket}`)).map((call) => Number(call.split(" ")[0]));
+      expect(times("/gpu.sock")).toEqual([1, 1, 1001, 3001, 7001, 15001, 31001]);
+      expect(times("/hangs.sock")).toEqual([1, 1, 11001, 23001, 37001]);
     }),
   );
 

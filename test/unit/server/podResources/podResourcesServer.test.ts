@@ -18,6 +18,7 @@ const POD = PodResources.create({
   containers: [ContainerResources.create({ name: "main", cpuIds: [2n, 3n] })],
 });
 const QUERIES: PodResourcesQueries = {
+  areHoldersKnown: () => true,
   podResources: () => ({ podResources: [POD] }),
   podResourcesOf: (namespace, name) => (namespace === "demo" && name === "a" ? POD : undefined),
   allocatableResources: () => AllocatableResourcesResponse.create({ cpuIds: [1n, 2n, 3n] }),
@@ -88,6 +89,19 @@ it("counts requests that fail", async () => {
   const failed = (name: string) =>
     telemetry.samples.get(`kubelet_pod_resources_endpoint_errors_${name}{server_api_version="v1"}`);
   expect([failed("list"), failed("get_allocatable"), failed("get")]).toEqual([1, 1, undefined]);
+});
+
+it("lists no pods before those of all sources are known, and says so", async () => {
+  const known = { areHoldersKnown: false };
+  const { client, telemetry } = await start({ ...QUERIES, areHoldersKnown: () => known.areHoldersKnown });
+  const refusal = { code: status.UNAVAILABLE, details: "the kubelet does not know the pods of all its sources yet" };
+  await expect(client.list()).rejects.toMatchObject(refusal);
+  await expect(client.listV1Alpha1()).rejects.toMatchObject(refusal);
+  await expect(client.get("demo", "a")).rejects.toMatchObject(refusal);
+  expect((await client.allocatable()).cpuIds).toEqual([1n, 2n, 3n]);
+  expect(telemetry.samples.get('kubelet_pod_resources_endpoint_errors_list{server_api_version="v1"}')).toBe(1);
+  known.areHoldersKnown = true;
+  expect(await client.list()).toEqual({ podResources: [POD] });
 });
 
 it("refuses a flood", async () => {

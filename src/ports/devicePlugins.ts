@@ -18,7 +18,7 @@ export type DeviceRegistration =
 export interface RegisteredDevicePlugin {
   readonly resource: string;
   readonly socket: string;
-  /** Its answer to GetDevicePluginOptions, if it was asked. */
+  /** The answer to GetDevicePluginOptions, if the plugin was asked. */
   readonly options?: DevicePluginOptions;
   /** A plugin inside the kubelet. */
   readonly isBuiltIn?: boolean;

@@ -3,7 +3,7 @@ import { kubeletError } from "../core/errors.ts";
 import { ioError } from "../core/ioError.ts";
 import { runTool, type ToolEnd, type ToolRun } from "./mounts/mountTool.ts";
 
-/** Like runTool. Errors: NotFound with the name of a tool that is not installed. */
+/** Runs a tool as runTool does. Errors: NotFound with the name of a tool that is not installed. */
 export async function runHostTool(tool: ToolRun): Promise<ToolEnd> {
   const { program, what } = tool;
   try {

@@ -48,7 +48,7 @@ async function openBelow(directory: string, below: string): Promise<NodeLogEntry
   const root = await realpath(directory).catch(() => {
     throw missing(below);
   });
-  // With O_PATH, a FIFO or a device among the logs neither blocks this process nor notices the open.
+  // O_PATH: a FIFO or a device among the logs neither blocks this process nor notices the open.
   await using place = await open(path.join(root, path.posix.normalize(`/${below}`)), PLACE).catch(() => {
     throw missing(below);
   });

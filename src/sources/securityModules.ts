@@ -8,7 +8,7 @@ type Modules = Pick<Machine, "appArmorEnabled" | "selinuxEnabled" | "selinuxFile
 /** Upstream: IsEnabled of runc's apparmor package and GetEnabled of go-selinux. */
 export async function readSecurityModules(text: ReadText): Promise<Modules> {
   const isLoaded = (await text("/sys/module/apparmor/parameters/enabled"))?.startsWith("Y") === true;
-  // Without a policy every process still has the label of the kernel.
+  // Every process has the label of the kernel until a policy is loaded.
   const label = (await text("/proc/self/attr/current"))?.replaceAll("\0", "");
   const selinuxEnabled = (await text("/sys/fs/selinux/enforce")) !== undefined && label !== "kernel";
   return {

@@ -19,7 +19,7 @@
  *     machineParts (addresses, cgroups, processes, OOM kills), garbageCollection, logRotation, gauges, clusterNode
  *     (registration, lease, node status).
  */
-import { concat, merge, type Observable, Subject, switchMap, takeUntil, tap } from "rxjs";
+import { concat, merge, type Observable, Subject, takeUntil, tap } from "rxjs";
 import type { Node } from "./core/api.ts";
 import type { KubeletConfig } from "./core/kubeletConfig.ts";
 import { clusterNode } from "./pipelines/cluster/clusterNode.ts";
@@ -68,7 +68,7 @@ import type { KubeletQueries } from "./ports/kubeletQueries.ts";
 import type { LiveSource } from "./ports/liveSource.ts";
 import type { NodeStats } from "./ports/nodeStats.ts";
 import type { ReadonlyCell } from "./state/cell.ts";
-import { areSourcesSeen, podsChanged, registrySettled, runtimeKnown } from "./state/milestones.ts";
+import { areSourcesSeen, podsChanged, registrySettled } from "./state/milestones.ts";
 import { createNodeState } from "./state/nodeState.ts";
 import { createParts, type Part } from "./state/parts.ts";
 
@@ -125,8 +125,7 @@ export function createKubelet(config: KubeletConfig, given: KubeletPorts): Kubel
   run("podLifecycle", POD_PLACES, (use) => {
     const registry$ = concat(inheritedAllocations(ports, config, use), use.registryInputs.values$);
     const lifecycle$ = merge(podLifecycle({ registry$ }, pods, use), use.evictions.values$, pods.prune());
-    const work$ = concat(pods.load(), lifecycle$);
-    const outputs$ = runtimeKnown(use).pipe(switchMap(() => work$));
+    const outputs$ = concat(pods.load(), lifecycle$);
     return podRecords({ outputs$: outputs$.pipe(tap((output) => routePodOutput(output, use))) }, ports, use);
   });
   run("podConfig", SOURCE_PLACES, (use) =>

@@ -1,10 +1,11 @@
 /**
  * The services that all pod workers share, created once: the node, images, volumes, objects, tokens and credentials.
  */
-import { concat, merge, type Observable } from "rxjs";
+import { concat, ignoreElements, merge, type Observable } from "rxjs";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import { runtimeKnown } from "../state/milestones.ts";
 import type { NodeState, NodeView } from "../state/nodeState.ts";
 import { createKeyedTurns } from "../operators/keyedTurns.ts";
 import { createDynamicResources, type DynamicResources } from "./dra/dynamicResources.ts";
@@ -56,7 +57,10 @@ export interface PodServices {
 
 /** The services, and their work that belongs to no single pod. */
 export interface SharedPodServices extends PodServices {
-  /** Reads the state of earlier kubelets from disk. Completes before any worker starts. */
+  /**
+   * Reads the state of earlier kubelets from disk while the runtime is asked for its pods; IDs come last, since those of
+   * running pods matter. Completes, before any worker starts, once all of that is known.
+   */
   load(): Observable<never>;
   /** Runs beside the workers: drops records of images that are gone, and keeps the checkpoint of devices. */
   prune(): Observable<never>;
@@ -94,7 +98,10 @@ export function createPodServices(
   const node = nodeContext(config, ports.machine, state, ports.cluster === undefined);
   return {
     load: () =>
-      concat(userNamespaces.load(), pullRecords.load(), volumes.load(), dynamicResources.load(), devices.load()),
+      merge(
+        ...[pullRecords.load(), volumes.load(), dynamicResources.load(), devices.load()],
+        concat(runtimeKnown(state).pipe(ignoreElements()), userNamespaces.load()),
+      ),
     prune: () => merge(pullRecords.prune(), devices.keep()),
     config,
     ports,

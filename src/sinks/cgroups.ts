@@ -1,6 +1,6 @@
 /**
- * The Cgroups port on the cgroup file system, v1, hybrid or v2. Keeps no state: hierarchies are looked up per call and
- * changed side by side. Looks are synchronous; changes, which may wait for locks of the kernel, are not.
+ * The Cgroups port on the cgroup file system, v1, hybrid or v2. Hierarchies are looked up every ten seconds and changed
+ * side by side. Looks are synchronous; changes, which may wait for locks of the kernel, are not.
  * Bounds: a busy cgroup is retried for two seconds; those of cgroupTrees.ts. Upstream:
  * pkg/kubelet/cm/cgroup_manager_linux.go, opencontainers/cgroups.
  */
@@ -41,6 +41,7 @@ export interface CgroupsOptions {
 }
 
 const DEFAULT_ROOT = "/sys/fs/cgroup";
+const LOOK_AGAIN_MS = 10_000;
 const BUSY_RETRY_MS = 50;
 const BUSY_RETRIES = 40;
 /** Copied to child cgroups on v1: without these values no process can enter a cpuset cgroup. */
@@ -225,7 +226,10 @@ async function killAll(dir: string, edge: Edge): Promise<void> {
 }
 
 async function destroyIn(hierarchy: CgroupHierarchy, elements: readonly string[], edge: Edge): Promise<void> {
-  const dirs = await withDescendants(join(hierarchy.dir, ...elements));
+  const top = join(hierarchy.dir, ...elements);
+  // The runtime has usually removed all that was in it.
+  if (!existsSync(top) || (await isRemoved(top, edge))) return;
+  const dirs = await withDescendants(top);
   for (const dir of dirs) await killAll(dir, edge);
   // A cgroup that is busy does not keep the others: each attempt removes what it can.
   let failure: { readonly dir: string; readonly thrown: unknown } | undefined;
@@ -236,6 +240,12 @@ async function destroyIn(hierarchy: CgroupHierarchy, elements: readonly string[]
   }
   if (failure !== undefined) throw ioError("remove cgroup", failure.dir, failure.thrown);
 }
+
+const isRemoved = (dir: string, edge: Edge): Promise<boolean> =>
+  edge.removeCgroup(dir).then(
+    () => true,
+    () => false,
+  );
 
 /** Killed processes take a moment to leave their cgroup. */
 const isBusy = (error: unknown): boolean =>
@@ -252,25 +262,37 @@ function hierarchiesIn(rootDir: string): readonly CgroupHierarchy[] {
   return hierarchies;
 }
 
+/** Returns the hierarchies, which are mounted once: a look costs as much as all other looks for a pod. */
+function knownHierarchies(rootDir: string, { scheduler }: CgroupsOptions["clock"]): () => readonly CgroupHierarchy[] {
+  let known: { readonly hierarchies: readonly CgroupHierarchy[]; readonly until: number } | undefined;
+  return () => {
+    const now = scheduler.now();
+    if (known === undefined || now >= known.until) {
+      known = { hierarchies: hierarchiesIn(rootDir), until: now + LOOK_AGAIN_MS };
+    }
+    return known.hierarchies;
+  };
+}
+
 /** Acts on all hierarchies side by side; fails with the first failure in their order once all have ended. */
-async function onEveryHierarchy<T>(
-  rootDir: string,
+async function onEvery<T>(
+  hierarchies: readonly CgroupHierarchy[],
   act: (hierarchy: CgroupHierarchy) => Promise<T>,
 ): Promise<readonly T[]> {
-  const outcomes = await Promise.allSettled(hierarchiesIn(rootDir).map(act));
+  const outcomes = await Promise.allSettled(hierarchies.map(act));
   return outcomes.map((outcome) => {
     if (outcome.status === "rejected") throw outcome.reason;
     return outcome.value;
   });
 }
 
-function memoryUsageOf(rootDir: string, name: string): number {
+function memoryUsageOf(hierarchies: readonly CgroupHierarchy[], name: string): number {
   const elements = elementsOf(name);
-  for (const { dir, version } of hierarchiesIn(rootDir)) {
+  for (const { dir, version } of hierarchies) {
     const text = optionalText(join(dir, ...elements, MEMORY_USAGE_FILES[version]));
     if (text !== undefined) return Number(text);
   }
-  throw kubeletError("NotFound", `cgroup ${printedCgroupName(name)} has no memory usage below ${rootDir}`);
+  throw kubeletError("NotFound", `cgroup ${printedCgroupName(name)} has no memory usage in any hierarchy`);
 }
 
 /**
@@ -284,16 +306,17 @@ export function createCgroups(options: CgroupsOptions): Cgroups {
     makeCgroup: options.makeCgroup ?? fs.mkdir,
     removeCgroup: options.removeCgroup ?? fs.rmdir,
   };
+  const hierarchies = knownHierarchies(rootDir, clock);
   const ensure = async (name: string, resources: CgroupResources): Promise<void> => {
     const elements = elementsOf(name);
-    await onEveryHierarchy(rootDir, async (hierarchy) => {
+    await onEvery(hierarchies(), async (hierarchy) => {
       const dir = await makeCgroup(hierarchy, elements, edge);
       await writeLimits(hierarchy, dir, resources);
     });
   };
   const correct = async (name: string, resources: CgroupResources): Promise<readonly CgroupDrift[]> => {
     const elements = elementsOf(name);
-    const drifts = await onEveryHierarchy(rootDir, async (hierarchy) => {
+    const drifts = await onEvery(hierarchies(), async (hierarchy) => {
       const dir = await makeCgroup(hierarchy, elements, edge);
       return correctLimits(hierarchy, dir, resources);
     });
@@ -301,21 +324,21 @@ export function createCgroups(options: CgroupsOptions): Cgroups {
   };
   const update = async (name: string, resources: CgroupResources): Promise<void> => {
     const elements = elementsOf(name);
-    const missing = missingOf(hierarchiesIn(rootDir), elements);
+    const missing = missingOf(hierarchies(), elements);
     if (missing !== undefined) throw kubeletError("NotFound", `cgroup ${printedCgroupName(name)} ${missing}`);
-    await onEveryHierarchy(rootDir, async (hierarchy) => {
+    await onEvery(hierarchies(), async (hierarchy) => {
       const dir = join(hierarchy.dir, ...elements);
       if (existsSync(dir)) await writeLimits(hierarchy, dir, resources);
     });
   };
   const destroy = async (name: string): Promise<void> => {
     const elements = elementsOf(name);
-    await onEveryHierarchy(rootDir, (hierarchy) => destroyIn(hierarchy, elements, edge));
+    await onEvery(hierarchies(), (hierarchy) => destroyIn(hierarchy, elements, edge));
   };
   const list = async (name: string): Promise<readonly string[]> => {
     const elements = elementsOf(name);
     const names = new Set<string>();
-    await onEveryHierarchy(rootDir, async ({ dir }) => {
+    await onEvery(hierarchies(), async ({ dir }) => {
       for (const child of await cgroupsBelow(join(dir, ...elements))) names.add(child);
     });
     return [...names].sort();
@@ -330,7 +353,7 @@ export function createCgroups(options: CgroupsOptions): Cgroups {
   return {
     ensure: (name, resources) => fromCall(() => ensure(name, resources)),
     correct: (name, resources) => fromCall(() => correct(name, resources)),
-    memoryUsage: (name) => defer(() => of(memoryUsageOf(rootDir, name))),
+    memoryUsage: (name) => defer(() => of(memoryUsageOf(hierarchies(), name))),
     update: (name, resources) => fromCall(() => update(name, resources)),
     destroy: destroyWhenIdle,
     list: (name) => fromCall(() => list(name)),

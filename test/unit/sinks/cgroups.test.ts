@@ -297,7 +297,8 @@ describe("cgroups v1", () => {
   it("retries a busy cgroup, killing its processes each time", async () => {
     await makeV1Root(root());
     const plain = fakeCgroups(root());
-    let busy = 2;
+    // Each attempt removes the cgroup before and after it kills.
+    let busy = 5;
     const removeCgroup = async (path: string): Promise<void> => {
       if (path.endsWith("memory/pod1") && busy-- > 0) throw Object.assign(new Error("busy"), { code: "EBUSY" });
       await plain.removeCgroup(path);

@@ -62,21 +62,23 @@ describe.skipIf(mustSkip("expansion", [...missingForMounts(), ...missingForLoopD
     },
   };
   /** The controller has made the disk larger. */
-  const grow = (): void => {
-    disk.grow(32);
-    sizes.volume = "32Mi";
+  const grow = (mebibytes = 32): void => {
+    disk.grow(mebibytes);
+    sizes.volume = `${mebibytes}Mi`;
     sizes.status = {
       allocatedResourceStatuses: { storage: "NodeResizePending" },
-      allocatedResources: { storage: "32Mi" },
+      allocatedResources: { storage: sizes.volume },
     };
   };
   const start = async (use: object = MOUNT, capabilities = CAN) => {
     life = await startCsiNode({ place, objects, capabilities, patches, syncPeriodMs: 100 });
     const { events } = life;
     const said = () => events.map(({ reason, message, object }) => `${object.kind} ${reason}: ${message}`);
-    return { pod: life.start("a", use), said };
+    const { start: startPod } = life;
+    return { pod: startPod("a", use), another: () => startPod("b", use), said };
   };
   const expansions = () => driver.calls.filter(({ rpc }) => rpc === "nodeExpandVolume");
+  const grownTo = (size: string): boolean => JSON.stringify(patches.at(-1)).includes(`"storage":"${size}"`);
   const STARTED = {
     metadata: { resourceVersion: "7" },
     status: { allocatedResourceStatuses: { storage: "NodeResizeInProgress" } },
@@ -136,6 +138,20 @@ describe.skipIf(mustSkip("expansion", [...missingForMounts(), ...missingForLoopD
       { status: { conditions: [expect.objectContaining({ type: "NodeResizeError", status: "True" })] } },
     ]);
     expect(expansions()).toHaveLength(1);
+  });
+
+  it("grows in use again once its driver has expanded it for another pod", async () => {
+    fault = ({ rpc }) => (rpc === "nodeExpandVolume" ? { code: 9, details: "in use" } : undefined);
+    const { pod, another } = await start();
+    await pod.until("mounted");
+    grow();
+    await waitFor("the refusal", () => JSON.stringify(patches).includes("NodeResizeError"));
+    fault = undefined;
+    await another().until("mounted");
+    expect(grownTo("32Mi")).toBe(true);
+    sizes.claim = "32Mi";
+    grow(48);
+    await waitFor("the claim", () => grownTo("48Mi"));
   });
 
   it("that can never grow says so in its claim", async () => {

@@ -75,8 +75,11 @@ export function expandAfterSetUp({ pod, layout }: Expandable, deps: ExpansionDep
 
 /** Expands a volume that containers use. Emits events. Errors: KubeletError. */
 export function expandInUse(volume: Expandable, deps: ExpansionDeps): Observable<PodOutput> {
-  const known = deps.sizes.of(volumeKey(volume.layout));
-  return known === undefined ? EMPTY : expand(volume, known, deps, () => true);
+  return defer(() => {
+    const known = deps.sizes.of(volumeKey(volume.layout));
+    // Meanwhile it may have been expanded for another pod, or its driver may have refused that.
+    return known === undefined || !isLarger(volume.layout, deps) ? EMPTY : expand(volume, known, deps, () => true);
+  });
 }
 
 function expand(
@@ -132,6 +135,8 @@ function carryOut(volume: Expandable, attempt: Attempt, deps: ExpansionDeps): Ob
           const recorded$ = defer(() => {
             known.size = sizeBytes(size);
             known.hasFailed = false;
+            // The driver may have refused it for another pod meanwhile.
+            known.isInUse = false;
             return EMPTY;
           });
           return concat(told(volume, current, "succeeded"), finished$, recorded$);

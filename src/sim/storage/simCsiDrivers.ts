@@ -274,9 +274,8 @@ function working(
       return;
     }
     if (!isUndone) see("done");
-    if (rpc === "NodeExpandVolume" && fate.kind === "fail") {
-      sizes.setInUse(volume, fate.status === GrpcStatus.failedPrecondition);
-    }
+    const isRefused = fate.kind === "fail" && fate.status === GrpcStatus.failedPrecondition;
+    if (rpc === "NodeExpandVolume" && isRefused) sizes.refuseInUse(volume);
     if (fate.kind === "fail" || fate.kind === "loseReply") refuse(fate.status ?? GrpcStatus.unavailable, "ill");
     else if (fate.kind === "lie" && !isUndone) refuse(GrpcStatus.internal, "failed, although it is done");
     else answer$.next(undefined);

@@ -23,8 +23,11 @@ export interface SimVolumeSizes {
   grow(volume: string, bytes: bigint): void;
   /** Grows it on the node, and returns its size there. Throws if it is smaller in the storage system. */
   expand(volume: string, bytes: bigint): bigint;
-  /** Notes whether its driver has said that it cannot be expanded while it is in use. */
-  setInUse(volume: string, isRefused: boolean): void;
+  /**
+   * Notes that its driver has refused to expand it while it is in use. A kubelet asks for no pod again then, so this stays,
+   * whatever the answer to a call for another pod at the same time, until an expansion succeeds.
+   */
+  refuseInUse(volume: string): void;
   isInUse(volume: string): boolean;
   /** Notes whether its controller waits until it is attached to no node before it grows it. */
   setAwaited(volume: string, isAwaited: boolean): void;
@@ -46,7 +49,7 @@ export function createSimVolumeSizes(): SimVolumeSizes {
       inUse.delete(volume);
       return size;
     },
-    setInUse: (volume, isRefused) => void (isRefused ? inUse.add(volume) : inUse.delete(volume)),
+    refuseInUse: (volume) => void inUse.add(volume),
     isInUse: (volume) => inUse.has(volume),
     setAwaited: (volume, isAwaited) => void (isAwaited ? awaited.add(volume) : awaited.delete(volume)),
     isAwaited: (volume) => awaited.has(volume),

@@ -34,7 +34,7 @@ export interface AdmissionSteps {
   isGranted(record: PodRecord): boolean;
   /** Returns the pod at its initial size. */
   startSize(record: PodRecord, pod: Pod): Pod;
-  readonly hardware: Pick<HardwareDraft, "assign" | "keep">;
+  readonly hardware: Pick<HardwareDraft, "assign" | "keep" | "refusalOf">;
   start(uid: PodUid): void;
   /** Terminates a pod that was deleted before it started. */
   endUnstarted(uid: PodUid): void;
@@ -129,14 +129,11 @@ function admitInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], s
         }
         break;
       }
-      case "reject":
-        steps.reject(
-          uid,
-          decision.reason,
-          decision.message + stuckText(pod, resourcesByPod, steps),
-          shortageRemarks(decision.reason, resourcesByPod),
-        );
+      case "reject": {
+        const { reason, message, remarks } = rejectionOf(uid, pod, decision, resourcesByPod, steps);
+        steps.reject(uid, reason, message, remarks);
         break;
+      }
       case "preempt":
       case "wait":
         waitBehind(decision.kind === "wait" ? decision.behind : []);
@@ -146,6 +143,24 @@ function admitInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], s
     }
   }
   return { resourcesByPod: promised, reserved };
+}
+
+type Rejection = Pick<Extract<ResourceDecision, { readonly kind: "reject" }>, "reason" | "message"> & {
+  readonly remarks?: readonly Remark[] | undefined;
+};
+
+/** Returns the reason of a rejection: for too little of something, that of the managers, which upstream asks first. */
+function rejectionOf(
+  uid: PodUid,
+  pod: Pod,
+  { reason, message }: Rejection,
+  resourcesByPod: ResourcesByPod,
+  steps: AdmissionSteps,
+): Rejection {
+  const remarks = shortageRemarks(reason, resourcesByPod);
+  const refusal = remarks === undefined ? undefined : steps.hardware.refusalOf(uid, pod);
+  const rejection = refusal ?? { reason, message, remarks };
+  return { ...rejection, message: rejection.message + stuckText(pod, resourcesByPod, steps) };
 }
 
 /**

@@ -79,6 +79,14 @@ export class HardwareDraft {
     return { kind: "preparing" };
   }
 
+  /** Returns why the managers of CPUs and memory refuse a pod for which the node has too little of something. */
+  refusalOf(uid: PodUid, pod: Pod): HardwareRefusal | undefined {
+    const outcome = this.#decide(uid, pod);
+    if (outcome.kind !== "refused") return undefined;
+    const { by } = outcome.refusal;
+    return by === "cpus" || by === "memory" ? outcome.refusal : undefined;
+  }
+
   /** Gives a running pod its hardware, as far as it is free. */
   keep(uid: PodUid, pod: Pod): void {
     const outcome = this.#decide(uid, pod);

@@ -17,7 +17,7 @@ import { ContainerAllocateResponse } from "../../../../src/gen/devicePlugin.ts";
 import { memoryManager } from "../../../../src/core/numaMemory/memoryManager.ts";
 import { memoryPolicy } from "../../../../src/core/numaMemory/memoryPolicy.ts";
 import { hardwareOf, type TopologyPolicy } from "../../../../src/core/topology/assignHardware.ts";
-import type { PodHardware } from "../../../../src/core/topology/hardware.ts";
+import type { AssignHardware, HardwareRefusal, PodHardware } from "../../../../src/core/topology/hardware.ts";
 import { machineOf } from "../../../support/cpuMachines.ts";
 import { podOf } from "../../../support/pods.ts";
 import { registryNode, reported, running, said } from "../../../support/registryNode.ts";
@@ -318,5 +318,28 @@ describe("resizes of pods with CPUs and memory of their own", () => {
       message: expect.stringContaining("too little memory on its NUMA"),
     });
     expect(has(node, "a")).toEqual(["1", "600@0"]);
+  });
+});
+
+describe("a pod that asks for more than the node has", () => {
+  const refusing = (by: HardwareRefusal["by"]) => () => ({
+    refusal: { reason: "UnexpectedAdmissionError", message: "Allocate failed", ...(by === undefined ? {} : { by }) },
+  });
+  const rejectionWith = (assignHardware: AssignHardware | undefined) => {
+    const node = registryNode({ allocatable: { cpu: "1", memory: "1Gi" } });
+    Object.assign(node.context, { assignHardware });
+    node.send(reported("ADD", pinned("a")));
+    return node.rejections().map((text) => text.split(":")[0]);
+  };
+
+  it("is rejected with the reason of the managers of CPUs and memory, as upstream, which asks them first", () => {
+    expect(rejectionWith(refusing("cpus"))).toEqual(["UnexpectedAdmissionError"]);
+    expect(rejectionWith(refusing("memory"))).toEqual(["UnexpectedAdmissionError"]);
+  });
+
+  it("is rejected for the resource where these managers have nothing to refuse", () => {
+    expect(rejectionWith(refusing("devices"))).toEqual(["OutOfcpu"]);
+    expect(rejectionWith(() => ({ hardware: new Map() }))).toEqual(["OutOfcpu"]);
+    expect(rejectionWith(undefined)).toEqual(["OutOfcpu"]);
   });
 });

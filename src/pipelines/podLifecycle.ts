@@ -164,5 +164,6 @@ function refusals({ rejections, dropped }: RegistryStep, ports: KubeletPorts): r
       { kind: "status", uid: podUid(uid), status: rejectedStatus(pod, reason, message, ports.clock.wallTime()) },
     ];
   };
-  return [...rejections.flatMap(reported), ...dropped.map((uid): PodOutput => ({ kind: "removed", uid }))];
+  // A pod that is dropped and rejected in one step was added again in between.
+  return [...dropped.map((uid): PodOutput => ({ kind: "removed", uid })), ...rejections.flatMap(reported)];
 }

@@ -159,6 +159,23 @@ describe("a node whose machine shuts down", () => {
     expect(statusOf("next")?.phase).toBe("Running");
   });
 
+  it("reports why a static pod cannot start again after a cancelled shutdown", () => {
+    const { node, put, begin, logind } = machine();
+    put("old", { terminationGracePeriodSeconds: 10 });
+    node.runFor(20_000);
+    begin();
+    node.runFor(500);
+    const containers = [{ ...STATIC.spec.containers[0], resources: { requests: { cpu: "1k" } } }];
+    const metadata = { name: "huge", namespace: "default" };
+    node.putManifest("huge.yaml", JSON.stringify({ ...STATIC, metadata, spec: { ...STATIC.spec, containers } }));
+    node.runFor(500);
+    expect(logind.cancel()).toBe(true);
+    node.runFor(10_000);
+    const huge = node.pods().find(({ metadata }) => metadata.name === "huge-one");
+    // Static pods are critical, so the node tries preemption first.
+    expect(huge?.status).toMatchObject({ phase: "Failed", reason: "UnexpectedAdmissionError" });
+  });
+
   it("starts static pods again after the next boot, and shows the times of the last shutdown", () => {
     const { node, begin, downs, statusOf } = machine({ manifests: { "agent.yaml": JSON.stringify(STATIC) } });
     node.runFor(20_000);

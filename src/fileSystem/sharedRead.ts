@@ -1,4 +1,4 @@
-/** One read for all who ask at the same time. */
+/** Reads that are shared by all who ask at the same time. */
 
 /**
  * Returns a function that reads as `read` does. While a read is under way, all who ask share the next one, so that each gets

@@ -32,7 +32,10 @@ it("registers a plugin after it has answered with its options", async () => {
   expect(answer).toBeUndefined();
   expect(items).toEqual([
     { kind: "serving" },
-    { kind: "registered", resource: "example.com/gpu", socket: "/gpu.sock" },
+    {
+      ...{ kind: "registered", resource: "example.com/gpu", socket: "/gpu.sock" },
+      options: { preStartRequired: true, getPreferredAllocationAvailable: false },
+    },
   ]);
 });
 

@@ -18,12 +18,13 @@ export function sharedRead<T>(read: () => Promise<T>): () => Promise<T> {
     return begun;
   };
   return () => {
+    if (next !== undefined) return next;
     if (current === undefined) return begin();
     const behind = (): Promise<T> => {
       next = undefined;
       return begin();
     };
-    next ??= current.then(behind, behind);
+    next = current.then(behind, behind);
     return next;
   };
 }

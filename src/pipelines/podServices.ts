@@ -58,8 +58,8 @@ export interface PodServices {
 /** The services, and their work that belongs to no single pod. */
 export interface SharedPodServices extends PodServices {
   /**
-   * Reads the state of earlier kubelets from disk while the runtime is asked for its pods; IDs come last, since those of
-   * running pods matter. Completes, before any worker starts, once all of that is known.
+   * Reads the state of earlier kubelets from disk while the runtime is asked for its pods; user IDs come last, since a file
+   * of them that cannot be read matters only for a pod that the runtime has. Completes before any worker starts.
    */
   load(): Observable<never>;
   /** Runs beside the workers: drops records of images that are gone, and keeps the checkpoint of devices. */

@@ -3,7 +3,7 @@
  * the PLEG, the address part of generateAPIPodStatus.
  */
 import type { Pod, PodStatus } from "../api.ts";
-import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
+import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import { isHostNetwork } from "./sandboxChange.ts";
 
 export type PodAddresses = Pick<PodStatus, "hostIP" | "hostIPs" | "podIP" | "podIPs">;
@@ -49,4 +49,20 @@ export function podAddresses(
     ...(hostIPs[0] === undefined ? {} : { hostIP: hostIPs[0], hostIPs: hostIPs.slice(0, 2).map((ip) => ({ ip })) }),
     ...(podIPs[0] === undefined ? {} : { podIP: podIPs[0], podIPs: podIPs.map((ip) => ({ ip })) }),
   };
+}
+
+/**
+ * Returns the address at which a container is reached: that of its own sandbox, ready or not; undefined if it has none.
+ * The pod's last reported address may belong to another pod by now. Upstream: the PodIP of the status.
+ */
+export function containerAddress(
+  pod: Pod,
+  runtime: PodRuntimeStatus,
+  container: Pick<RuntimeContainer, "sandboxId">,
+  previous: PodStatus | undefined,
+  hostIPs: readonly string[],
+): string | undefined {
+  if (isHostNetwork(pod)) return podIPsOf(pod, runtime, previous, hostIPs)[0];
+  const sandbox = runtime.sandboxes.find(({ id }) => id === container.sandboxId);
+  return byNodeFamily(sandbox?.ips ?? [], hostIPs)[0];
 }

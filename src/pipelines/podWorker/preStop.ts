@@ -9,7 +9,7 @@ import { findContainer } from "../../core/pod/containers.ts";
 import type { Result } from "../../core/result.ts";
 import { hookFailedEvent, hookFallbackEvent } from "../../core/pod/hookMessages.ts";
 import type { ContainerKill } from "../../core/pod/podActionsTypes.ts";
-import { podAddresses } from "../../core/pod/podAddresses.ts";
+import { containerAddress } from "../../core/pod/podAddresses.ts";
 import { longTimer } from "../../operators/longTimer.ts";
 import { type HookDone, runHook } from "./lifecycleHooks.ts";
 import { type PodContext, podFields } from "../podContext.ts";
@@ -37,10 +37,11 @@ export function preStop(
     if (graceSeconds <= 0 || memory.hooks.preStopped.has(id)) return stop$;
     memory.hooks.preStopped.add(id);
     const runtime = context.runtimeStatus();
+    const running = runtime?.containers.find((each) => each.id === id);
     const podIp =
-      runtime === undefined
+      runtime === undefined || running === undefined
         ? undefined
-        : podAddresses(pod, runtime, memory.reported.status, context.node.nodeIps).podIP;
+        : containerAddress(pod, runtime, running, memory.reported.status, context.node.nodeIps);
     const fields = { ...podFields(context), container: kill.name };
     const failed$ = of(eventOutput(hookFailedEvent(pod, kill.name, "preStop")));
     const late$ = longTimer(ports.clock, graceSeconds * 1000).pipe(

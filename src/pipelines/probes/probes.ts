@@ -29,7 +29,7 @@ import type { Container, Pod } from "../../core/api.ts";
 import type { PodCommand, PodIdentity } from "../../core/pod/podRegistry.ts";
 import { verdictOn } from "../../core/pod/killOf.ts";
 import type { ProbeVerdict } from "../../core/pod/podActionsTypes.ts";
-import { podAddresses } from "../../core/pod/podAddresses.ts";
+import { containerAddress } from "../../core/pod/podAddresses.ts";
 import { newestContainer } from "../../core/pod/restartRules.ts";
 import { hasStarted, isProbed, probedContainers, probeModeOf, sameProbes } from "../../core/probe/podProbing.ts";
 import { initialProbeStates, isGain, type ProbeStates, quietStates, verdictOf } from "../../core/probe/probeVerdict.ts";
@@ -103,7 +103,7 @@ function runningInstance(context: PodContext, pod: Pod, container: Container): P
     startedAt,
     isFresh: startedAt >= memory.start.startedAt,
     known: verdictOn(newest, memory.probing.verdicts.value),
-    podIp: podAddresses(pod, runtime, memory.reported.status, context.node.nodeIps).podIP,
+    podIp: containerAddress(pod, runtime, newest, memory.reported.status, context.node.nodeIps),
   };
 }
 

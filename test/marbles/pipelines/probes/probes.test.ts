@@ -53,12 +53,14 @@ interface Scene {
   readonly known?: ProbeVerdict;
 }
 
-/** A container with probes under a worker, and its observed outputs. */
+/** A container with probes, by commands unless they say otherwise, under a worker, and its observed outputs. */
 function sceneOf({ clock, probes, answers, isFresh = false, takesMs = 0, known }: Scene) {
   const kinds = Object.keys(probes) as readonly ProbeKind[];
   const uid = uidOnTheSecond(kinds, (probes[kinds[0] ?? "startup"]?.periodSeconds ?? 10) * 1000);
   const probeFor = (kind: ProbeKind): Probe | undefined =>
-    probes[kind] === undefined ? undefined : { ...probes[kind], exec: { command: [kind] } };
+    probes[kind] === undefined || probes[kind].tcpSocket !== undefined
+      ? probes[kind]
+      : { ...probes[kind], exec: { command: [kind] } };
   const [startupProbe, livenessProbe, readinessProbe] = (["startup", "liveness", "readiness"] as const).map(probeFor);
   const container: Container = containerOf({
     ...(startupProbe === undefined ? {} : { startupProbe }),
@@ -70,15 +72,15 @@ function sceneOf({ clock, probes, answers, isFresh = false, takesMs = 0, known }
   const memory = createPodMemories(monotonicMs(isFresh ? 0 : 1));
   if (known !== undefined) memory.probing.verdicts.set(new Map([["main", known]]));
   const instance = createCell({ id: "c1", isRunning: true, startedMs: 0 });
+  const sandbox = { id: sandboxId("s1"), ready: true, ips: ["10.1.0.2"], labels: {}, annotations: {} };
   const runtimeStatus = () => ({
     ...emptyRuntimeStatus(identity.uid, identity.name, identity.namespace, 1),
-    sandboxes: [
-      { id: sandboxId("s1"), ready: true, ips: ["10.1.0.2"], labels: {}, annotations: {} },
-    ] as unknown as readonly RuntimeSandbox[],
+    sandboxes: [sandbox] as unknown as readonly RuntimeSandbox[],
     containers: [
       {
         id: containerId(instance.value.id),
         name: "main",
+        sandboxId: sandboxId("s1"),
         state: instance.value.isRunning ? "running" : "exited",
         startedAt: epochMs(TEST_EPOCH_MS + instance.value.startedMs),
       },
@@ -96,11 +98,15 @@ function sceneOf({ clock, probes, answers, isFresh = false, takesMs = 0, known }
       const answer$ = of(outcome);
       return takesMs === 0 ? answer$ : concat(timer(takesMs, clock.scheduler).pipe(ignoreElements()), answer$);
     });
+  const tcp: Probers["tcp"] = ({ host }) => {
+    attempts.push(`${clock.monotonicMs()} ${host}`);
+    return of({ result: "success", output: "" });
+  };
   const telemetry = recordingTelemetry();
   const context = {
     identity,
     memory,
-    ports: { clock, telemetry, probers: { exec } },
+    ports: { clock, telemetry, probers: { exec, tcp } },
     node: { nodeIps: ["192.0.2.1"] },
     runtimeStatus,
   } as unknown as PodContext;
@@ -119,8 +125,26 @@ function sceneOf({ clock, probes, answers, isFresh = false, takesMs = 0, known }
   );
   const running$ = <T>(seen$: Observable<T>): Observable<T> => merge(seen$, outputs$.pipe(ignoreElements()));
   const terminating: PodCommand = { ...sync, phase: "terminating", graceSeconds: 30, override: undefined };
-  return { outputs$, verdicts$, running$, attempts, instance, command, terminating, sync, telemetry, memory };
+  return { outputs$, verdicts$, running$, attempts, instance, sandbox, command, terminating, sync, telemetry, memory };
 }
+
+describe("the address", () => {
+  it(
+    "is that of the container's own sandbox, not the one that the pod's status still shows",
+    marbles(({ clock, expectObservable, flush }) => {
+      const scene = sceneOf({
+        clock,
+        probes: { readiness: { periodSeconds: 1, tcpSocket: { port: 80 } } },
+        answers: {},
+      });
+      scene.memory.reported.status = { podIPs: [{ ip: "10.1.0.3" }] };
+      scene.sandbox.ready = false;
+      expectObservable(scene.running$(scene.verdicts$), "1500ms !").toBe(seconds("ur"));
+      flush();
+      expect(scene.attempts).toEqual(["1000 10.1.0.2"]);
+    }),
+  );
+});
 
 describe("readiness", () => {
   it(

@@ -16,7 +16,7 @@ import type { Call } from "../ports/call.ts";
 import type { FileKind, Files, Outlives } from "../ports/files.ts";
 import { readMountTable } from "./mounts/mountTable.ts";
 import { createRemoteFiles, type RemoteFiles } from "./remote/remoteFiles.ts";
-import { emptySmallTree, isRemoved } from "./trees/removeSmallTree.ts";
+import { emptySmallTree } from "./trees/removeSmallTree.ts";
 import type { Trees } from "./trees/trees.ts";
 import type { TreeWorker } from "./trees/treeWorker.ts";
 import { makeDirectories } from "../fileSystem/makeDirectories.ts";
@@ -143,11 +143,23 @@ async function kindOf(path: string, remoteFiles: RemoteFiles): Promise<FileKind 
   }
 }
 
-/** Removes `path`, whose parents are not links. On Linux the removal does not enter mounts made below it meanwhile. */
+/** Removes a file, a link or an empty directory; returns false where that fails. Never crosses a mount to look. */
+async function isEntryRemoved(path: string): Promise<boolean> {
+  try {
+    await fs.rmdir(path).catch((thrown: unknown) => {
+      if (errnoOf(thrown) !== "ENOTDIR") throw thrown;
+      return fs.unlink(path);
+    });
+    return true;
+  } catch (thrown) {
+    return errnoOf(thrown) === "ENOENT";
+  }
+}
+
+/** Removes the directory `path`, whose parents are not links. On Linux it does not enter mounts made below it meanwhile. */
 async function removeTree(path: string, trees: TreeWorker, signal: AbortSignal): Promise<void> {
-  if (!(await fs.lstat(path)).isDirectory()) return fs.unlink(path);
   if (process.platform !== "linux") return fs.rm(path, { recursive: true });
-  if ((await emptySmallTree(path, signal)) && (await isRemoved(path, true))) return;
+  if ((await emptySmallTree(path, signal)) && (await isEntryRemoved(path))) return;
   await trees.run({ kind: "empty", dir: path }, signal);
   return fs.rmdir(path);
 }
@@ -155,6 +167,9 @@ async function removeTree(path: string, trees: TreeWorker, signal: AbortSignal):
 async function remove(path: string, trees: TreeWorker, signal: AbortSignal): Promise<void> {
   try {
     const real = join(await fs.realpath(dirname(path)), basename(path));
+    signal.throwIfAborted();
+    // The kernel removes no mount point. The table, long on a node of many pods, is read for what has content.
+    if (await isEntryRemoved(real)) return;
     // Rejects a mount point before removing anything; without /proc the mounts are unknown.
     const [mounted] = await readMountTable(isAtOrBelow(real)).catch(() => []);
     if (mounted !== undefined) {

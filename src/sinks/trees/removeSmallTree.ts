@@ -5,12 +5,15 @@
 import * as fs from "node:fs/promises";
 import { errnoOf } from "../../core/ioError.ts";
 import { nameIn, openDirectory, openedAt } from "../../fileSystem/insideDirectory.ts";
+import { mountOf } from "../../fileSystem/mountOf.ts";
 
 const MAX_ENTRIES = 64;
 const MAX_DEPTH = 8;
 
 /** The remaining bounds; `isSmall` becomes false when they are exhausted. */
 interface Budget {
+  /** The mount of the tree. */
+  readonly mount: string;
   entries: number;
   isSmall: boolean;
   readonly signal: AbortSignal;
@@ -22,7 +25,7 @@ interface Budget {
  */
 export async function emptySmallTree(path: string, signal: AbortSignal): Promise<boolean> {
   await using root = await openDirectory(path);
-  const budget = { entries: MAX_ENTRIES, isSmall: true, signal };
+  const budget = { mount: mountOf(root.fd), entries: MAX_ENTRIES, isSmall: true, signal };
   await empty(root, budget, MAX_DEPTH);
   return budget.isSmall;
 }
@@ -36,34 +39,28 @@ async function empty(here: fs.FileHandle, budget: Budget, depth: number): Promis
     if (!budget.isSmall) return;
     const place = nameIn(here, entry.name);
     if (!(await isRemoved(place, entry.isDirectory()))) {
-      if (entry.isDirectory() && depth > 0 && (await emptyBelow(here, place, budget, depth - 1))) continue;
+      if (entry.isDirectory() && depth > 0 && (await emptyBelow(place, budget, depth - 1))) continue;
       budget.isSmall = false;
     }
   }
 }
 
 /** Removes a directory on the same mount with its content. */
-async function emptyBelow(above: fs.FileHandle, place: string, budget: Budget, depth: number): Promise<boolean> {
+async function emptyBelow(place: string, budget: Budget, depth: number): Promise<boolean> {
   {
     await using below = await openDirectory(place);
-    if ((await mountOf(below)) !== (await mountOf(above))) return false;
+    if (mountOf(below.fd) !== budget.mount) return false;
     await empty(below, budget, depth);
   }
   return budget.isSmall && (await isRemoved(place, true));
 }
 
 /** Removes a name; returns whether it is gone. */
-export async function isRemoved(place: string, isDirectory: boolean): Promise<boolean> {
+async function isRemoved(place: string, isDirectory: boolean): Promise<boolean> {
   try {
     await (isDirectory ? fs.rmdir(place) : fs.unlink(place));
     return true;
   } catch (thrown) {
     return errnoOf(thrown) === "ENOENT";
   }
-}
-
-/** Returns the id of the mount it was opened through; two binds of one file system have different ids. */
-async function mountOf({ fd }: fs.FileHandle): Promise<string> {
-  const [, id = ""] = /^mnt_id:\s*(\d+)$/m.exec(await fs.readFile(`/proc/self/fdinfo/${fd}`, "utf8")) ?? [];
-  return id;
 }

@@ -11,6 +11,7 @@
 import * as fs from "node:fs";
 import { errnoOf } from "../../core/ioError.ts";
 import { DIRECTORY, openedAt } from "../../fileSystem/insideDirectory.ts";
+import { mountOf } from "../../fileSystem/mountOf.ts";
 
 /** Names of one directory that are read ahead. */
 const BATCH = 128;
@@ -254,19 +255,6 @@ export function lookAt(path: string | Buffer): fs.Stats | undefined {
 
 /** Returns whether a name that existed a moment ago is gone or refers to another file. */
 const isGone = (thrown: unknown): boolean => ["ENOENT", "ENOTDIR", "ELOOP"].includes(errnoOf(thrown));
-
-const INFO = Buffer.alloc(512);
-
-/** Returns the id of the mount it was opened through; two binds of one file system have different ids. */
-function mountOf(fd: number): string {
-  const info = fs.openSync(`/proc/self/fdinfo/${fd}`, fs.constants.O_RDONLY);
-  try {
-    const text = INFO.toString("latin1", 0, fs.readSync(info, INFO));
-    return /^mnt_id:\s*(\d+)$/m.exec(text)?.[1] ?? "";
-  } finally {
-    fs.closeSync(info);
-  }
-}
 
 /** Remembers closed directories, the last one first. */
 class ClosedLevels {

@@ -132,6 +132,9 @@ describe("the address", () => {
   it(
     "is that of the container's own sandbox, not the one that the pod's status still shows",
     marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   2s !";
+      const expected = "ur";
+
       const scene = sceneOf({
         clock,
         probes: { readiness: { periodSeconds: 1, tcpSocket: { port: 80 } } },
@@ -139,7 +142,7 @@ describe("the address", () => {
       });
       scene.memory.reported.status = { podIPs: [{ ip: "10.1.0.3" }] };
       scene.sandbox.ready = false;
-      expectObservable(scene.running$(scene.verdicts$), "1500ms !").toBe(seconds("ur"));
+      expectObservable(scene.running$(scene.verdicts$), unsub).toBe(seconds(expected));
       flush();
       expect(scene.attempts).toEqual(["1000 10.1.0.2"]);
     }),

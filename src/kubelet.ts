@@ -58,6 +58,7 @@ import { createQueues, routeConfigOutput, routePodOutput, routePlegOutput } from
 import { rollback } from "./pipelines/rollback.ts";
 import { into, type RunPart } from "./pipelines/runPart.ts";
 import { runtimeState } from "./pipelines/runtime/watchRuntimeState.ts";
+import { createOwnChanges } from "./pipelines/runtime/ownChanges.ts";
 import { pleg } from "./pipelines/runtime/pleg.ts";
 import { nodeShutdown } from "./pipelines/shutdown/nodeShutdown.ts";
 import { nodeGauges } from "./pipelines/stats/nodeGauges.ts";
@@ -104,7 +105,8 @@ export function createKubelet(config: KubeletConfig, given: KubeletPorts): Kubel
   const draining$ = new Subject<void>();
   const allSourcesSeen = (): boolean => areSourcesSeen(config, state);
   const { list: parts, users, owner, run } = createParts(state, queues);
-  const pods = createPodServices(ports, config, state, owner("podServices", ...SERVICE_CELLS));
+  const { noted, others$ } = createOwnChanges(ports);
+  const pods = createPodServices(noted, config, state, owner("podServices", ...SERVICE_CELLS));
   const garbage = createGarbageCollection(ports, config, state);
   const imagesChanged$ = merge(pods.images.pulled$, garbage.imagesRemoved$);
   const stats = createNodeStats(ports, config, state);
@@ -117,7 +119,7 @@ export function createKubelet(config: KubeletConfig, given: KubeletPorts): Kubel
     runtimeState({ lookAgain$: use.runtimeLooks.values$ }, ports, config, use.runtimeState),
   );
   run("pleg", PLEG_PLACES, (use) =>
-    pleg({ signals$: ports.runtimeSignals$, requests$: use.inspections.values$ }, ports, config, {
+    pleg({ signals$: others$, requests$: use.inspections.values$ }, ports, config, {
       ...use,
       hasRecord: (uid) => use.registry.value.records.has(uid),
     }).pipe(tap((output) => routePlegOutput(output, use, allSourcesSeen))),

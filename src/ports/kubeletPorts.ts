@@ -42,6 +42,9 @@ import type { Telemetry } from "./telemetry.ts";
 import type { Tracing } from "./tracing.ts";
 import type { VolumeFiles } from "./volumeFiles.ts";
 
+/** A change of a container or sandbox that the runtime reports. */
+export type RuntimeChange = "created" | "started" | "stopped" | "deleted";
+
 /** An item of the runtime's event stream: a reason to inspect the runtime, never a state. */
 export type RuntimeSignal =
   /** The event stream is being opened for the first time: relist until it is open. */
@@ -59,6 +62,8 @@ export type RuntimeSignal =
       readonly kind: "hint";
       readonly podUid: PodUid | undefined;
       readonly containerId: string | undefined;
+      /** Undefined for any other change. */
+      readonly change: RuntimeChange | undefined;
       /** The event announced an exit that the runtime's status may not show yet: one inspection may not be enough. */
       readonly aheadOfStatus: boolean;
       /** Time by the runtime's clock: used to measure delays, never to order events. */

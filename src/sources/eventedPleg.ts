@@ -18,11 +18,13 @@ import {
   timer,
 } from "rxjs";
 import { toKubeletError } from "../core/errors.ts";
-import { type ContainerId, type EpochMs, epochMs, podUid } from "../core/ids.ts";
+import { type EpochMs, epochMs, podUid } from "../core/ids.ts";
 import { isPathSegment } from "../core/pathSegment.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { RuntimeService } from "../ports/cri.ts";
-import type { RuntimeSignal } from "../ports/kubeletPorts.ts";
+import { ContainerEventType } from "../gen/cri.ts";
+import type { RuntimeChange, RuntimeSignal } from "../ports/kubeletPorts.ts";
+import type { ContainerdHint } from "./containerdEvents.ts";
 
 const NANOS_PER_MS = 1_000_000n;
 /** Delay before a broken stream is opened again. */
@@ -32,13 +34,27 @@ const PROVED_MS = 500;
 /** Period for retrying a runtime without events, which may be upgraded meanwhile. */
 const ASK_AGAIN_MS = 60_000;
 
+type Hint = RuntimeSignal & { readonly kind: "hint" };
+
+const CRI_CHANGES: ReadonlyMap<ContainerEventType, RuntimeChange> = new Map([
+  [ContainerEventType.CONTAINER_CREATED_EVENT, "created"],
+  [ContainerEventType.CONTAINER_STARTED_EVENT, "started"],
+  [ContainerEventType.CONTAINER_STOPPED_EVENT, "stopped"],
+  [ContainerEventType.CONTAINER_DELETED_EVENT, "deleted"],
+]);
+const CONTAINERD_CHANGES: Readonly<Record<ContainerdHint["kind"], RuntimeChange | undefined>> = {
+  create: "created",
+  start: "started",
+  exit: "stopped",
+  delete: "deleted",
+  oom: undefined,
+};
+
 /** Ports of the source. */
 export interface EventedPlegPorts {
   readonly runtime: Pick<RuntimeService, "getContainerEvents">;
   /** containerd's own events, where the endpoint may be containerd. */
-  readonly containerdHints$:
-    | Observable<{ readonly kind: string; readonly containerId: ContainerId; readonly timestamp: EpochMs }>
-    | undefined;
+  readonly containerdHints$: Observable<Pick<ContainerdHint, "kind" | "containerId" | "timestamp">> | undefined;
   readonly clock: Clock;
 }
 
@@ -81,13 +97,21 @@ export function eventedPleg({ runtime, containerdHints$, clock }: EventedPlegPor
       : opened(
           "containerd",
           containerdHints$.pipe(
-            map(({ kind, containerId, timestamp }) => hint(undefined, containerId, timestamp, kind === "exit")),
+            map(({ kind, containerId, timestamp }) => ({
+              ...hint(undefined, containerId, CONTAINERD_CHANGES[kind], timestamp),
+              aheadOfStatus: kind === "exit",
+            })),
           ),
           unsupported$,
         );
   const viaCri$ = defer(() => runtime.getContainerEvents({})).pipe(
-    map((event) =>
-      hint(event.podSandboxStatus?.metadata?.uid, event.containerId, epochMs(Number(event.createdAt / NANOS_PER_MS))),
+    map(({ podSandboxStatus, containerId, containerEventType, createdAt }) =>
+      hint(
+        podSandboxStatus?.metadata?.uid,
+        containerId,
+        CRI_CHANGES.get(containerEventType),
+        epochMs(Number(createdAt / NANOS_PER_MS)),
+      ),
     ),
   );
   const streams$ = opened("cri", viaCri$, viaContainerd$).pipe(
@@ -111,10 +135,16 @@ function changesAndHints(signals$: Observable<RuntimeSignal>): Observable<Runtim
   });
 }
 
-const hint = (uid: string | undefined, containerId: string, sentAt: EpochMs, aheadOfStatus = false): RuntimeSignal => ({
+const hint = (
+  uid: string | undefined,
+  containerId: string,
+  change: RuntimeChange | undefined,
+  sentAt: EpochMs,
+): Hint => ({
   kind: "hint",
   podUid: uid === undefined || !isPathSegment(uid) ? undefined : podUid(uid),
   containerId,
-  aheadOfStatus,
+  change,
+  aheadOfStatus: false,
   ...(sentAt > 0 && { sentAt }),
 });

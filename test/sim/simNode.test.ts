@@ -29,9 +29,9 @@ describe("createSimNode", () => {
       "change  demo/web-sim-node sandbox created",
       "call    demo/web-sim-node/app#0 CreateContainer",
       "change  demo/web-sim-node/app#0 container created",
-      "status  demo/web-sim-node Pending app=ContainerCreating#0",
       "call    demo/web-sim-node/app#0 StartContainer",
       "change  demo/web-sim-node/app#0 container started",
+      "status  demo/web-sim-node Pending app=ContainerCreating#0",
       "status  demo/web-sim-node Running app=running+#0",
     ]);
   });

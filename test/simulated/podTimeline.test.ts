@@ -52,8 +52,8 @@ describe("the timeline of a pod", () => {
       "  00:04.02          CrashLoopBackOff main  failed: back-off 10s restarting failed container=main pod=plain_demo(uid-1) next-try=2026-01-01T00:00:15Z",
       "  00:14.02  0.002s  CreateContainer main",
       "  00:14.02  0.002s  StartContainer main",
-      "  00:14.02          Running main           restart 2",
-      "  00:14.02          Ready main",
+      "  00:14.03          Running main           restart 2",
+      "  00:14.03          Ready main",
       "  00:14.03  0.002s  RemoveContainer main",
       "  00:16.03      2s  Exited main            failed: code 1, Error",
       "  00:16.03          CrashLoopBackOff main  failed: back-off 20s restarting failed container=main pod=plain_demo(uid-1) next-try=2026-01-01T00:00:37Z",
@@ -241,7 +241,7 @@ describe("the timeline of a pod", () => {
     ]);
     node.runFor(30_000);
     expect(explained(node)).toEqual([
-      "demo/plain  Failed, gone since 00:40.02  (UID uid-1)",
+      "demo/plain  Failed, gone since 00:40.01  (UID uid-1)",
       "Now, at 00:50.00",
       "  ended and removed",
       "So far",
@@ -263,7 +263,7 @@ describe("the timeline of a pod", () => {
       "  00:40.01          Terminated",
       "  00:40.01  0.002s  RemoveContainer main",
       "  00:40.01  0.002s  RemovePodSandbox",
-      "  00:40.02          Removed",
+      "  00:40.01          Removed",
     ]);
     check();
   });

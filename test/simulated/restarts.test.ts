@@ -16,7 +16,7 @@ describe("a restart out of CrashLoopBackOff", () => {
       programs: { app: exits(1, "5s") },
       until: "1m30s",
       expect: [
-        timeline("web/app", "-20ms w1.076s R5.01s x36ms R5.01s b10.015s R5.01s b20.015s R5.01s b38.798s", {
+        timeline("web/app", "-20ms w1.09s R4.996s x50ms R4.996s b10.029s R4.996s b20.029s R4.996s b38.798s", {
           precision: "1ms",
         }),
       ],

@@ -125,9 +125,11 @@ describe("a node with SELinux", () => {
       node.runFor(5 * MINUTE_MS);
       const seen = calls();
       const [last, first] = [seen.lastIndexOf("unstage"), seen.indexOf(`publish ${Y}`)];
-      expect([steps, node.running(), last >= 0 && last < first, node.violations]).toEqual([
+      // A container that the crash left created is replaced by its next attempt.
+      const running = node.running().map((name) => name.split("#")[0]);
+      expect([steps, running, last >= 0 && last < first, node.violations]).toEqual([
         steps,
-        ["default/b/main#0"],
+        ["default/b/main"],
         true,
         [],
       ]);

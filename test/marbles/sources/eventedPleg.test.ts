@@ -2,8 +2,9 @@ import { defer, NEVER, type Observable, throwError } from "rxjs";
 import { describe, it } from "vitest";
 import { containerId, epochMs } from "../../../src/core/ids.ts";
 import { kubeletError } from "../../../src/core/errors.ts";
-import { ContainerEventResponse, PodSandboxStatus } from "../../../src/gen/cri.ts";
-import type { RuntimeSignal } from "../../../src/ports/kubeletPorts.ts";
+import { ContainerEventResponse, ContainerEventType, PodSandboxStatus } from "../../../src/gen/cri.ts";
+import type { RuntimeChange, RuntimeSignal } from "../../../src/ports/kubeletPorts.ts";
+import type { ContainerdHintKind } from "../../../src/sources/containerdEvents.ts";
 import { eventedPleg, type EventedPlegPorts } from "../../../src/sources/eventedPleg.ts";
 import { type Marbles, marbles } from "../../support/marbles.ts";
 
@@ -12,9 +13,10 @@ const AWAY = kubeletError("Unavailable", "connection refused");
 
 const SENT_AT = epochMs(1_700_000_000_123);
 
-const event = (container: string, pod?: string): ContainerEventResponse =>
+const event = (container: string, containerEventType: ContainerEventType, pod?: string): ContainerEventResponse =>
   ContainerEventResponse.create({
     containerId: container,
+    containerEventType,
     createdAt: BigInt(SENT_AT) * 1_000_000n,
     ...(pod === undefined
       ? {}
@@ -22,15 +24,31 @@ const event = (container: string, pod?: string): ContainerEventResponse =>
           podSandboxStatus: PodSandboxStatus.create({ metadata: { name: "n", namespace: "ns", uid: pod, attempt: 0 } }),
         }),
   });
-const hint = (container: string, podUid?: string, aheadOfStatus = false): unknown => ({
+const hint = (
+  container: string,
+  change: RuntimeChange | undefined,
+  podUid?: string,
+  aheadOfStatus = false,
+): unknown => ({
   kind: "hint",
   podUid,
   containerId: container,
+  change,
   aheadOfStatus,
   sentAt: SENT_AT,
 });
+const containerdHint = (id: string, kind: ContainerdHintKind) => ({
+  kind,
+  containerId: containerId(id),
+  timestamp: SENT_AT,
+});
 
-const events = { e: event("c1", "p1"), f: event("c2"), g: event("c3", "") };
+const { CONTAINER_CREATED_EVENT, CONTAINER_STARTED_EVENT, CONTAINER_STOPPED_EVENT } = ContainerEventType;
+const events = {
+  e: event("c1", CONTAINER_CREATED_EVENT, "p1"),
+  f: event("c2", CONTAINER_STARTED_EVENT),
+  g: event("c3", CONTAINER_STOPPED_EVENT, ""),
+};
 const signals = {
   o: { kind: "opening" },
   s: { kind: "streaming", via: "cri" },
@@ -38,10 +56,11 @@ const signals = {
   u: { kind: "unsupported" },
   l: { kind: "lost", reason: "connection refused", isAway: true },
   m: { kind: "lost", reason: "the runtime ended the stream", isAway: false },
-  h: hint("c1", "p1"),
-  i: hint("c2"),
-  j: hint("c3"),
-  x: hint("c4", undefined, true),
+  h: hint("c1", "created", "p1"),
+  i: hint("c2", "started"),
+  j: hint("c3", "stopped"),
+  k: hint("c2", undefined),
+  x: hint("c4", "stopped", undefined, true),
 };
 
 /** The source over streams opened one after the other; the last one is opened again and again. */
@@ -132,13 +151,14 @@ describe("eventedPleg", () => {
   it(
     "reads containerd's events when CRI has none, and reports that an exit may not show yet",
     marbles((m) => {
-      const stream = "  ---a------b";
+      const stream = "  ---a---c--b";
       const unsub = "   20ms !";
-      const expected = "o--(ti)---x";
+      const expected = "o--(ti)k--x";
 
       const stream$ = m.cold(stream, {
-        a: { kind: "start", containerId: containerId("c2"), timestamp: SENT_AT },
-        b: { kind: "exit", containerId: containerId("c4"), timestamp: SENT_AT },
+        a: containerdHint("c2", "start"),
+        b: containerdHint("c4", "exit"),
+        c: containerdHint("c2", "oom"),
       });
       m.expectObservable(plegOver(m, [refused(UNIMPLEMENTED)], [stream$]), unsub).toBe(expected, signals);
     }),
@@ -152,11 +172,7 @@ describe("eventedPleg", () => {
       const unsub = "   300ms !";
       const expected = "o----l 199ms (sh)";
 
-      const broken$ = m.cold(
-        broken,
-        { a: { kind: "start", containerId: containerId("c2"), timestamp: SENT_AT } },
-        AWAY,
-      );
+      const broken$ = m.cold(broken, { a: containerdHint("c2", "start") }, AWAY);
       const cri$ = m.cold(cri, events);
       const result$ = plegOver(m, [refused(UNIMPLEMENTED), cri$], [broken$]);
       m.expectObservable(result$, unsub).toBe(expected, signals);

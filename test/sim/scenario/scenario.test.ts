@@ -272,7 +272,7 @@ describe("expectations", () => {
       ["in order: web/app#1 started, web/app#0 exited | no web/app#0 exited after web/app#1 started at *s"],
     ],
     ["a timeline with any rest", [timeline("web/app", "w1s R5s R5s b10s ...")], []],
-    ["a timeline with finer precision", [timeline("web/app", "w1.1s R5s R5s ...", { precision: "100ms" })], []],
+    ["a timeline with finer precision", [timeline("web/app", "w1.1s R5s x100ms R5s ...", { precision: "100ms" })], []],
     [
       "a different timeline",
       [timeline("web/app", "w1s R5s b10s ...")],

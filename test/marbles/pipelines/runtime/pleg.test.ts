@@ -144,6 +144,7 @@ const hint = (uid: string | undefined, container?: string): RuntimeSignal => ({
   kind: "hint",
   podUid: uid === undefined ? undefined : podUid(uid),
   containerId: container,
+  change: undefined,
   aheadOfStatus: false,
 });
 

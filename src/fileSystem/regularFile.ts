@@ -7,7 +7,6 @@
 import { constants, type Stats } from "node:fs";
 import * as fs from "node:fs/promises";
 import { type KubeletError, kubeletError } from "../core/errors.ts";
-import { errnoOf } from "../core/ioError.ts";
 import { openedAt, PLACE } from "./insideDirectory.ts";
 
 export interface OpenOptions {
@@ -21,15 +20,8 @@ export interface OpenOptions {
 export const openRegular = (path: string, options: OpenOptions = {}): Promise<fs.FileHandle> =>
   openAs(constants.O_RDONLY, path, options);
 
-/** Opens a regular file for writing and creates it if it does not exist. The caller closes it. */
-export async function openToWrite(path: string, mode: number): Promise<fs.FileHandle> {
-  try {
-    return await openAs(constants.O_WRONLY, path, {});
-  } catch (thrown) {
-    if (errnoOf(thrown) !== "ENOENT") throw thrown;
-    return fs.open(path, "wx", mode);
-  }
-}
+/** Opens a regular file for writing. The caller closes it. */
+export const openToWrite = (path: string): Promise<fs.FileHandle> => openAs(constants.O_WRONLY, path, {});
 
 async function openAs(
   access: number,

@@ -11,6 +11,7 @@ import { isAtOrBelow } from "../core/mount/mountInfo.ts";
 import { namesIn } from "../fileSystem/listDirectory.ts";
 import { readInside } from "../fileSystem/readInside.ts";
 import { openToWrite, readTail } from "../fileSystem/regularFile.ts";
+import { isKeptByUmask } from "../fileSystem/umask.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { FileKind, Files, Outlives } from "../ports/files.ts";
@@ -37,14 +38,25 @@ function fileCall<T>(action: string, path: string, run: (signal: AbortSignal) =>
 
 /** Creates a directory with exactly this mode, regardless of the umask; an existing directory keeps its mode. */
 async function makeDirectory(path: string, mode: number): Promise<void> {
-  if (await makeDirectories(path, mode)) await fs.chmod(path, mode);
+  if ((await makeDirectories(path, mode)) && !isKeptByUmask(mode)) await fs.chmod(path, mode);
 }
 
 async function writeInPlace(path: string, content: string, mode: number): Promise<void> {
-  await using file = await openToWrite(path, mode);
-  await file.truncate();
-  await file.writeFile(content);
-  await file.chmod(mode);
+  const made = await madeFile(path, mode);
+  await using file = made ?? (await openToWrite(path));
+  if (made === undefined) await file.truncate();
+  if (content !== "") await file.writeFile(content);
+  if (made === undefined || !isKeptByUmask(mode)) await file.chmod(mode);
+}
+
+/** Creates a file; returns undefined for a name that is taken. */
+async function madeFile(path: string, mode: number): Promise<fs.FileHandle | undefined> {
+  try {
+    return await fs.open(path, "wx", mode);
+  } catch (thrown) {
+    if (errnoOf(thrown) !== "EEXIST") throw thrown;
+    return undefined;
+  }
 }
 
 async function createDirectory(path: string, mode: number, remoteFiles: RemoteFiles): Promise<void> {
@@ -55,13 +67,12 @@ async function createDirectory(path: string, mode: number, remoteFiles: RemoteFi
 async function createFile(path: string, mode: number, remoteFiles: RemoteFiles): Promise<void> {
   const remote = await remoteFiles.at(path);
   if (remote !== undefined) return remote.createFile(mode);
-  try {
-    await using file = await fs.open(path, "wx", mode);
-    await file.chmod(mode);
-  } catch (thrown) {
-    if (errnoOf(thrown) !== "EEXIST") throw thrown;
+  await using file = await madeFile(path, mode);
+  if (file !== undefined) {
+    if (!isKeptByUmask(mode)) await file.chmod(mode);
+  } else if ((await fs.lstat(path)).isSymbolicLink()) {
     // Another pod created it first, or it is a dangling link; create the target of the link, as upstream does.
-    if ((await fs.lstat(path)).isSymbolicLink()) await (await fs.open(path, CREATE, mode)).close();
+    await (await fs.open(path, CREATE, mode)).close();
   }
 }
 
@@ -105,13 +116,10 @@ async function replaceFile(path: string, content: string, mode: number, outlives
 
 /** Creates a new file; removes a leftover of an earlier attempt first. */
 async function openNew(path: string, mode: number): Promise<fs.FileHandle> {
-  try {
-    return await fs.open(path, "wx", mode);
-  } catch (thrown) {
-    if (errnoOf(thrown) !== "EEXIST") throw thrown;
-    await fs.rm(path, { force: true });
-    return fs.open(path, "wx", mode);
-  }
+  const made = await madeFile(path, mode);
+  if (made !== undefined) return made;
+  await fs.rm(path, { force: true });
+  return fs.open(path, "wx", mode);
 }
 
 async function list(path: string): Promise<readonly string[]> {

@@ -19,7 +19,7 @@ import { civilTime } from "../../core/time/civilTime.ts";
 import type { EpochMs } from "../../core/ids.ts";
 import { listDirectory, MAX_ENTRIES } from "../../fileSystem/listDirectory.ts";
 import type { VolumeFile } from "../../ports/volumeFiles.ts";
-import { makeDirectories } from "../../fileSystem/makeDirectories.ts";
+import { isKeptByUmask } from "../../fileSystem/umask.ts";
 
 const DIRECTORY_MODE = 0o755;
 /** Entries read ahead. */
@@ -127,14 +127,23 @@ async function writeFiles(root: string, payload: Payload<VolumeFile>): Promise<v
   const made = new Set([root]);
   for (const [path, { content, mode, uid }] of payload) {
     const place = join(root, path);
-    if (!made.has(dirname(place))) await makeDirectories(dirname(place), DIRECTORY_MODE);
-    made.add(dirname(place));
+    await makeParents(place, made);
     await using file = await fs.open(place, "wx", mode);
     await file.writeFile(content);
     if (uid !== undefined) await file.chown(uid, NO_CHANGE);
-    // Set the mode after the owner: chown(2) clears setuid, and the umask has masked the mode.
-    await file.chmod(mode);
+    // Set the mode after the owner: chown(2) clears setuid, and the umask may have masked the mode.
+    if (uid !== undefined || !isKeptByUmask(mode)) await file.chmod(mode);
   }
+}
+
+/** Makes the directories above a place that are not among those made, and notes them. */
+async function makeParents(place: string, made: Set<string>): Promise<void> {
+  const parent = dirname(place);
+  if (made.has(parent)) return;
+  await makeParents(parent, made);
+  await fs.mkdir(parent, { mode: DIRECTORY_MODE });
+  if (!isKeptByUmask(DIRECTORY_MODE)) await fs.chmod(parent, DIRECTORY_MODE);
+  made.add(parent);
 }
 
 /** chown(2) leaves an id of -1 unchanged. */

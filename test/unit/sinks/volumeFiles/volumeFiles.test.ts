@@ -156,11 +156,12 @@ describe("a volume given to a group", () => {
 
   it.skipIf(cannotChown)("is given with all its files, but not the targets of links", async () => {
     const [volume, outside] = [join(dir(), "volume"), join(dir(), "outside")];
-    await fs.mkdir(join(volume, "sub"), { recursive: true, mode: 0o755 });
+    await fs.mkdir(join(volume, "sub"), { recursive: true });
     await fs.writeFile(outside, "", { mode: 0o600 });
-    await fs.writeFile(join(volume, "sub", "file"), "", { mode: 0o640 });
+    await fs.writeFile(join(volume, "sub", "file"), "");
     await fs.writeFile(join(volume, "program"), "");
-    await fs.chmod(join(volume, "program"), 0o4755);
+    const modes = { ".": 0o755, sub: 0o755, "sub/file": 0o640, program: 0o4755 };
+    for (const [path, mode] of Object.entries(modes)) await fs.chmod(join(volume, path), mode);
     await fs.symlink("../outside", join(volume, "link"));
     const own = (changePolicy?: "OnRootMismatch") =>
       lastValueFrom(volumes.setOwnership(volume, { fsGroup: FS_GROUP, ...(changePolicy && { changePolicy }) }));

@@ -107,11 +107,17 @@ export interface SandboxTask {
   readonly ahead$: Observable<never>;
 }
 
+/** Asks for an inspection that can wait for the one after the next start, which shows the sandbox as well. */
+export interface InspectLater {
+  readonly kind: "inspectLater";
+}
+
 /**
  * Creates directories, cgroup and sandbox, reads the addresses of the sandbox, and passes the result to `made`. Makes
  * no call to the runtime once `stop` is aborted; `made` is then not called.
  */
-export function createSandbox({ context, pod, actions, stop, made, ahead$ }: SandboxTask): Observable<PodOutput> {
+export function createSandbox(task: SandboxTask): Observable<PodOutput | InspectLater> {
+  const { context, pod, actions, stop, made, ahead$ } = task;
   const { metrics } = context.ports.telemetry;
   const failed = (error: KubeletError): Observable<PodOutput> => {
     made(err(error));
@@ -133,7 +139,7 @@ export function createSandbox({ context, pod, actions, stop, made, ahead$ }: San
           switchMap((outcome) => {
             if (!outcome.ok) return concat(failed(outcome.error), of(inspect(context)));
             made(outcome);
-            return of(inspect(context));
+            return of<InspectLater>({ kind: "inspectLater" });
           }),
         );
         return concat(from(warnings), made$);

@@ -1,10 +1,11 @@
 /**
  * The Cgroups port on the cgroup file system, v1, hybrid or v2. Hierarchies are looked up every ten seconds and changed
- * side by side. Looks are synchronous; changes, which may wait for locks of the kernel, are not.
+ * side by side. Looks are synchronous, and so are limits of a new cgroup, which has nothing to reclaim or to move; all other
+ * changes, which may wait for locks of the kernel, are not.
  * Bounds: a busy cgroup is retried for two seconds; those of cgroupTrees.ts. Upstream:
  * pkg/kubelet/cm/cgroup_manager_linux.go, opencontainers/cgroups.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import { basename, join } from "node:path";
 import { defer, of, retry, throwError, timer } from "rxjs";
@@ -69,12 +70,12 @@ function optionalText(path: string): string | undefined {
 
 const wordsOf = (text: string | undefined): readonly string[] => (text ?? "").split(" ").filter((word) => word !== "");
 
-async function inheritCpuset(parent: string, dir: string): Promise<void> {
+async function inheritCpuset(parent: string, { dir, write }: MadeCgroup): Promise<void> {
   for (const file of CPUSET_FILES) {
     const inherited = optionalText(join(parent, file));
     if (inherited === undefined) return;
     if (inherited === "") continue;
-    if (optionalText(join(dir, file)) === "") await fs.writeFile(join(dir, file), inherited);
+    if (optionalText(join(dir, file)) === "") await write(join(dir, file), inherited);
   }
 }
 
@@ -89,15 +90,26 @@ async function handDownControllers(parent: string): Promise<void> {
 
 type Edge = Required<Pick<CgroupsOptions, "kill" | "makeCgroup" | "removeCgroup">>;
 
+/** A cgroup that exists, and how its control files are written. */
+interface MadeCgroup {
+  readonly dir: string;
+  readonly write: (path: string, value: string) => void | Promise<void>;
+}
+
 /** Creates the cgroup, and its parents only if they are missing, which happens for the first pod of a node at most. */
-async function makeCgroup(hierarchy: CgroupHierarchy, elements: readonly string[], edge: Edge): Promise<string> {
+async function makeCgroup(hierarchy: CgroupHierarchy, elements: readonly string[], edge: Edge): Promise<MadeCgroup> {
   const above = elements.slice(0, -1);
   const parent = join(hierarchy.dir, ...above);
   const dir = join(hierarchy.dir, ...elements);
-  const make = (): Promise<unknown> =>
-    edge.makeCgroup(dir).catch((thrown: unknown) => {
+  let write: MadeCgroup["write"] = fs.writeFile;
+  const make = async (): Promise<void> => {
+    try {
+      await edge.makeCgroup(dir);
+      write = writeFileSync;
+    } catch (thrown) {
       if (errnoOf(thrown) !== "EEXIST") throw ioError("make cgroup", dir, thrown);
-    });
+    }
+  };
   try {
     // Most calls correct the limits of a cgroup that is there.
     if (!existsSync(dir)) await make();
@@ -106,9 +118,10 @@ async function makeCgroup(hierarchy: CgroupHierarchy, elements: readonly string[
     await makeCgroup(hierarchy, above, edge);
     await make();
   }
+  const made = { dir, write };
   if (hierarchy.version === 2) await handDownControllers(parent);
-  else if (mayHave(hierarchy, "cpuset")) await inheritCpuset(parent, dir);
-  return dir;
+  else if (mayHave(hierarchy, "cpuset")) await inheritCpuset(parent, made);
+  return made;
 }
 
 /** Returns whether the hierarchy has the controller of a control file; on v1 that is where the cgroup has the file. */
@@ -146,27 +159,31 @@ function writesOf(hierarchy: CgroupHierarchy, dir: string, resources: CgroupReso
   return [...writes, ...pages].filter(({ file }) => hasController(hierarchy, dir, file));
 }
 
-const writeLimit = (path: string, value: string): Promise<void> =>
-  fs.writeFile(path, value).catch((thrown: unknown) => {
+async function writeLimit({ dir, write }: MadeCgroup, file: string, value: string): Promise<void> {
+  const path = join(dir, file);
+  try {
+    await write(path, value);
+  } catch (thrown) {
     throw ioError(`write ${value} to`, path, thrown);
-  });
+  }
+}
 
-async function writeLimits(hierarchy: CgroupHierarchy, dir: string, resources: CgroupResources): Promise<void> {
-  for (const { file, value } of writesOf(hierarchy, dir, resources)) await writeLimit(join(dir, file), value);
+async function writeLimits(hierarchy: CgroupHierarchy, made: MadeCgroup, resources: CgroupResources): Promise<void> {
+  for (const { file, value } of writesOf(hierarchy, made.dir, resources)) await writeLimit(made, file, value);
 }
 
 /** Writes the limits that differ, and returns them. */
 async function correctLimits(
   hierarchy: CgroupHierarchy,
-  dir: string,
+  made: MadeCgroup,
   resources: CgroupResources,
 ): Promise<readonly CgroupDrift[]> {
   const drifts: CgroupDrift[] = [];
-  for (const { file, value } of writesOf(hierarchy, dir, resources)) {
-    const path = join(dir, file);
+  for (const { file, value } of writesOf(hierarchy, made.dir, resources)) {
+    const path = join(made.dir, file);
     const found = optionalText(path) ?? "";
     if (isSameLimit(file, found, value)) continue;
-    await writeLimit(path, value);
+    await writeLimit(made, file, value);
     drifts.push({ file: path, found, wanted: value });
   }
   return drifts;
@@ -310,15 +327,13 @@ export function createCgroups(options: CgroupsOptions): Cgroups {
   const ensure = async (name: string, resources: CgroupResources): Promise<void> => {
     const elements = elementsOf(name);
     await onEvery(hierarchies(), async (hierarchy) => {
-      const dir = await makeCgroup(hierarchy, elements, edge);
-      await writeLimits(hierarchy, dir, resources);
+      await writeLimits(hierarchy, await makeCgroup(hierarchy, elements, edge), resources);
     });
   };
   const correct = async (name: string, resources: CgroupResources): Promise<readonly CgroupDrift[]> => {
     const elements = elementsOf(name);
     const drifts = await onEvery(hierarchies(), async (hierarchy) => {
-      const dir = await makeCgroup(hierarchy, elements, edge);
-      return correctLimits(hierarchy, dir, resources);
+      return correctLimits(hierarchy, await makeCgroup(hierarchy, elements, edge), resources);
     });
     return drifts.flat();
   };
@@ -328,7 +343,7 @@ export function createCgroups(options: CgroupsOptions): Cgroups {
     if (missing !== undefined) throw kubeletError("NotFound", `cgroup ${printedCgroupName(name)} ${missing}`);
     await onEvery(hierarchies(), async (hierarchy) => {
       const dir = join(hierarchy.dir, ...elements);
-      if (existsSync(dir)) await writeLimits(hierarchy, dir, resources);
+      if (existsSync(dir)) await writeLimits(hierarchy, { dir, write: fs.writeFile }, resources);
     });
   };
   const destroy = async (name: string): Promise<void> => {

@@ -95,13 +95,15 @@ async function createContainer(shim: Shim, request: CreateContainerRequest): Pro
   };
   const profile = await seccompText(config.linux?.securityContext?.seccomp);
   const body = containerBody(config, sandboxConfig, place, profile);
-  return await create(shim, containerName(sandboxConfig.metadata, config.metadata), body);
+  const id = await create(shim, containerName(sandboxConfig.metadata, config.metadata), body);
+  shim.unstarted.add(id);
+  return id;
 }
 
 /** Links the log also of a container that cannot be started: its log says why, or at least that there is none. */
 async function startContainer(shim: Shim, id: string): Promise<void> {
-  const { docker } = shim;
-  await docker.inspect("container", id);
+  const { docker, unstarted } = shim;
+  if (!unstarted.delete(id)) await docker.inspect("container", id);
   const failure = await docker.start(id).then(
     () => undefined,
     (thrown: unknown) => ({ thrown }),

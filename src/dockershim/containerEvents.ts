@@ -30,6 +30,11 @@ const MAX_WAITING = 1000;
 const MAX_EVENT_BYTES = 32 * 1024 * 1024;
 /** Docker answers as soon as it follows. */
 const OPEN_MS = 10_000;
+/**
+ * Whoever makes a container learns of it by the answer, and Docker is busy with what comes next: the statuses for such an
+ * event are asked for when another comes, or after this time.
+ */
+const START_WAITS_MS = 50;
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 5_000;
 
@@ -112,10 +117,15 @@ function createDelivery(
 ): (event: ContainerEvent) => void {
   let waiting = 0;
   let last: Promise<void> = Promise.resolve();
+  let another = Promise.withResolvers<void>();
   return (event) => {
     if (waiting >= MAX_WAITING) return disconnect(`${MAX_WAITING} events wait`);
     waiting += 1;
+    another.resolve();
+    another = Promise.withResolvers();
+    const { promise: next } = another;
     last = last.then(async () => {
+      if (event.change === "create" || event.change === "start") await within(START_WAITS_MS, next);
       waiting -= 1;
       if (sinks.size === 0) return;
       const message = await messageFor(shim, event);

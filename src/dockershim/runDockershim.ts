@@ -23,6 +23,7 @@ import { imageCalls } from "./imageCalls.ts";
 import { lastGood } from "./kept.ts";
 import { LABEL, SANDBOX } from "./mapping/names.ts";
 import { nodeCalls } from "./nodeCalls.ts";
+import { createRecentIds } from "./recentIds.ts";
 import type { PodNetwork } from "./podNetwork.ts";
 import { sandboxCalls } from "./sandboxCalls.ts";
 import { openSandboxNetworks } from "./sandboxNetworks.ts";
@@ -61,6 +62,7 @@ export interface Dockershim {
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const INFO_MS = 60_000;
+const MAX_UNSTARTED = 4_096;
 
 /**
  * Starts the server; resolves when the socket accepts calls. Docker may be away then: calls fail until it is back.
@@ -87,6 +89,7 @@ export async function runDockershim(options: DockershimOptions): Promise<Dockers
         () => docker.info(),
       ),
       facts: createFactsCache(docker),
+      unstarted: createRecentIds(MAX_UNSTARTED),
       networks: await openSandboxNetworks(path.resolve(options.stateDir), network, log),
       podSandboxImage: options.podSandboxImage,
       logOptions: logOptions(options),

@@ -9,7 +9,7 @@ import { invalidArgument, messageOf, RpcFault } from "../grpcServer/rpcFault.ts"
 import type { ContainerDetails } from "./engine/answers.ts";
 import { isConflict, isNotFound } from "./engine/engineFault.ts";
 import { textOf } from "./engine/fields.ts";
-import { imagePath, pullImage } from "./imagePulls.ts";
+import { pullImage } from "./imagePulls.ts";
 import { hasOurNetwork, LABEL, SANDBOX, sandboxMetadata, sandboxName, splitLabels } from "./mapping/names.ts";
 import { resolvConf } from "./mapping/resolvConf.ts";
 import { isOnHostNetwork, PROTOCOL, sandboxBody } from "./mapping/sandboxBody.ts";
@@ -100,8 +100,7 @@ async function run(shim: Shim, config: PodSandboxConfig | undefined, handler: st
   const name = sandboxName(metadata);
   const { docker } = shim;
   const body = await bodyOf(shim, config, handler);
-  await ensurePauseImage(shim);
-  const id = await create(shim, name, body);
+  const id = await createSandbox(shim, name, body);
   try {
     await docker.start(id);
     const sandbox = await docker.inspect("sandbox", id);
@@ -150,12 +149,14 @@ export async function create({ docker }: Shim, name: string, body: unknown): Pro
   }
 }
 
-async function ensurePauseImage({ docker, podSandboxImage }: Shim): Promise<void> {
+/** The image of pause containers is missing once on a machine: Docker is not asked for it before each sandbox. */
+async function createSandbox(shim: Shim, name: string, body: unknown): Promise<string> {
   try {
-    await docker.engine.call({ method: "GET", path: imagePath(podSandboxImage) });
+    return await create(shim, name, body);
   } catch (thrown) {
     if (!isNotFound(thrown)) throw thrown;
-    await pullImage(docker.engine, podSandboxImage, undefined, new AbortController().signal);
+    await pullImage(shim.docker.engine, shim.podSandboxImage, undefined, new AbortController().signal);
+    return create(shim, name, body);
   }
 }
 

@@ -2,6 +2,7 @@
 import type { EngineInfo } from "./engine/answers.ts";
 import type { DockerCalls } from "./dockerCalls.ts";
 import type { FactsCache } from "./factsCache.ts";
+import type { RecentIds } from "./recentIds.ts";
 import type { SandboxNetworks } from "./sandboxNetworks.ts";
 
 /** The components that the calls share. */
@@ -10,6 +11,8 @@ export interface Shim {
   /** Returns Docker's description of itself, asked again each minute; the last one while Docker does not answer. */
   info(): Promise<EngineInfo>;
   readonly facts: FactsCache;
+  /** Containers that this shim created and nobody started: their first start need not ask Docker what they are. */
+  readonly unstarted: RecentIds;
   readonly networks: SandboxNetworks;
   readonly podSandboxImage: string;
   /** Options of the logs of containers. */

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { runDockershim } from "../../../src/dockershim/runDockershim.ts";
 import * as cri from "../../../src/gen/cri.ts";
 import { createCriClient } from "../../../src/sinks/cri.ts";
-import { json, startFakeDocker } from "../../support/fakeDocker.ts";
+import { type FakeAnswer, json, startFakeDocker } from "../../support/fakeDocker.ts";
 import { realClock } from "../../support/realClock.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
 import { waitFor } from "../../support/waitFor.ts";
@@ -84,28 +84,82 @@ describe("a dockershim", () => {
     expect(await ask()).toEqual(ready);
   });
 
-  it("fails a sandbox whose process ends at once, and removes its container", async () => {
-    const id = "ab".repeat(32);
+  const ID = "ab".repeat(32);
+  const NOTHING: FakeAnswer = (_request, response) => void response.writeHead(204).end();
+  const SANDBOX = { metadata: { name: "web", namespace: "shop", uid: "u", attempt: 0 } };
+
+  /** A Docker with an image of pause containers, whose containers are in this state, and a client of a shim on it. */
+  async function shimOn(type: "podsandbox" | "container", state: object) {
     const docker = await fakeDocker();
-    const labels = { "io.kubernetes.docker.type": "podsandbox" };
-    docker.on("/images/pause:1/json", json({ Id: "sha256:1" }));
-    docker.on("/containers/create", json({ Id: id }, 201));
-    docker.on(`/containers/${id}/start`, (_request, response) => void response.writeHead(204).end());
-    docker.on(
-      `/containers/${id}/json`,
-      json({ Id: id, Config: { Labels: labels }, State: { Running: false, ExitCode: 7 } }),
-    );
-    docker.on(`/containers/${id}`, (_request, response) => void response.writeHead(204).end());
+    const labels = { "io.kubernetes.docker.type": type };
+    docker.on("/containers/create", json({ Id: ID }, 201));
+    docker.on(`/containers/${ID}/start`, NOTHING);
+    docker.on(`/containers/${ID}/json`, json({ Id: ID, Config: { Labels: labels }, State: state }));
+    docker.on(`/containers/${ID}`, NOTHING);
     const given = options();
     const shim = await runDockershim(given);
     onTestFinished(() => shim.close());
-    const client = clientOf(given.socketPath);
-    const config = { metadata: { name: "web", namespace: "shop", uid: "u", attempt: 0 } };
-    const run = client.runtime.runPodSandbox(cri.RunPodSandboxRequest.create({ config }));
+    return { docker, client: clientOf(given.socketPath) };
+  }
+
+  it("pulls the image of pause containers when Docker lacks it, and asks for it at no other time", async () => {
+    const { docker, client } = await shimOn("podsandbox", { Running: true });
+    const run = () =>
+      firstValueFrom(client.runtime.runPodSandbox(cri.RunPodSandboxRequest.create({ config: SANDBOX })));
+    await run();
+    expect(docker.requests.filter((request) => request.includes("/images/"))).toEqual([]);
+    const before = docker.requests.length;
+    let isPulled = false;
+    docker.on("/containers/create", (request, response) => {
+      const answer = isPulled ? json({ Id: ID }, 201) : json({ message: "No such image: pause:1" }, 404);
+      answer(request, response);
+    });
+    docker.on("/images/create", (request, response) => {
+      isPulled = true;
+      json({ status: "Done" })(request, response);
+    });
+    docker.on("/images/pause:1/json", json({ Id: "sha256:1" }));
+    expect(await run()).toMatchObject({ podSandboxId: ID });
+    const create = "POST /containers/create";
+    expect(docker.requests.slice(before, before + 4)).toEqual([
+      create,
+      "POST /images/create",
+      "GET /images/pause:1/json",
+      create,
+    ]);
+  });
+
+  it("starts a container that it created without asking what it is, and any other one only after that", async () => {
+    const { docker, client } = await shimOn("container", { Running: false, Status: "created" });
+    const inspection = `GET /containers/${ID}/json`;
+    const start = async () => {
+      const before = docker.requests.length;
+      await firstValueFrom(client.runtime.startContainer({ containerId: ID }));
+      return docker.requests.slice(before, before + 2);
+    };
+    expect(await start()).toEqual([inspection, `POST /containers/${ID}/start`]);
+    docker.on(
+      `/containers/${"cd".repeat(32)}/json`,
+      json({
+        Id: "cd".repeat(32),
+        Config: { Labels: { "io.kubernetes.docker.type": "podsandbox" } },
+        State: { Running: true },
+      }),
+    );
+    const config = { metadata: { name: "main", attempt: 0 }, image: { image: "app:1" } };
+    const request = { podSandboxId: "cd".repeat(32), config, sandboxConfig: SANDBOX };
+    await firstValueFrom(client.runtime.createContainer(cri.CreateContainerRequest.fromPartial(request)));
+    expect(await start()).toEqual([`POST /containers/${ID}/start`, inspection]);
+    expect(await start()).toEqual([inspection, `POST /containers/${ID}/start`]);
+  });
+
+  it("fails a sandbox whose process ends at once, and removes its container", async () => {
+    const { docker, client } = await shimOn("podsandbox", { Running: false, ExitCode: 7 });
+    const run = client.runtime.runPodSandbox(cri.RunPodSandboxRequest.create({ config: SANDBOX }));
     await expect(firstValueFrom(run)).rejects.toMatchObject({
       message: expect.stringContaining("the process of pause:1 ended at once with 7: no pause image?"),
     });
-    expect(docker.requests.at(-1)).toBe(`DELETE /containers/${id}`);
+    expect(docker.requests.at(-1)).toBe(`DELETE /containers/${ID}`);
   });
 
   it.each<[string, object, object, Parameters<typeof options>[0], RegExp]>([

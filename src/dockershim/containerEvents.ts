@@ -31,8 +31,8 @@ const MAX_EVENT_BYTES = 32 * 1024 * 1024;
 /** Docker answers as soon as it follows. */
 const OPEN_MS = 10_000;
 /**
- * Whoever makes a container learns of it by the answer, and Docker is busy with what comes next: the statuses for such an
- * event are asked for when another comes, or after this time.
+ * The client that makes a container has the answer, and Docker is busy with what comes next: the statuses for such an event
+ * are asked for when another event comes, or after this time.
  */
 const START_WAITS_MS = 50;
 const FIRST_PAUSE_MS = 100;

@@ -53,7 +53,8 @@ const changesIn = (root: string): Observable<unknown> =>
     // The end of a watched directory is an event with its own name; a listing may have created it anew.
     let identity: Promise<string> | undefined;
     const checkRoot = async (): Promise<void> => {
-      if ((await identity) !== (await identityOf(root))) fail("the directory was removed");
+      const now = await identityOf(root);
+      if (now === GONE || now !== (await identity)) fail("the directory was removed");
     };
     watcher.on("raw", (event, name) => {
       subscriber.next(event);
@@ -65,17 +66,19 @@ const changesIn = (root: string): Observable<unknown> =>
     });
     watcher.on("ready", () => {
       identity = identityOf(root);
-      subscriber.next("ready");
+      identity.then(() => subscriber.next("ready")).catch(fail);
     });
     watcher.on("error", fail);
     return () => void watcher.close().catch(() => undefined);
   });
 
-/** Never rejects. */
+const GONE = "";
+
+/** Returns GONE where there is no directory; never rejects. */
 const identityOf = (path: string): Promise<string> =>
   stat(path, { bigint: true }).then(
     ({ dev, ino }) => `${dev} ${ino}`,
-    () => "",
+    () => GONE,
   );
 
 async function listDrivers(root: string): Promise<readonly FlexExecutable[]> {

@@ -5,6 +5,7 @@
  */
 import path from "node:path";
 import { Server } from "@grpc/grpc-js";
+import { createRecentKeys } from "../core/recentKeys.ts";
 import { ImageServiceDefinition, RuntimeServiceDefinition } from "../gen/cri.ts";
 import { startStreamServer, type StreamServer } from "../criServer/streamServer.ts";
 import { grpcService } from "../grpcServer/grpcService.ts";
@@ -23,7 +24,6 @@ import { imageCalls } from "./imageCalls.ts";
 import { lastGood } from "./kept.ts";
 import { LABEL, SANDBOX } from "./mapping/names.ts";
 import { nodeCalls } from "./nodeCalls.ts";
-import { createRecentIds } from "./recentIds.ts";
 import type { PodNetwork } from "./podNetwork.ts";
 import { sandboxCalls } from "./sandboxCalls.ts";
 import { openSandboxNetworks } from "./sandboxNetworks.ts";
@@ -89,7 +89,7 @@ export async function runDockershim(options: DockershimOptions): Promise<Dockers
         () => docker.info(),
       ),
       facts: createFactsCache(docker),
-      unstarted: createRecentIds(MAX_UNSTARTED),
+      unstarted: createRecentKeys(MAX_UNSTARTED),
       networks: await openSandboxNetworks(path.resolve(options.stateDir), network, log),
       podSandboxImage: options.podSandboxImage,
       logOptions: logOptions(options),

@@ -1,8 +1,8 @@
 /** The components of a dockershim, passed to every call. */
+import type { RecentKeys } from "../core/recentKeys.ts";
 import type { EngineInfo } from "./engine/answers.ts";
 import type { DockerCalls } from "./dockerCalls.ts";
 import type { FactsCache } from "./factsCache.ts";
-import type { RecentIds } from "./recentIds.ts";
 import type { SandboxNetworks } from "./sandboxNetworks.ts";
 
 /** The components that the calls share. */
@@ -12,7 +12,7 @@ export interface Shim {
   info(): Promise<EngineInfo>;
   readonly facts: FactsCache;
   /** Containers that this shim created and nobody started: their first start need not ask Docker what they are. */
-  readonly unstarted: RecentIds;
+  readonly unstarted: RecentKeys;
   readonly networks: SandboxNetworks;
   readonly podSandboxImage: string;
   /** Options of the logs of containers. */

@@ -151,7 +151,7 @@ async function kindOf(path: string, remoteFiles: RemoteFiles): Promise<FileKind 
   }
 }
 
-/** Removes a file, a link or an empty directory; returns false where that fails. Never crosses a mount to look. */
+/** Removes a file, a link or an empty directory; returns whether the name is gone. Looks across no mount. */
 async function isEntryRemoved(path: string): Promise<boolean> {
   try {
     await fs.rmdir(path).catch((thrown: unknown) => {

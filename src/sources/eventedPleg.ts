@@ -54,7 +54,7 @@ const CONTAINERD_CHANGES: Readonly<Record<ContainerdHint["kind"], RuntimeChange 
 export interface EventedPlegPorts {
   readonly runtime: Pick<RuntimeService, "getContainerEvents">;
   /** containerd's own events, where the endpoint may be containerd. */
-  readonly containerdHints$: Observable<Pick<ContainerdHint, "kind" | "containerId" | "timestamp">> | undefined;
+  readonly containerdHints$: Observable<ContainerdHint> | undefined;
   readonly clock: Clock;
 }
 

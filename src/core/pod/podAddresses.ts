@@ -3,6 +3,7 @@
  * the PLEG, the address part of generateAPIPodStatus.
  */
 import type { Pod, PodStatus } from "../api.ts";
+import { findIdentified } from "../findNamed.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import { isHostNetwork } from "./sandboxChange.ts";
 
@@ -63,6 +64,6 @@ export function containerAddress(
   hostIPs: readonly string[],
 ): string | undefined {
   if (isHostNetwork(pod)) return podIPsOf(pod, runtime, previous, hostIPs)[0];
-  const sandbox = runtime.sandboxes.find(({ id }) => id === container.sandboxId);
+  const sandbox = findIdentified(runtime.sandboxes, container.sandboxId);
   return byNodeFamily(sandbox?.ips ?? [], hostIPs)[0];
 }

@@ -5,6 +5,7 @@
 import { concat, concatAll, connect, defer, EMPTY, from, map, type Observable, of, race, tap } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { containerId, monotonicMs } from "../../core/ids.ts";
+import { findIdentified } from "../../core/findNamed.ts";
 import { findContainer } from "../../core/pod/containers.ts";
 import type { Result } from "../../core/result.ts";
 import { hookFailedEvent, hookFallbackEvent } from "../../core/pod/hookMessages.ts";
@@ -37,11 +38,11 @@ export function preStop(
     if (graceSeconds <= 0 || memory.hooks.preStopped.has(id)) return stop$;
     memory.hooks.preStopped.add(id);
     const runtime = context.runtimeStatus();
-    const running = runtime?.containers.find((each) => each.id === id);
+    const known = findIdentified(runtime?.containers, id);
     const podIp =
-      runtime === undefined || running === undefined
+      runtime === undefined || known === undefined
         ? undefined
-        : containerAddress(pod, runtime, running, memory.reported.status, context.node.nodeIps);
+        : containerAddress(pod, runtime, known, memory.reported.status, context.node.nodeIps);
     const fields = { ...podFields(context), container: kill.name };
     const failed$ = of(eventOutput(hookFailedEvent(pod, kill.name, "preStop")));
     const late$ = longTimer(ports.clock, graceSeconds * 1000).pipe(

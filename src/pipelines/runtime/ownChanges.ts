@@ -1,13 +1,14 @@
 /**
- * Keeps hints about the pod workers' own calls from the PLEG: each call that ends is followed by an inspection anyway, and one
+ * Keeps hints about the pod workers' own calls from the PLEG: an inspection after the call shows the change anyway, and one
  * more during a start makes the next call wait. Bounds: the hints that wait are those of calls under way, MAX_HELD for each;
  * MAX_MADE changes are remembered, oldest dropped. Upstream has no counterpart: its relists see no hints.
  *
  *     StartContainer    [----------ok]         [--------failed]
- *     hint of it             a  .     b              c
+ *     hint of it             a        b              c
  *     passed                                                 c
  */
 import { defer, filter, finalize, merge, type Observable, Subject, tap } from "rxjs";
+import { createRecentKeys } from "../../core/recentKeys.ts";
 import type { Call } from "../../ports/call.ts";
 import type { RuntimeService } from "../../ports/cri.ts";
 import type { KubeletPorts, RuntimeChange, RuntimeSignal } from "../../ports/kubeletPorts.ts";
@@ -19,7 +20,7 @@ type Hint = RuntimeSignal & { readonly kind: "hint" };
 
 /** See the file header. */
 export interface OwnChanges<Ports> {
-  /** The ports for those whose calls end with an inspection of their pod. */
+  /** The ports for those whose calls an inspection of their pod follows. */
   readonly noted: Ports;
   /** All signals but hints of changes that these calls made; those of a failed or cancelled call come when it ends. */
   readonly others$: Observable<RuntimeSignal>;
@@ -40,18 +41,11 @@ const ofNewParts = (podUid: string): string => `new in ${podUid}`;
 /** Creates the record of own changes, which is empty. */
 export function createOwnChanges<Ports extends RuntimePorts>(ports: Ports): OwnChanges<Ports> {
   const { runtime, runtimeSignals$ } = ports;
-  const made = new Set<string>();
+  const made = createRecentKeys(MAX_MADE);
   const underWay = new Map<string, UnderWay>();
   const released$ = new Subject<Hint>();
   const isMade = ({ containerId, change }: Hint): boolean =>
     containerId !== undefined && change !== undefined && made.has(ofPart(containerId, change));
-  const note = (changes: readonly string[]): void => {
-    for (const change of changes) {
-      made.add(change);
-      const [oldest] = made;
-      if (made.size > MAX_MADE && oldest !== undefined) made.delete(oldest);
-    }
-  };
   const end = (key: string): void => {
     const ended = underWay.get(key);
     if (ended === undefined) return;
@@ -67,7 +61,9 @@ export function createOwnChanges<Ports extends RuntimePorts>(ports: Ports): OwnC
       entry.calls += 1;
       underWay.set(key, entry);
       return call().pipe(
-        tap((answer) => note(changesOf(answer))),
+        tap((answer) => {
+          for (const change of changesOf(answer)) made.add(change);
+        }),
         finalize(() => end(key)),
       );
     });

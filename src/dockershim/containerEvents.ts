@@ -54,7 +54,6 @@ export async function followContainerEvents(shim: Shim, onOpen: () => Promise<vo
   const closed = new AbortController();
   let isOpen = false;
   const disconnect = (why: string): void => {
-    isOpen = false;
     const fault = new RpcFault(status.UNAVAILABLE, `docker: no events: ${why}; subscribe again and list`);
     const disconnected = [...sinks];
     sinks.clear();
@@ -77,6 +76,7 @@ export async function followContainerEvents(shim: Shim, onOpen: () => Promise<vo
     while (!closed.signal.aborted) {
       const why = await followOnce().then(() => "Docker ended the stream", messageOf);
       if (isOpen) pauseMs = FIRST_PAUSE_MS;
+      isOpen = false;
       disconnect(why);
       trial();
       await within(pauseMs, new Promise(() => undefined), closed.signal);
@@ -94,6 +94,7 @@ export async function followContainerEvents(shim: Shim, onOpen: () => Promise<vo
     },
     close: () => {
       closed.abort();
+      isOpen = false;
       disconnect("the runtime ends");
     },
   };
@@ -124,14 +125,17 @@ function createDelivery(
     another.resolve();
     another = Promise.withResolvers();
     const { promise: next } = another;
-    last = last.then(async () => {
+    const deliver = async (): Promise<void> => {
       if (event.change === "create" || event.change === "start") await within(START_WAITS_MS, next);
       waiting -= 1;
       if (sinks.size === 0) return;
       const message = await messageFor(shim, event);
       for (const sink of sinks) sink.send(message);
-    });
-    last.catch((thrown: unknown) => shim.report(`event of container ${event.id}: ${messageOf(thrown)}`));
+    };
+    // An event that fails must not take the later ones with it.
+    last = last
+      .then(deliver)
+      .catch((thrown: unknown) => shim.report(`event of container ${event.id}: ${messageOf(thrown)}`));
   };
 }
 

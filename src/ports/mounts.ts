@@ -59,8 +59,11 @@ export interface BindInsideRequest extends InsideVolume {
  * output.
  */
 export interface Mounts {
-  /** Returns all mounts of this mount namespace in kernel order: of two at one path, the later is on top. */
-  list(): Call<readonly MountEntry[]>;
+  /**
+   * Returns all mounts of this mount namespace, or those at `place` and below, in kernel order: of two at one path, the later is
+   * on top.
+   */
+  list(place?: string): Call<readonly MountEntry[]>;
   /**
    * Returns the path without links, as `list` names it. Links in a remote mount or behind a missing name are not followed.
    */

@@ -27,7 +27,7 @@ import { createPodMemories } from "../../src/pipelines/podMemories.ts";
 import { createPodObjects } from "../../src/pipelines/podObjects.ts";
 import { createHeldVolumes } from "../../src/pipelines/volumes/heldVolumes.ts";
 import { createVolumes, type Volumes, type VolumesDeps } from "../../src/pipelines/volumes/volumes.ts";
-import { removeUnmounted, unmountBelow } from "../../src/pipelines/volumes/removeUnmounted.ts";
+import { removeRarelyMounted, removeUnmounted, unmountBelow } from "../../src/pipelines/volumes/removeUnmounted.ts";
 import { inSequence } from "../../src/operators/inSequence.ts";
 import type { CsiClient } from "../../src/ports/csiDrivers.ts";
 import { createCell } from "../../src/state/cell.ts";
@@ -100,7 +100,7 @@ export async function liveOnce(options: VolumeLivesOptions, death?: Death): Prom
       commands.next({ phase: "terminated", identity, pod, remove: true });
       return stage("unmounted");
     }),
-    defer(() => removeUnmounted({ ...ports, telemetry: recordingTelemetry() }, podDir({ rootDir }, UID))),
+    defer(() => removeRarelyMounted({ ...ports, telemetry: recordingTelemetry() }, podDir({ rootDir }, UID))),
     defer(() => unstageAll(volumes)),
   ).pipe(ignoreElements());
   await lastValueFrom(volumes.load(), { defaultValue: undefined });

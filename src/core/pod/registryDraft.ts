@@ -346,7 +346,7 @@ export class RegistryDraft implements AdmissionSteps {
 
   finish(trigger: ResizeTrigger | undefined): RegistryStep {
     const promises = admitWaiting(this);
-    const resizes = trigger === undefined ? [] : this.#judgeResizes(promises);
+    const resizes = trigger === undefined || this.#resizing.length === 0 ? [] : this.#judgeResizes(promises);
     return {
       registry: {
         records: this.records,

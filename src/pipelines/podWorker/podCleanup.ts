@@ -17,7 +17,7 @@ import type { PodOutput } from "../podOutputs.ts";
 import { podRound, wakeAfter } from "./podRound.ts";
 import { removeFromRuntime } from "./removeFromRuntime.ts";
 import { andThen, failed, type RoundOutput } from "./roundFailure.ts";
-import { removeUnmounted } from "../volumes/removeUnmounted.ts";
+import { removeRarelyMounted } from "../volumes/removeUnmounted.ts";
 
 /** Emits `removed` once nothing is left, then completes. */
 export function cleanUpPod(
@@ -115,7 +115,7 @@ function removeFromDisk(context: PodContext, pod: Pod | undefined): Observable<R
     attempt(() => ports.files.remove(podLogDir(config.directories, identity))),
     attempt(() => context.userNamespaces.release(identity.uid)),
     attempt(() => context.devices.release(identity.uid)),
-    attempt(() => removeUnmounted(ports, podDir(config.directories, identity.uid))),
+    attempt(() => removeRarelyMounted(ports, podDir(config.directories, identity.uid))),
   );
 }
 

@@ -31,7 +31,8 @@ export function readVolData(
  * the mount point has files, which may be data: they are never removed.
  */
 export function removeEmpty({ files, mounts }: RemovalPorts, directory: string, mountPoint: string): Observable<never> {
-  const mounted$ = mounts?.list().pipe(map((entries) => mountAt(entries, mountPoint) !== undefined)) ?? of(false);
+  const mounted$ =
+    mounts?.list(mountPoint).pipe(map((entries) => mountAt(entries, mountPoint) !== undefined)) ?? of(false);
   const checked$ = mounted$.pipe(
     switchMap((isMounted) => {
       if (isMounted) throw kubeletError("Io", `the driver has left a mount at ${mountPoint}`);
@@ -54,7 +55,7 @@ export function removeEmpty({ files, mounts }: RemovalPorts, directory: string, 
 /** Errors while something is mounted at the path. */
 export function refuseMountedAt({ mounts }: RemovalPorts, path: string): Observable<never> {
   if (mounts === undefined) return EMPTY;
-  return mounts.list().pipe(
+  return mounts.list(path).pipe(
     switchMap((entries): Observable<never> => {
       if (mountAt(entries, path) === undefined) return EMPTY;
       throw kubeletError("Io", `the driver has left a mount at ${path}`);

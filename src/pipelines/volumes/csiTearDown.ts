@@ -12,7 +12,7 @@ import { readVolData, removeEmpty } from "./csiRemains.ts";
 import { type HeldVolumes, holderOf } from "./heldVolumes.ts";
 import type { CsiContext } from "./csiContext.ts";
 import { registeredDriver } from "./csiVolumes.ts";
-import { type RemovalPorts, removeUnmounted } from "./removeUnmounted.ts";
+import { type RemovalPorts, removeRarelyMounted } from "./removeUnmounted.ts";
 
 /** A CSI volume on disk. */
 export interface CsiRemains {
@@ -34,7 +34,7 @@ export function tearDownCsi(ports: RemovalPorts, context: CsiContext, remains: C
       const data = read?.ok === true ? read.value : undefined;
       const held = heldVolumes.of(holder) ?? heldBy(heldVolumes, holder, data);
       const gone$ = concat(
-        removeUnmounted(ports, subPaths),
+        removeRarelyMounted(ports, subPaths),
         data === undefined ? EMPTY : unpublish(context, data, `${directory}/mount`),
         removeEmpty(ports, directory, `${directory}/mount`),
         leave(heldVolumes, holder, held),

@@ -2,7 +2,7 @@
  * Unstages CSI volumes that no pod has. Stateless. Every step can be repeated. Bounds: the deadlines of the driver's calls.
  * Upstream: UnmountDevice of csi_attacher.go and TearDownDevice of csi_block.go.
  */
-import { concat, defer, EMPTY, filter, ignoreElements, isEmpty, map, type Observable, of, switchMap } from "rxjs";
+import { concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap } from "rxjs";
 import { type CsiBlockPlaces, csiBlockPlaces } from "../../core/csi/csiBlockPlaces.ts";
 import { CSI_PLUGIN, csiVolumeName, globalMount, stageDirOf } from "../../core/csi/csiLayout.ts";
 import type { VolData } from "../../core/csi/volData.ts";
@@ -69,7 +69,7 @@ function unstage(
       switchMap((entries) => {
         const user = podMount(entries, stagePath(directories, stage), podsDir(directories));
         if (user !== undefined) throw kubeletError("Io", `the volume is still mounted at ${user}`);
-        return unstageMount(ports, context, stage, directories, volume);
+        return unstageMount(ports, context, stage, directories, { entries, volume });
       }),
     );
   }
@@ -106,20 +106,14 @@ function unstageMount(
   context: CsiContext,
   { driver, handle }: Pick<VolData, "driver" | "handle">,
   directories: Directories,
-  volume: HeldVolume,
+  { entries, volume }: { readonly entries: readonly MountEntry[]; readonly volume: HeldVolume },
 ): Observable<never> {
   const stageDir = stageDirOf(directories, driver, handle);
   const mountPoint = globalMount(stageDir);
-  const traces$ = concat(
-    readVolData(ports, stageDir),
-    ports.mounts?.list().pipe(map((entries) => mountAt(entries, mountPoint))) ?? EMPTY,
-  );
-  return traces$.pipe(
-    filter((trace) => trace !== undefined),
-    isEmpty(),
-    switchMap((wasNeverStaged) => {
+  return readVolData(ports, stageDir).pipe(
+    switchMap((data) => {
       const gone$ = removeEmpty(ports, stageDir, mountPoint);
-      if (wasNeverStaged) return gone$;
+      if (data === undefined && mountAt(entries, mountPoint) === undefined) return gone$;
       const facts = registeredDriver(context, driver, "attacher.UnmountDevice failed to create newCsiDriverClient");
       volume.isStaged = false;
       const isStaging = facts.capabilities.has("STAGE_UNSTAGE_VOLUME");

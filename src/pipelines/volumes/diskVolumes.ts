@@ -28,7 +28,7 @@ import {
 } from "./diskAttachment.ts";
 import { type HeldVolume, holderOf, type KeptDisk } from "./heldVolumes.ts";
 import { unstageOtherLabel } from "./keptVolumes.ts";
-import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
+import { type RemovalPorts, removeRarelyMounted, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
 import { setUpVolume, type VolumePorts } from "./volumeEffects.ts";
 
 export const isDisk = (layout: VolumeLayout): layout is DiskVolume["layout"] => layout.disk !== undefined;
@@ -115,7 +115,7 @@ export function tearDownDisk(ports: RemovalPorts, context: DiskContext, remains:
   const holder = holderOf(uid, name);
   const held = context.heldVolumes.of(holder);
   const gone$ = concat(
-    removeUnmounted(ports, subPaths),
+    removeRarelyMounted(ports, subPaths),
     unmountBelow(ports, path),
     removeRecord(ports, path),
     removeUnmounted(ports, path),

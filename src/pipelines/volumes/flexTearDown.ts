@@ -13,7 +13,7 @@ import { flexDeviceMount, type PathRoots } from "../../core/paths.ts";
 import { removeEmpty } from "./csiRemains.ts";
 import { holderOf, type KeptFlex } from "./heldVolumes.ts";
 import { callFlex, type FlexContext, isMounted, knownDriver } from "./flexVolumes.ts";
-import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
+import { type RemovalPorts, removeRarelyMounted, unmountBelow } from "./removeUnmounted.ts";
 
 /** A flexVolume on disk. */
 export interface FlexRemains {
@@ -32,7 +32,7 @@ export function tearDownFlex(ports: RemovalPorts, context: FlexContext, remains:
   const holder = holderOf(uid, name);
   const held = context.heldVolumes.of(holder);
   const gone$ = concat(
-    removeUnmounted(ports, subPaths),
+    removeRarelyMounted(ports, subPaths),
     unmount(ports, context, remains),
     removeEmpty(ports, path, path),
     defer(() => {

@@ -1,7 +1,8 @@
 /** Unmounts everything in a tree, then removes the tree. Stateless. Upstream: mount.CleanupMountPoint. */
 import { concat, ignoreElements, type Observable, switchMap, tap, EMPTY } from "rxjs";
-import type { MountEntry } from "../../core/mount/mountInfo.ts";
+import { isAtOrBelow } from "../../core/mount/mountInfo.ts";
 import { inSequence } from "../../operators/inSequence.ts";
+import { orElse } from "../../operators/orElse.ts";
 import type { Call } from "../../ports/call.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { Mounts } from "../../ports/mounts.ts";
@@ -14,13 +15,25 @@ export type RemovalPorts = Pick<KubeletPorts, "files" | "mounts" | "telemetry">;
 export const removeUnmounted = (ports: RemovalPorts, place: string): Observable<never> =>
   concat(unmountBelow(ports, place), ports.files.remove(place).pipe(ignoreElements()));
 
+/**
+ * Removes a tree that rarely has mounts, or rarely is there. Looks for mounts only after a removal was refused, which removes
+ * nothing where there is one. Errors while there are mounts in it.
+ */
+export const removeRarelyMounted = (ports: RemovalPorts, place: string): Observable<never> =>
+  ports.files.remove(place).pipe(
+    ignoreElements(),
+    orElse(() => removeUnmounted(ports, place)),
+  );
+
 /** Unmounts everything at a path and below, the last mount first. */
 export function unmountBelow({ mounts, telemetry }: RemovalPorts, place: string): Observable<never> {
   if (mounts === undefined) return EMPTY;
-  const isThere = ({ mountPoint }: MountEntry): boolean => mountPoint === place || mountPoint.startsWith(`${place}/`);
-  return mounts.list().pipe(
+  const isThere = isAtOrBelow(place);
+  return mounts.list(place).pipe(
     switchMap((entries) =>
-      inSequence(entries.filter(isThere).toReversed(), ({ mountPoint }) => unmount(mounts, mountPoint, telemetry)),
+      inSequence(entries.filter(({ mountPoint }) => isThere(mountPoint)).toReversed(), ({ mountPoint }) =>
+        unmount(mounts, mountPoint, telemetry),
+      ),
     ),
     ignoreElements(),
   );

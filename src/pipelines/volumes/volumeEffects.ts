@@ -16,7 +16,7 @@ import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import { type DeviceTurns, mountDevice } from "./deviceMounts.ts";
 import { setUpLocalDevice } from "./localDevices.ts";
 import { giveAway, setReady } from "./volumeOwnership.ts";
-import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
+import { type RemovalPorts, removeRarelyMounted, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
 
 export type VolumePorts = RemovalPorts & Pick<KubeletPorts, "volumeFiles" | "quotas" | "clock">;
 
@@ -129,7 +129,7 @@ function mountOnce(
     if (hasContent) return EMPTY;
     return throwError(() => kubeletError("PermissionDenied", "the kubelet may not mount file systems"));
   }
-  return mounts.list().pipe(
+  return mounts.list(bound === undefined ? path : undefined).pipe(
     switchMap((entries) => {
       const step = mountStep(layout, mountAt(entries, path));
       const anew$ = readyDir === undefined ? EMPTY : files.remove(readyDir);
@@ -191,7 +191,7 @@ export function tearDownVolume(
   released$?: Observable<unknown>,
 ): Observable<never> {
   return concat(
-    removeUnmounted(ports, subPaths),
+    removeRarelyMounted(ports, subPaths),
     // The volume's directory is removed last: a restarted kubelet finds an unfinished teardown by it.
     released$ === undefined ? EMPTY : concat(unmountBelow(ports, path), released$.pipe(ignoreElements())),
     isOwnDirectory ? removeUnmounted(ports, path) : EMPTY,

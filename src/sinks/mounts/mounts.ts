@@ -7,6 +7,7 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { switchMap } from "rxjs";
 import { ioError } from "../../core/ioError.ts";
+import { isAtOrBelow } from "../../core/mount/mountInfo.ts";
 import { type RootAlias, rootAlias } from "../../core/mount/rootAlias.ts";
 import { createSemaphore } from "../../operators/semaphore.ts";
 import type { Call, CallOptions } from "../../ports/call.ts";
@@ -56,8 +57,11 @@ export function createMounts(options: MountsOptions): Mounts {
   const inside = insideCalls(call);
   const insideRemote = createInsideRemote(options.remoteDeadlineMs);
   return {
-    list: () =>
-      call(["list", "mounts"], DEFAULT_MS, async (_, { toConfigured }) => toConfigured(await readMountTable())),
+    list: (place) =>
+      call(["list", "mounts"], DEFAULT_MS, async (_, { toReal, toConfigured }) => {
+        const isWanted = place === undefined ? undefined : isAtOrBelow(toReal(place));
+        return toConfigured(await readMountTable(isWanted));
+      }),
     realPath: (path) =>
       call(["follow", path], DEFAULT_MS, async (_, { toReal, toConfiguredPath }) =>
         toConfiguredPath((await followLinks(toReal(path), await readMountTable())).path),

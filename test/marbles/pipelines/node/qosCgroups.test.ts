@@ -119,6 +119,25 @@ describe("qosCgroups", () => {
   );
 
   it(
+    "writes nothing for a pod whose status alone has changed",
+    marbles((m) => {
+      const unsub = "   10s !";
+      const expected = "-";
+
+      const { calls, setPods, stream$ } = world(m);
+      const pod = requesting("a", { cpu: "500m" });
+      setPods(pod);
+      m.expectObservable(stream$, unsub).toBe(expected);
+      m.at(1_000, () => {
+        calls.length = 0;
+        setPods({ ...pod, status: { phase: "Running" } });
+      });
+      m.flush();
+      expect(calls).toEqual([]);
+    }),
+  );
+
+  it(
     "creates a removed cgroup again as soon as a pod goes",
     marbles((m) => {
       const unsub = "   10s !";

@@ -55,6 +55,17 @@ describe.skipIf(mustSkip("the mounts port on real mounts", missingForMounts()))(
     expect(await fs.readFile(join(target, "file"), "utf8")).toBe("on the image");
   });
 
+  it("lists the mounts at a place and below it", async () => {
+    const [outer, inner, other] = [await dir("place"), await dir("place", "inner"), await dir("place-2")];
+    for (const target of [outer, other]) await tmpfs(target);
+    await fs.mkdir(inner);
+    await tmpfs(inner);
+    const points = async (place?: string) => (await done(mounts.list(place))).map(({ mountPoint }) => mountPoint);
+    expect(await points(outer)).toEqual([outer, inner]);
+    expect(await points(inner)).toEqual([inner]);
+    expect(await points()).toEqual(expect.arrayContaining([outer, inner, other]));
+  });
+
   it("keeps nosuid, nodev and noexec of a mount when it is bound read-only", async () => {
     const [source, target] = [await dir("source"), await dir("target")];
     await tmpfs(source, "nosuid", "nodev", "noexec");

@@ -220,9 +220,11 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
   });
 
   it("tells that the kernel ended a container for its memory", async () => {
-    const hog = "x=x; while :; do x=$x$x; done";
+    // Docker is told of such ends only after the start is done, so a hog that begins at once may end unnoticed.
+    const hog = "while [ ! -e /tmp/begin ]; do sleep 0.1; done; x=x; while :; do x=$x$x; done";
     const resources = { memoryLimitInBytes: 16n * MI };
     const id = await node.under.run(await node.under.sandbox(), shell(hog), { linux: { resources } });
+    await outputOf(id, "mkdir -p /tmp; touch /tmp/begin");
     expect(await node.under.exited(id)).toMatchObject({ exitCode: 137, reason: "OOMKilled" });
   });
 

@@ -123,7 +123,9 @@ describeOnDocker("a node on Docker", (installation) => {
       await daemon.untilGone("other");
       await waitFor("the end of the containers", async () => (await containers()).length === 0);
       expect([addresses(), readdirSync(join(place, "cache/results"))]).toEqual([[], []]);
-      expect(machine.inside("ip", "-o", "link", "show", "type", "veth")).toBe("");
+      // The kernel takes the interface of a namespace down some time after its last process.
+      const interfaces = (): string => machine.inside("ip", "-o", "link", "show", "type", "veth");
+      await waitFor("the end of the interfaces", () => interfaces() === "");
     });
   });
 

@@ -106,7 +106,11 @@ export async function liveOnDisks(options: DiskNodeOptions) {
     };
   };
   const giveBack = async (uid: string) => {
-    await lastValueFrom(volumes.unpublish(podUid(uid)), { defaultValue: undefined });
+    const unpublished$ = volumes.unpublish(podUid(uid));
+    // Tried again, like housekeeping: a program that looks at all loop devices may have this one open.
+    await waitFor("the volumes of the pod to be given back", () =>
+      lastValueFrom(unpublished$, { defaultValue: undefined }).then(() => true),
+    );
     await unstaged();
   };
   return { unstaged, unstage: () => lastValueFrom(volumes.unstage()), start, giveBack, events, inUse, node };

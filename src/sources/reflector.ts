@@ -79,8 +79,6 @@ const BACKOFF: BackoffCurve & { readonly resetAfterMs: number } = {
 };
 /** Spreads the requests of nodes after the server has returned. */
 const RETURN_SPREAD_MS = 1_000;
-/** Upper bound on a pause that the server asks for. */
-const LONGEST_RETRY_AFTER_MS = 60_000;
 const WATCH_TIMEOUT_S = 300;
 /** Tolerated delay of the end of a watch. */
 const LATE_END_MS = 30_000;
@@ -136,7 +134,7 @@ function createPauses({
     const now = clock.monotonicMs();
     pauses = now - lastAt > BACKOFF.resetAfterMs ? 1 : pauses + 1;
     lastAt = now;
-    const asked = Math.min(problem?.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
+    const asked = problem?.retryAfterMs ?? 0;
     const end$ = longTimer(clock, Math.max(asked, backoffDelay(BACKOFF, pauses, rng)));
     const soon$ = returns$.pipe(switchMap(() => longTimer(clock, RETURN_SPREAD_MS * rng.next())));
     return (asked > 0 ? end$ : merge(end$, soon$)).pipe(take(1), ignoreElements());

@@ -7,6 +7,8 @@ import { type ErrorCode, type KubeletError, kubeletError } from "../errors.ts";
 export type ApiStatus = Wire<V1Status>;
 
 const MS_PER_SECOND = 1000;
+/** Upper bound on a pause that the server, or a proxy before it, asks for. */
+const LONGEST_RETRY_AFTER_MS = 60_000;
 
 const CODES: ReadonlyMap<number, ErrorCode> = new Map([
   [400, "InvalidArgument"],
@@ -32,15 +34,15 @@ function codeOf({ code = 0, reason }: ApiStatus): ErrorCode {
 
 /**
  * Converts a Status to an error: `code` from the HTTP status, `reason` and message from the server, the Status as
- * cause, and the pause that the server asked for.
+ * cause, and the pause that the server asked for, at most `LONGEST_RETRY_AFTER_MS`.
  */
 export function apiError(status: ApiStatus): KubeletError {
   const code = codeOf(status);
-  const retryAfterSeconds = status.details?.retryAfterSeconds;
+  const retryAfterMs = Math.min(Number(status.details?.retryAfterSeconds) * MS_PER_SECOND, LONGEST_RETRY_AFTER_MS);
   return kubeletError(code, status.message ?? `the API server answered ${status.code ?? "without a code"}`, {
     reason: status.reason ?? code,
     cause: status,
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterMs: retryAfterSeconds * MS_PER_SECOND }),
+    ...(retryAfterMs >= 0 ? { retryAfterMs } : {}),
   });
 }
 

@@ -31,11 +31,14 @@ interface PodWriteDeps {
 interface Subject {
   readonly ref: ObjectRef;
   readonly memory: PodWriterMemory;
-  /** UID of the object as last known. */
+  /** The object as last known. */
   readonly uid: string | undefined;
+  readonly version: string;
 }
 
 const ANSWERED: WorkOutcome = { kind: "answered" };
+/** Upstream: the period of the status manager's syncBatch. */
+const MISSED_MS = 10_000;
 
 /** Sends the next request for a name; empty if none is needed. Errors only on a broken invariant. */
 export function podWriteRequest(
@@ -47,13 +50,14 @@ export function podWriteRequest(
     const memory = memories.of(name);
     const view = memories.view(name);
     const [namespace = "", podName = ""] = name.split("/");
-    const subject: Subject = { ref: { namespace, name: podName }, memory, uid: view.object?.metadata?.uid };
+    const { uid, resourceVersion: version = "" } = view.object?.metadata ?? {};
+    const subject: Subject = { ref: { namespace, name: podName }, memory, uid, version };
     if (memory.isInDoubt) return attempt("get", subject, deps, ask(subject, deps));
     const write = nextPodWrite(view);
     switch (write.kind) {
       case "none":
         if (write.synced !== undefined) noteSynced(memory, write.synced, deps);
-        return EMPTY;
+        return lookAgain(name, memories);
       case "later":
         return of<WorkOutcome>(write);
       case "status":
@@ -69,6 +73,14 @@ export function podWriteRequest(
         return attempt("create the mirror pod", subject, deps, createMirror(subject, write.pod, deps));
     }
   });
+}
+
+/** Nothing is to be sent now: drops the memory of a pod that is over, and looks later at one that was not found. */
+function lookAgain(name: string, memories: PodWriterMemories): Observable<WorkOutcome> {
+  const afterMs = memories.hiddenForMs(name);
+  if (afterMs !== undefined) return of({ kind: "later", afterMs });
+  memories.forgetGone(name);
+  return EMPTY;
 }
 
 /** Sends a request about a pod that has ended after the record on disk says so: it must not come back at a boot. */
@@ -91,7 +103,7 @@ function ask({ ref, memory }: Subject, { api }: PodWriteDeps): Observable<WorkOu
   return api.pods.get("pods", ref).pipe(
     map((object) => {
       memory.isInDoubt = false;
-      memory.goneUid = undefined;
+      memory.gone = undefined;
       memory.answered = object;
       // Not `answered`, which would reset the backoff: only a read succeeded, and the write may fail again.
       return { kind: "later", afterMs: 0 };
@@ -125,7 +137,7 @@ function remove(
       // Finalizers keep the object until their owners remove them.
       const left = answer as ApiPod;
       if ((left.metadata?.finalizers ?? []).length > 0) memory.answered = left;
-      else memory.goneUid = uid;
+      else memory.gone = { uid };
       return ANSWERED;
     }),
   );
@@ -156,8 +168,8 @@ const notYet = (why: string): KubeletError => kubeletError("Backoff", why);
 /** Sends a request and classifies its failure. */
 function attempt(
   what: string,
-  { ref, memory, uid }: Subject,
-  { telemetry }: PodWriteDeps,
+  { ref, memory, uid, version }: Subject,
+  { clock, telemetry }: PodWriteDeps,
   request$: Observable<WorkOutcome>,
 ): Observable<WorkOutcome> {
   return request$.pipe(
@@ -165,7 +177,8 @@ function attempt(
       const error = toKubeletError(thrown);
       if (error.code === "NotFound") {
         memory.isInDoubt = false;
-        memory.goneUid = uid;
+        memory.gone =
+          uid === undefined ? undefined : { uid, missed: { version, untilMs: clock.monotonicMs() + MISSED_MS } };
         return of(ANSWERED);
       }
       memory.isInDoubt = error.code !== "Backoff";

@@ -14,14 +14,24 @@ import type { Clock } from "../../ports/clock.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 import { createRecordsByName, nameOf } from "./recordsByName.ts";
 
+/** An object that the API server removed, or did not find. */
+export interface GoneObject {
+  readonly uid: string;
+  /**
+   * The version that a request did not find. A proxy may have answered: a newer version of the object is there after all, and so
+   * is this one if the reflector still has it at that time. undefined: the server removed the object.
+   */
+  readonly missed?: { readonly version: string; readonly untilMs: number };
+}
+
 /** The memory of one name. */
 export interface PodWriterMemory {
   /** Inputs of the last decision: equal inputs lead to the same decision. */
   seen: readonly unknown[];
   /** The answer to a request; used until the reflector has reached its version. */
   answered: ApiPod | undefined;
-  /** UID of a removed object, even if the reflector still has it. */
-  goneUid: string | undefined;
+  /** An object that has gone, even if the reflector still has it. */
+  gone: GoneObject | undefined;
   /** Set after a failed request with an unknown outcome: a GET precedes the next write. */
   isInDoubt: boolean;
   synced: (SyncedStatus & { readonly atMs: MonotonicMs }) | undefined;
@@ -34,6 +44,10 @@ export interface PodWriterMemory {
 export interface PodWriterMemories {
   of(name: string): PodWriterMemory;
   view(name: string): PodWriteView;
+  /** Returns in how many milliseconds an object that was not found counts as there again; undefined: none does. */
+  hiddenForMs(name: string): number | undefined;
+  /** Drops the memory of a name that neither side has any more. */
+  forgetGone(name: string): void;
   /** Returns the names whose inputs changed since their last comparison; compares all names. */
   changed(): readonly Urgent<string>[];
   /** Does the same when only the registry changed; compares only the names of records that are new, changed or gone. */
@@ -49,7 +63,7 @@ type Cells = Pick<NodeView, "registry" | "podStatuses" | "apiPodObjects" | "sour
 const newMemory = (): PodWriterMemory => ({
   seen: [],
   answered: undefined,
-  goneUid: undefined,
+  gone: undefined,
   isInDoubt: false,
   synced: undefined,
   first: new Map(),
@@ -62,10 +76,16 @@ const unseenAnswer = ({ answered }: PodWriterMemory, reported: ApiPodObjects): A
     ? answered
     : undefined;
 
-/** Returns the object of this name in its newest known version; undefined once its deletion is known. */
-function knownObject(memory: PodWriterMemory, name: string, reported: ApiPodObjects): ApiPod | undefined {
-  const object = unseenAnswer(memory, reported) ?? reported.byName.get(name);
-  return object !== undefined && object.metadata?.uid === memory.goneUid ? undefined : object;
+/** Returns the object of this name in its newest known version, whether it has gone or not. */
+const newestObject = (memory: PodWriterMemory, name: string, reported: ApiPodObjects): ApiPod | undefined =>
+  unseenAnswer(memory, reported) ?? reported.byName.get(name);
+
+function hasGone({ gone }: PodWriterMemory, { metadata }: ApiPod, now: number): boolean {
+  if (gone === undefined || metadata?.uid !== gone.uid) return false;
+  const { missed } = gone;
+  return (
+    missed === undefined || (now < missed.untilMs && !isNewerVersion(metadata.resourceVersion ?? "", missed.version))
+  );
 }
 
 /** Returns the names of objects that are new, changed or gone. */
@@ -81,11 +101,46 @@ function changedNames(before: ApiPodObjects["byName"], now: ApiPodObjects["byNam
   return names;
 }
 
-/** Creates the memories of a node's pod writer, empty. */
-export function createPodWriterMemories(
+/** Returns what both sides have of a name. */
+function memoryViews(
   { registry, podStatuses, apiPodObjects, sourcesSeen }: Cells,
   clock: Clock,
-): PodWriterMemories {
+  records: Pick<ReturnType<typeof createRecordsByName>, "of">,
+  of: PodWriterMemories["of"],
+) {
+  const view = (name: string): PodWriteView => {
+    const memory = of(name);
+    const now = clock.monotonicMs();
+    const object = newestObject(memory, name, apiPodObjects.value);
+    return {
+      object: object === undefined || hasGone(memory, object, now) ? undefined : object,
+      records: records.of(name),
+      statusOf: (uid) => podStatuses.get(uid),
+      firstStatusOf: (uid) => memory.first.get(uid),
+      synced: memory.synced,
+      isReported: sourcesSeen.value.has("api"),
+      isSettled: registry.value.isSettled,
+      now,
+    };
+  };
+  return {
+    view,
+    hiddenForMs(name: string): number | undefined {
+      const memory = of(name);
+      const { untilMs } = memory.gone?.missed ?? {};
+      const object = newestObject(memory, name, apiPodObjects.value);
+      const now = clock.monotonicMs();
+      return object === undefined || untilMs === undefined || !hasGone(memory, object, now) ? undefined : untilMs - now;
+    },
+    /** Whether neither side has the name any more. An object that has gone is remembered while the reflector has it. */
+    isOver: (name: string, { object, records }: PodWriteView): boolean =>
+      object === undefined && records.length === 0 && !of(name).isInDoubt && !apiPodObjects.value.byName.has(name),
+  };
+}
+
+/** Creates the memories of a node's pod writer, empty. */
+export function createPodWriterMemories(cells: Cells, clock: Clock): PodWriterMemories {
+  const { registry, podStatuses, apiPodObjects } = cells;
   const memories = new Map<string, PodWriterMemory>();
   const of = (name: string): PodWriterMemory => {
     const memory = memories.get(name) ?? newMemory();
@@ -97,25 +152,13 @@ export function createPodWriterMemories(
   let wasSettled = registry.value.isSettled;
   /** The API objects at the last comparison. */
   let lastReported: ApiPodObjects["byName"] = new Map();
-  const view = (name: string): PodWriteView => {
-    const memory = of(name);
-    return {
-      object: knownObject(memory, name, apiPodObjects.value),
-      records: recordsByName.of(name),
-      statusOf: (uid) => podStatuses.get(uid),
-      firstStatusOf: (uid) => memory.first.get(uid),
-      synced: memory.synced,
-      isReported: sourcesSeen.value.has("api"),
-      isSettled: registry.value.isSettled,
-      now: clock.monotonicMs(),
-    };
-  };
+  const { view, hiddenForMs, isOver } = memoryViews(cells, clock, recordsByName, of);
   const look = (name: string): Urgent<string> | undefined => {
     const memory = of(name);
     memory.answered = unseenAnswer(memory, apiPodObjects.value);
     const seen = view(name);
     const { object, records, isReported, isSettled } = seen;
-    if (object === undefined && records.length === 0 && !memory.isInDoubt) {
+    if (isOver(name, seen)) {
       memories.delete(name);
       return undefined;
     }
@@ -134,6 +177,10 @@ export function createPodWriterMemories(
   return {
     of,
     view,
+    hiddenForMs,
+    forgetGone(name) {
+      if (isOver(name, view(name))) memories.delete(name);
+    },
     changed,
     changedRecords() {
       const names = recordsByName.changed();

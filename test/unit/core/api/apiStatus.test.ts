@@ -27,6 +27,18 @@ describe("apiError", () => {
     expect(apiError({ code: 429, details: { retryAfterSeconds: 3 } }).retryAfterMs).toBe(3_000);
   });
 
+  it.each<[unknown, number | undefined]>([
+    [60, 60_000],
+    [61, 60_000],
+    [999_999_999, 60_000],
+    [0, 0],
+    [-1, undefined],
+    ["soon", undefined],
+  ])("bounds a pause of %j s by a minute", (retryAfterSeconds, retryAfterMs) => {
+    const details = { retryAfterSeconds: retryAfterSeconds as number };
+    expect(apiError({ code: 429, details }).retryAfterMs).toBe(retryAfterMs);
+  });
+
   it("has a message for a Status without one", () => {
     expect([apiError({ code: 418 }).message, apiError({}).message]).toEqual([
       "the API server answered 418",

@@ -5,20 +5,21 @@ import { podWriteRequest } from "../../../../src/pipelines/cluster/podWriteReque
 import type { PodWriterMemories, PodWriterMemory } from "../../../../src/pipelines/cluster/podWriterMemory.ts";
 import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
 
-const OBJECT = { metadata: { namespace: "demo", name: "web", uid: "u-1" } };
+const OBJECT = { metadata: { namespace: "demo", name: "web", uid: "u-1", resourceVersion: "7" } };
 
 /** Asks for a pod after a write whose outcome is unknown; returns what came of it. */
 function ask(answer: Observable<unknown>) {
-  const memory = { isInDoubt: true, goneUid: undefined } as unknown as PodWriterMemory;
+  const memory = { isInDoubt: true, gone: undefined } as unknown as PodWriterMemory;
   const asked: unknown[] = [];
   const get = (...given: readonly unknown[]): Observable<unknown> => (asked.push(given), answer);
   const memories = { of: () => memory, view: () => ({ object: OBJECT }) } as unknown as PodWriterMemories;
   const telemetry = recordingTelemetry();
-  const deps = { api: { pods: { get } }, telemetry } as unknown as Parameters<typeof podWriteRequest>[2];
+  const clock = { monotonicMs: () => 5_000 };
+  const deps = { api: { pods: { get } }, telemetry, clock } as unknown as Parameters<typeof podWriteRequest>[2];
   const outcomes: unknown[] = [];
   podWriteRequest("demo/web", memories, deps).subscribe((outcome) => void outcomes.push(outcome));
-  const { isInDoubt, goneUid, answered } = memory;
-  return { asked, outcomes, lines: telemetry.lines, memory: { isInDoubt, goneUid, answered } };
+  const { isInDoubt, gone, answered } = memory;
+  return { asked, outcomes, lines: telemetry.lines, memory: { isInDoubt, gone, answered } };
 }
 const failing = (code: ErrorCode, retryAfterMs?: number) =>
   ask(throwError(() => ({ ...kubeletError(code, "why"), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })));
@@ -29,14 +30,18 @@ describe("a pod in doubt", () => {
       asked: [["pods", { namespace: "demo", name: "web" }]],
       outcomes: [{ kind: "later", afterMs: 0 }],
       lines: [],
-      memory: { isInDoubt: false, goneUid: undefined, answered: OBJECT },
+      memory: { isInDoubt: false, gone: undefined, answered: OBJECT },
     });
   });
 
   it("that does not exist has gone", () => {
     const { outcomes, lines, memory } = failing("NotFound");
     expect([outcomes, lines]).toEqual([[{ kind: "answered" }], []]);
-    expect(memory).toEqual({ isInDoubt: false, goneUid: "u-1", answered: undefined });
+    expect(memory).toEqual({
+      isInDoubt: false,
+      gone: { uid: "u-1", missed: { version: "7", untilMs: 15_000 } },
+      answered: undefined,
+    });
   });
 
   it.each<[ErrorCode, number | undefined, object]>([
@@ -48,7 +53,7 @@ describe("a pod in doubt", () => {
     ["PermissionDenied", 3_000, { kind: "failed" }],
   ])("stays in doubt after %s, which is logged", (code, retryAfterMs, outcome) => {
     const { outcomes, lines, memory } = failing(code, retryAfterMs);
-    expect([outcomes, memory.isInDoubt, memory.goneUid]).toEqual([[outcome], true, undefined]);
+    expect([outcomes, memory.isInDoubt, memory.gone]).toEqual([[outcome], true, undefined]);
     expect(lines).toEqual([
       { level: "warn", message: "Failed to get pod", fields: { pod: "demo/web", code, why: "why" } },
     ]);

@@ -220,7 +220,7 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
   });
 
   it("tells that the kernel ended a container for its memory", async () => {
-    // Docker is told of such ends only after the start is done, so a hog that begins at once may end unnoticed.
+    // Docker watches for such ends only after the start is done: it may miss that of a hog that begins at once.
     const hog = "while [ ! -e /tmp/begin ]; do sleep 0.1; done; x=x; while :; do x=$x$x; done";
     const resources = { memoryLimitInBytes: 16n * MI };
     const id = await node.under.run(await node.under.sandbox(), shell(hog), { linux: { resources } });

@@ -75,7 +75,7 @@ export function podWriteRequest(
   });
 }
 
-/** Nothing is to be sent now: drops the memory of a pod that is over, and looks later at one that was not found. */
+/** Drops the memory of a pod that is over, and looks later at one that was not found. */
 function lookAgain(name: string, memories: PodWriterMemories): Observable<WorkOutcome> {
   const afterMs = memories.hiddenForMs(name);
   if (afterMs !== undefined) return of({ kind: "later", afterMs });

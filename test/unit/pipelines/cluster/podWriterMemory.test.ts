@@ -1,4 +1,4 @@
-/** What the pod writer remembers of a name: an object that was not found, and nothing of pods that are over. */
+/** The memories of the pod writer: an object that was not found, and names that neither side has any more. */
 import { describe, expect, it } from "vitest";
 import type { ApiPod } from "../../../../src/core/api/apiPodObjects.ts";
 import type { Registry } from "../../../../src/core/pod/podRegistryTypes.ts";

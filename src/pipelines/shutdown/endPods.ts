@@ -15,6 +15,9 @@ import type { PodOutput } from "../podOutputs.ts";
 import type { ShutdownContext } from "./shutdownContext.ts";
 
 const MS_PER_SECOND = 1_000;
+/** Longest wait for pods that are not known yet; at most this part of all periods. */
+const UNKNOWN_MS = 2_000;
+const UNKNOWN_PART = 0.1;
 
 /**
  * Emits an order for each pod; completes once all pods have stopped and the API server knows, or after the seconds of all
@@ -24,18 +27,25 @@ export function endPods(context: ShutdownContext): Observable<PodOutput> {
   const { ports, config, cells } = context;
   return defer(() => {
     const allMs = shutdownSeconds(config.shutdownPeriods) * MS_PER_SECOND;
-    const untilMs = ports.clock.monotonicMs() + allMs;
+    const untilMs = (ports.clock.monotonicMs() + allMs) as MonotonicMs;
+    const unknownMs = Math.min(UNKNOWN_MS, allMs * UNKNOWN_PART);
     const ended = new Map<PodUid, EndingPod>();
     return concat(
-      // A kubelet that has just started does not know all of its pods.
-      race(registrySettled(cells), longTimer(ports.clock, allMs)).pipe(ignoreElements()),
-      ...config.shutdownPeriods.map((_, index) => endGroup(index, ended, context)),
-      statusesTold(ended, untilMs as MonotonicMs, context),
+      // A kubelet that has just started does not know all of its pods, and without the API server it will not: the machine goes
+      // down after all periods, so the pods that are known must not wait for the others.
+      race(registrySettled(cells), longTimer(ports.clock, unknownMs)).pipe(ignoreElements()),
+      ...config.shutdownPeriods.map((_, index) => endGroup(index, untilMs, ended, context)),
+      statusesTold(ended, untilMs, context),
     );
   });
 }
 
-function endGroup(index: number, ended: Map<PodUid, EndingPod>, context: ShutdownContext): Observable<PodOutput> {
+function endGroup(
+  index: number,
+  untilMs: MonotonicMs,
+  ended: Map<PodUid, EndingPod>,
+  context: ShutdownContext,
+): Observable<PodOutput> {
   const { ports, config, cells } = context;
   const { clock, telemetry } = ports;
   return defer(() => {
@@ -52,7 +62,8 @@ function endGroup(index: number, ended: Map<PodUid, EndingPod>, context: Shutdow
       take(1),
       tap(() => telemetry.log.info("Done waiting for all pods in group to terminate", { priority })),
     );
-    const late$ = longTimer(clock, seconds * MS_PER_SECOND).pipe(
+    const leftMs = Math.min(seconds * MS_PER_SECOND, Math.max(0, untilMs - clock.monotonicMs()));
+    const late$ = longTimer(clock, leftMs).pipe(
       tap(() => {
         const left = unfinished(cells.registry.value, pods).map(({ identity }) => identity.uid);
         telemetry.log.warn("Shutdown manager pod killing time out", { priority, gracePeriod: seconds, podUids: left });

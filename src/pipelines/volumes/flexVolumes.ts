@@ -114,17 +114,16 @@ function stage(ports: VolumePorts, context: FlexContext, flex: FlexLayout): Obse
       callFlex(context, driver, ["waitforattach", attached, options]).pipe(map((found) => found?.device ?? attached)),
     ),
     switchMap((device) =>
-      concat(
-        ports.files.makeDirectory(mountPoint, PRIVATE_MODE),
-        callFlex(context, driver, ["mountdevice", mountPoint, device, options]).pipe(
-          switchMap((done) => (done === undefined && device !== "" ? mountDevice(ports, flex, device) : EMPTY)),
-        ),
+      callFlex(context, driver, ["mountdevice", mountPoint, device, options]).pipe(
+        switchMap((done) => (done === undefined && device !== "" ? mountDevice(ports, flex, device) : EMPTY)),
       ),
     ),
     ignoreElements(),
   );
+  // The directory comes first: by it an attached volume is found and detached, also by a later kubelet.
+  const staged$ = concat(ports.files.makeDirectory(mountPoint, PRIVATE_MODE).pipe(ignoreElements()), made$);
   return isMounted(ports, mountPoint).pipe(
-    switchMap((isThere) => (isThere ? EMPTY : made$)),
+    switchMap((isThere) => (isThere ? EMPTY : staged$)),
     catchError((thrown: unknown) => {
       throw failedAt("MountDevice", toKubeletError(thrown));
     }),
@@ -146,7 +145,7 @@ function mountDevice({ mounts }: VolumePorts, { fsType, options, mountPoint }: F
   return mounts.mount({ source, target: mountPoint, fsType: fsType || "auto", options: [mode] });
 }
 
-/** Mounts the volume for the pod, unless it is mounted. */
+/** Mounts the volume for the pod, unless it is mounted. An earlier attempt may have failed before all files had the group. */
 function publish(
   ports: VolumePorts,
   context: FlexContext,
@@ -166,7 +165,7 @@ function publish(
     ignoreElements(),
   );
   const group$ = driver.capabilities.fsGroup ? giveAway(ports, layout) : EMPTY;
-  return isMounted(ports, path).pipe(switchMap((isThere) => (isThere ? EMPTY : concat(mounted$, group$))));
+  return isMounted(ports, path).pipe(switchMap((isThere) => concat(isThere ? EMPTY : mounted$, group$)));
 }
 
 function bindDevice({ mounts }: VolumePorts, { mountPoint }: FlexLayout, target: string): Observable<void> {

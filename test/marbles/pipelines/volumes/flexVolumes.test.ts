@@ -1,10 +1,17 @@
-/** Secrets of flexVolumes. The life of a volume is in test/e2e/flexVolumes.test.ts. */
-import { NEVER, of, throwError } from "rxjs";
+/** Secrets and attachment of flexVolumes. The life of a volume is in test/e2e/flexVolumes.test.ts. */
+import { defer, NEVER, of, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { flexLayout } from "../../../../src/core/flex/flexLayout.ts";
+import { parseMountInfo } from "../../../../src/core/mount/mountInfo.ts";
 import { createHeldVolumes } from "../../../../src/pipelines/volumes/heldVolumes.ts";
-import { type FlexContext, isFlex, isFlexLabelled, setUpFlex } from "../../../../src/pipelines/volumes/flexVolumes.ts";
+import {
+  type FlexContext,
+  flexWait,
+  isFlex,
+  isFlexLabelled,
+  setUpFlex,
+} from "../../../../src/pipelines/volumes/flexVolumes.ts";
 import type { VolumePorts } from "../../../../src/pipelines/volumes/volumeEffects.ts";
 import type { Files } from "../../../../src/ports/files.ts";
 import type { Mounts } from "../../../../src/ports/mounts.ts";
@@ -74,5 +81,53 @@ describe("the files of a flexVolume", () => {
     const drivers = createCell(new Map([["d", { name: "d", capabilities: { ...capabilities, selinuxRelabel } }]]));
     const layout = flexLayout(podOf({}), "v", { driver: "d" }, undefined, { directories: { rootDir: "/k" } });
     expect(isFlexLabelled(layout.flex, { drivers })).toBe(expected);
+  });
+});
+
+/** Sets a volume up whose driver attaches it to the node; `mounted` is mounted before. Returns the steps and the error. */
+function attachAndMount(failing: string | undefined, mounted: readonly string[] = []) {
+  const pod = podOf({ uid: "u", namespace: "ns", spec: { securityContext: { fsGroup: 7 } } });
+  const layout = flexLayout(pod, "v", { driver: "d" }, undefined, { directories: { rootDir: "/k" } });
+  if (!isFlex(layout)) throw new Error("is no flexVolume");
+  const steps: string[] = [];
+  const step = (text: string, value: unknown) =>
+    defer(() => {
+      steps.push(text);
+      return text === failing ? throwError(() => kubeletError("Io", `no ${text}`)) : of(value);
+    });
+  const context: FlexContext = {
+    port: {
+      changes$: NEVER,
+      list: () => of([]),
+      run: (_, [command = ""]) => step(command, { printed: '{"status":"Success","device":"/dev/x"}' }),
+    } as FlexContext["port"],
+    drivers: createCell(new Map([["d", { name: "d", capabilities: { ...capabilities, attach: true } }]])),
+    node: createCell(undefined),
+    ...{ api: undefined, nodeName: "n1", isAttachedByController: false },
+    heldVolumes: createHeldVolumes(createCell(undefined)),
+  };
+  const table = mounted.map((place) => `30 20 0:40 / ${place} rw - ext4 /dev/x rw`).join("\n");
+  const ports = {
+    files: { makeDirectory: (path: string) => step(`make ${path}`, undefined) } as unknown as Files,
+    mounts: { list: () => of(parseMountInfo(table)) } as unknown as Mounts,
+    volumeFiles: { setOwnership: () => step("group", "set") } as unknown as VolumePorts["volumeFiles"],
+  } as VolumePorts;
+  flexWait({ pod, layout }, context);
+  setUpFlex(ports, context, { pod, layout }).subscribe({
+    error: (thrown) => steps.push((thrown as { message: string }).message),
+  });
+  return { steps, mountPoint: layout.flex.mountPoint, path: layout.path };
+}
+
+describe("a flexVolume that its driver attaches", () => {
+  it("has its directory before it is attached, so that it is found and detached if nothing more comes of it", () => {
+    const { steps, mountPoint } = attachAndMount("waitforattach");
+    expect(steps.slice(0, 3)).toEqual([`make ${mountPoint}`, "attach", "waitforattach"]);
+  });
+
+  it("gets its group with the next attempt when that failed after the mount", () => {
+    const first = attachAndMount("group");
+    expect(first.steps.slice(-3, -1)).toEqual(["mount", "group"]);
+    expect(attachAndMount(undefined, [first.mountPoint, first.path]).steps).toEqual(["group"]);
   });
 });

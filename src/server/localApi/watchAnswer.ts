@@ -10,8 +10,12 @@ const MAX_WAITING = 1_000;
 /** TCP keep-alive interval that detects a vanished client, in milliseconds. */
 const KEEP_ALIVE_MS = 30_000;
 
+const HEADERS = { "content-type": "application/json", "cache-control": "no-cache, private" };
+
 /** Responds with the given lines; unsubscribes when the client disconnects. */
 export function watchAnswer(context: Context, lines$: Observable<unknown>): Response {
+  // The answer to a HEAD has no body: its lines would have no reader, and no end.
+  if (context.req.method === "HEAD") return context.body(null, 200, HEADERS);
   const { outgoing } = (context.env ?? {}) as Partial<ServerBindings>;
   outgoing?.socket?.setTimeout(0);
   outgoing?.socket?.setKeepAlive(true, KEEP_ALIVE_MS);
@@ -35,5 +39,5 @@ export function watchAnswer(context: Context, lines$: Observable<unknown>): Resp
     },
     cancel: () => subscription?.unsubscribe(),
   });
-  return context.body(body, 200, { "content-type": "application/json", "cache-control": "no-cache, private" });
+  return context.body(body, 200, HEADERS);
 }

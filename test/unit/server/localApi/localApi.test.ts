@@ -1,5 +1,5 @@
 /** An API server's face of a node: the routes kubectl uses, over a node that a test makes up. */
-import { Subject, concat, NEVER, of, throwError } from "rxjs";
+import { Subject, concat, defer, NEVER, of, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../../src/core/api.ts";
 import { epochMs } from "../../../../src/core/ids.ts";
@@ -174,6 +174,21 @@ describe("reading", () => {
 });
 
 describe("watching", () => {
+  it("subscribes to nothing for a request that asks for headers alone", async () => {
+    let watches = 0;
+    const watch = () =>
+      defer(() => {
+        watches += 1;
+        return NEVER;
+      });
+    const { request } = node({ watch });
+    const answer = await request("/api/v1/pods?watch=true", { method: "HEAD" });
+    expect([answer.status, answer.headers.get("content-type"), watches]).toEqual([200, "application/json", 0]);
+    const opened = await request("/api/v1/pods?watch=true");
+    expect(watches).toBe(1);
+    await opened.body?.cancel();
+  });
+
   const read = async (reader: ReadableStreamDefaultReader<Uint8Array>) =>
     JSON.parse(new TextDecoder().decode((await reader.read()).value)) as {
       readonly type: string;

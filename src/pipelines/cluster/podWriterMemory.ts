@@ -18,8 +18,8 @@ import { createRecordsByName, nameOf } from "./recordsByName.ts";
 export interface GoneObject {
   readonly uid: string;
   /**
-   * The version that a request did not find. A proxy may have answered: a newer version of the object is there after all, and so
-   * is this one if the reflector still has it at that time. undefined: the server removed the object.
+   * The version that a request did not find. A proxy may have answered: a newer version of the object is there after
+   * all, and so is this one if the reflector still has it at that time. undefined: the server removed the object.
    */
   readonly missed?: { readonly version: string; readonly untilMs: number };
 }
@@ -132,9 +132,15 @@ function memoryViews(
       const now = clock.monotonicMs();
       return object === undefined || untilMs === undefined || !hasGone(memory, object, now) ? undefined : untilMs - now;
     },
-    /** Whether neither side has the name any more. An object that has gone is remembered while the reflector has it. */
-    isOver: (name: string, { object, records }: PodWriteView): boolean =>
-      object === undefined && records.length === 0 && !of(name).isInDoubt && !apiPodObjects.value.byName.has(name),
+    /**
+     * Whether neither side has the name any more. An object that has gone is remembered while the reflector has it, or
+     * has yet to reach the version that a request created: its events would cause another request.
+     */
+    isOver(name: string, { object, records }: PodWriteView): boolean {
+      const memory = of(name);
+      if (object !== undefined || records.length > 0 || memory.isInDoubt) return false;
+      return newestObject(memory, name, apiPodObjects.value) === undefined;
+    },
   };
 }
 

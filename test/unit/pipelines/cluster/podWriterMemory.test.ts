@@ -77,6 +77,20 @@ describe("the memory of a name", () => {
     expect(memories.of(NAME)).not.toBe(memory);
   });
 
+  it("goes when the reflector reaches the version of an object that was removed", () => {
+    const { memories, report } = world();
+    report("7");
+    memories.changedObjects();
+    const memory = memories.of(NAME);
+    Object.assign(memory, { gone: { uid: "u-1" }, answered: objectOf("9") });
+    report("8");
+    memories.changedObjects();
+    const before = memories.of(NAME);
+    report("10");
+    memories.changedObjects();
+    expect([before === memory, memories.of(NAME) === memory]).toEqual([true, false]);
+  });
+
   it.each<[string, (all: ReturnType<typeof world>) => void]>([
     ["the reflector has its object", ({ report }) => report("7", objectOf("7"))],
     [
@@ -84,6 +98,13 @@ describe("the memory of a name", () => {
       ({ report, memories }) => {
         report("7", objectOf("7"));
         memories.of(NAME).gone = { uid: "u-1" };
+      },
+    ],
+    [
+      "the reflector has yet to reach the version of an object that was removed",
+      ({ report, memories }) => {
+        report("7");
+        Object.assign(memories.of(NAME), { gone: { uid: "u-1" }, answered: objectOf("9") });
       },
     ],
     ["the outcome of a request is unknown", ({ memories }) => void (memories.of(NAME).isInDoubt = true)],

@@ -41,6 +41,7 @@ export function confirmedNode(known: Node | undefined, reported: ReportedNode | 
   if (known === undefined) return undefined;
   const isSame = reported !== undefined && reported.node.metadata?.uid === known.metadata?.uid;
   const { volumesInUse: listed = [], ...status } = (isSame ? newerObject(known, reported.node) : known).status ?? {};
-  const volumesInUse = isSame ? listed.filter((name) => reported.volumesInUse.includes(name)) : [];
+  const confirmed = new Set(isSame ? reported.volumesInUse : []);
+  const volumesInUse = listed.filter((name) => confirmed.has(name));
   return { ...known, status: { ...status, volumesInUse } };
 }

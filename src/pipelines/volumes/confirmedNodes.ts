@@ -5,12 +5,22 @@ import { confirmedNode } from "../../core/node/reportedNode.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
 
-/** Returns the Node as of now; emits again after each change or report of it. */
+/**
+ * Returns the Node as of now; emits again after each change or report of it. One object per change: each volume that
+ * waits asks at each change.
+ */
 export function confirmedNodes({
   node,
   reportedNode,
 }: Pick<NodeView, "node" | "reportedNode">): ReadonlyCell<Node | undefined> {
-  const now = (): Node | undefined => confirmedNode(node.value, reportedNode.value);
+  const last = { known: node.value, reported: reportedNode.value, confirmed: undefined as Node | undefined };
+  const now = (): Node | undefined => {
+    const [known, reported] = [node.value, reportedNode.value];
+    if (last.confirmed === undefined || last.known !== known || last.reported !== reported) {
+      Object.assign(last, { known, reported, confirmed: confirmedNode(known, reported) });
+    }
+    return last.confirmed;
+  };
   return {
     get value() {
       return now();

@@ -1,9 +1,10 @@
 /**
  * Decides which pods are leftovers (neither the registry nor the runtime has them), and removes their directories, logs
  * and cgroups, and dangling links to logs. Runs once all sources are known, then periodically. Owner of the cells
- * `orphans` and `leftStages`; releases user IDs and volumes through their owners (cells `idRanges`, `volumes`), and runs the unstaging of volumes
- * that their last pod leaves. Bound: one
- * sweep at a time, one removal at a time; stages, whose drivers may hang, have sweeps of their own. Upstream: HandlePodCleanups, cleanupOrphanedPodDirs, evictPodLogsDirectories.
+ * `orphans` and `leftStages`; releases user IDs and volumes through their owners (cells `idRanges`, `volumes`), and runs the
+ * unstaging of volumes that their last pod leaves. Bound: of each kind one sweep at a time, one removal at a time. Directories of
+ * pods and stages have sweeps of their own, because their drivers may hang. Upstream: HandlePodCleanups,
+ * cleanupOrphanedPodDirs, evictPodLogsDirectories.
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, merge, type Observable, of, switchMap, tap } from "rxjs";
 import { isContentGone } from "../core/container/containerGc.ts";
@@ -46,18 +47,14 @@ export function housekeeping(
   state: State,
   services: Services,
 ): Observable<never> {
-  const sweep = (): Observable<never> =>
-    concat(
-      sweepPodDirs(ports, config, state, services),
-      sweepLogDirs(ports, config, state),
-      sweepLogLinks(ports, config, state),
-      sweepCgroups(ports, config, state),
-    );
+  const sweepOthers = (): Observable<never> =>
+    concat(sweepLogDirs(ports, config, state), sweepLogLinks(ports, config, state), sweepCgroups(ports, config, state));
   const { clock } = ports;
   return inputs.ready$.pipe(
     switchMap(() =>
       merge(
-        pollAfter(clock, config.resyncPeriodMs, sweep),
+        pollAfter(clock, config.resyncPeriodMs, () => sweepPodDirs(ports, config, state, services)),
+        pollAfter(clock, config.resyncPeriodMs, sweepOthers),
         pollAfter(clock, config.resyncPeriodMs, () => sweepStages(ports, state, services)),
         attempts(clock, services.volumes.unstaging$).pipe(conflateMap(() => sweepStages(ports, state, services))),
       ),

@@ -1,6 +1,11 @@
+import { defer, EMPTY, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { housekeeping } from "../../../src/pipelines/housekeeping.ts";
+import { createNodeState } from "../../../src/state/nodeState.ts";
+import { marbles } from "../../support/marbles.ts";
 import { podNode } from "../../support/podNode.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
+import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
 const POD_DIR = "/var/lib/kubelet/pods/gone/volumes/kubernetes.io~empty-dir/data";
 const LOG_DIR = "/var/log/pods/demo_gone_gone/main";
@@ -100,4 +105,45 @@ describe("housekeeping", () => {
     expect(node.files.at("/var/lib/kubelet/pods/gone")).toBe(undefined);
     check();
   });
+});
+
+describe("a driver that does not answer", () => {
+  it(
+    "keeps its orphaned volume, and holds up neither logs nor cgroups",
+    marbles(({ clock, expectObservable, flush }) => {
+      const unsub = "   - 25s !";
+      const expected = "-";
+
+      const gone: string[] = [];
+      const removal = (path: string) =>
+        defer(() => {
+          gone.push(path);
+          return of(undefined);
+        });
+      const lists: Readonly<Record<string, readonly string[]>> = {
+        "/k/pods": ["stuck"],
+        "/l": ["demo_gone_gone"],
+        "/kubepods": ["podgone"],
+      };
+      const list = (path: string) => of(lists[path] ?? []);
+      const ports = {
+        ...{ clock, telemetry: recordingTelemetry(), mounts: undefined },
+        files: { list, remove: removal, kindOf: () => of(undefined) },
+        cgroups: { list, destroy: removal },
+      } as unknown as Parameters<typeof housekeeping>[1];
+      const config = {
+        directories: { rootDir: "/k", podLogsDir: "/l", containerLogsDir: "/c" },
+        ...{ resyncPeriodMs: 10_000, cgroupRoot: "/", cgroupsPerQos: true },
+      } as unknown as Parameters<typeof housekeeping>[2];
+      const services = {
+        userNamespaces: { release: () => EMPTY },
+        volumes: { unpublish: () => NEVER, release: () => EMPTY, unstage: () => of([]), unstaging$: NEVER },
+      } as unknown as Parameters<typeof housekeeping>[4];
+      const swept$ = housekeeping({ ready$: of("ready") }, ports, config, createNodeState(), services);
+      expectObservable(swept$, unsub).toBe(expected);
+      flush();
+      const sweep = ["/l/demo_gone_gone", "/kubepods/podgone"];
+      expect(gone).toEqual([...sweep, ...sweep, ...sweep]);
+    }),
+  );
 });

@@ -137,8 +137,8 @@ export function volumeWorker(wishes$: Observable<Wanted | undefined>, deps: Volu
 }
 
 /**
- * A failed operation on a volume of a driver is repeated at once when its driver registers; a volume that is published again
- * has different inputs once that is due.
+ * A volume of a driver whose set up failed is set up again at once when the driver registers, while a tear down keeps its
+ * delay; a volume that is published again has different inputs once that is due.
  */
 function noContent(wanted: Wanted | undefined, deps: VolumeWorkerDeps): VolumeContent {
   const { kinds, record, ports, syncPeriodMs } = deps;

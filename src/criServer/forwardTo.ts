@@ -2,7 +2,7 @@
 import net from "node:net";
 import type { Duplex } from "node:stream";
 
-/** Connects the stream to the first address that accepts; returns the errors if none does. */
+/** Connects the stream to the first address that accepts; returns the errors if none does, and none once the stream is closed. */
 export async function forwardTo(
   addresses: readonly string[],
   port: number,
@@ -10,9 +10,13 @@ export async function forwardTo(
 ): Promise<string | undefined> {
   const problems: string[] = [];
   for (const host of addresses) {
+    if (stream.destroyed) return undefined;
     const target = net.connect({ host, port, allowHalfOpen: true });
+    // The client may leave while the server lets it wait.
+    stream.once("close", () => target.destroy());
     const connected = await new Promise<boolean>((resolve) => {
       target.once("connect", () => resolve(true));
+      target.once("close", () => resolve(false));
       target.once("error", (error) => {
         problems.push(error.message);
         resolve(false);
@@ -22,9 +26,8 @@ export async function forwardTo(
     return await new Promise((resolve) => {
       target.once("error", (error) => resolve(error.message));
       target.once("close", () => resolve(undefined));
-      stream.once("close", () => target.destroy());
       stream.pipe(target).pipe(stream);
     });
   }
-  return problems.join("; ");
+  return stream.destroyed ? undefined : problems.join("; ");
 }

@@ -1,7 +1,7 @@
 /** Waits with a timeout. */
 
 /** Maximum delay of a Node timer; a longer one would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Resolves to true if `done` settles within `ms` milliseconds and before `signal` aborts, to false otherwise. */
 export async function within(ms: number, done: Promise<unknown>, signal?: AbortSignal): Promise<boolean> {

@@ -35,6 +35,8 @@ const OPEN_MS = 10_000;
  * are asked for when another event comes, or after this time.
  */
 const START_WAITS_MS = 50;
+/** Docker answers nothing about a container that it is starting. */
+const STATUSES_MS = 2_000;
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 5_000;
 
@@ -139,13 +141,15 @@ function createDelivery(
   };
 }
 
-/** An event whose statuses cannot be had is a hint all the same. */
+/** An event whose statuses cannot be had, or not in time, is a hint all the same: those of other pods wait behind it. */
 async function messageFor(shim: Shim, { id, change, at, attributes }: ContainerEvent): Promise<ContainerEventResponse> {
   const sandboxId = attributes[LABEL.type] === SANDBOX ? id : (attributes[LABEL.sandboxId] ?? "");
-  const [sandbox, containersStatuses] = await Promise.all([
+  const statuses = Promise.all([
     shim.docker.find("sandbox", sandboxId).catch(() => undefined),
     sandboxId === "" ? [] : containerStatuses(shim, sandboxId).catch(() => []),
   ]);
+  const isKnown = await within(STATUSES_MS, statuses);
+  const [sandbox, containersStatuses] = isKnown ? await statuses : [undefined, []];
   return Event.fromPartial({
     containerId: id,
     containerEventType: TYPES[change],

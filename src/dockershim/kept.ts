@@ -6,15 +6,18 @@
  */
 export function kept<T>(freshMs: number, nowMs: () => number, ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;
+  let asking: Promise<T> | undefined;
   let askedAt = -Infinity;
   return () => {
+    if (asking !== undefined) return asking;
     if (answer !== undefined && nowMs() - askedAt < freshMs) return answer;
     askedAt = nowMs();
     const asked = ask();
-    answer = asked;
-    asked.catch(() => {
-      if (answer === asked) answer = undefined;
-    });
+    [answer, asking] = [asked, asked];
+    asked.then(
+      () => (asking = undefined),
+      () => ([answer, asking] = [undefined, undefined]),
+    );
     return asked;
   };
 }

@@ -6,6 +6,7 @@ import http from "node:http";
 import type { Socket } from "node:net";
 import { type Dispatcher, Pool } from "undici";
 import { parseJson } from "../../core/json.ts";
+import { MAX_TIMER_MS } from "../../criServer/within.ts";
 import { apiVersionOf } from "./apiVersion.ts";
 import type { ApiVersion } from "./apiVersion.ts";
 import { garbled, noAnswer, refusal } from "./engineFault.ts";
@@ -55,6 +56,8 @@ const IDLE_MS = 30_000;
 const VERSION_MS = 10_000;
 const ORIGIN = "http://docker";
 const HTTP_ERRORS = 400;
+/** Docker's answer also to a version that it does not serve. */
+const BAD_REQUEST = 400;
 const NOT_MODIFIED = 304;
 const FRAMED = "application/vnd.docker.multiplexed-stream";
 
@@ -78,12 +81,16 @@ export function createEngine(socketPath: string): Engine {
     return negotiated;
   };
   const versioned = async (request: EngineRequest): Promise<string> => `/v${(await version()).text}${target(request)}`;
-  /** Runs an exchange; a Docker that gave no answer may be another one next time, and is asked for its version again. */
+  /**
+   * Runs an exchange. A Docker that gave no answer, or refuses the request, may be another one than before, and is asked for its
+   * version again.
+   */
   const watched = async <T>(exchange: () => Promise<T>): Promise<T> => {
     try {
       return await exchange();
     } catch (thrown) {
-      if ((thrown as { readonly httpStatus?: number }).httpStatus === undefined) negotiated = undefined;
+      const { httpStatus = BAD_REQUEST } = thrown as { readonly httpStatus?: number };
+      if (httpStatus === BAD_REQUEST) negotiated = undefined;
       throw thrown;
     }
   };
@@ -141,7 +148,7 @@ async function send(
 
 async function callJson(pool: Pool, path: string, request: EngineRequest): Promise<unknown> {
   const { deadlineMs = DEADLINE_MS, maxBytes = MAX_BODY_BYTES, signal } = request;
-  const deadline = AbortSignal.timeout(deadlineMs);
+  const deadline = AbortSignal.timeout(Math.min(deadlineMs, MAX_TIMER_MS));
   const ends = signal === undefined ? deadline : AbortSignal.any([deadline, signal]);
   try {
     const { statusCode, body } = await send(pool, path, request, ends);

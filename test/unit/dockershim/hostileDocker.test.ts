@@ -70,6 +70,27 @@ describe("versions", () => {
     expect(docker.requests).toEqual(["GET /version"]);
   });
 
+  it("asks for the version again when another Docker refuses it", async () => {
+    docker.on("/info", json({}));
+    await engine.call({ method: "GET", path: "/info" });
+    docker.on("/info", json({ message: "client version 1.41 is too old" }, 400));
+    await faultOf(engine.call({ method: "GET", path: "/info" }));
+    docker.on("/version", json({ ApiVersion: "1.52", MinAPIVersion: "1.44" }));
+    docker.on("/info", json({}));
+    await engine.call({ method: "GET", path: "/info" });
+    expect(docker.requests.filter((request) => request === "GET /version")).toHaveLength(2);
+    expect((await engine.version()).text).toBe("1.51");
+  });
+
+  it("waits for an answer however long the deadline is", async () => {
+    docker.on("/slow", json({ done: true }));
+    const call = (deadlineMs: number) => engine.call({ method: "POST", path: "/slow", deadlineMs });
+    expect(await call(30 * 24 * 3_600_000)).toEqual({ done: true });
+    const later = (_: unknown, response: Parameters<FakeAnswer>[1]) => void setTimeout(() => response.end("{}"), 20);
+    docker.on("/slow", later);
+    expect(await call(2 ** 31)).toEqual({});
+  });
+
   it("speaks the newest that both know, and asks again after Docker was away", async () => {
     docker.on("/version", json({ ApiVersion: "1.99", MinAPIVersion: "1.44" }));
     expect((await engine.version()).text).toBe("1.51");

@@ -1,6 +1,6 @@
 /** Answers that serve while the next one is awaited. */
 import { describe, expect, it } from "vitest";
-import { lastGood } from "../../../src/dockershim/kept.ts";
+import { kept, lastGood } from "../../../src/dockershim/kept.ts";
 
 describe("the last good answer", () => {
   it("serves while a new one is late or fails, and is asked for once at a time", async () => {
@@ -40,5 +40,32 @@ describe("the last good answer", () => {
     );
     await expect(info()).rejects.toThrow("away");
     expect(await info()).toBe("here");
+  });
+});
+
+describe("an answer that is kept", () => {
+  it("is asked for once at a time, also when it comes after it would be old", async () => {
+    let now = 0;
+    const asked: PromiseWithResolvers<string>[] = [];
+    const count = kept(
+      60,
+      () => now,
+      () => {
+        const next = Promise.withResolvers<string>();
+        asked.push(next);
+        return next.promise;
+      },
+    );
+    const first = count();
+    now = 100;
+    expect([count() === first, asked.length]).toEqual([true, 1]);
+    asked[0]?.resolve("first");
+    await first;
+    const second = count();
+    expect(asked).toHaveLength(2);
+    asked[1]?.reject(new Error("none"));
+    await expect(second).rejects.toThrow("none");
+    expect(count()).not.toBe(second);
+    expect(asked).toHaveLength(3);
   });
 });

@@ -47,14 +47,17 @@ export function housekeeping(
   state: State,
   services: Services,
 ): Observable<never> {
-  const sweepOthers = (): Observable<never> =>
-    concat(sweepLogDirs(ports, config, state), sweepLogLinks(ports, config, state), sweepCgroups(ports, config, state));
+  // The cgroup of a pod stays until its volumes were tried: memory of a tmpfs is charged to it.
+  const sweepPods = (): Observable<never> =>
+    concat(sweepPodDirs(ports, config, state, services), sweepCgroups(ports, config, state));
+  const sweepLogs = (): Observable<never> =>
+    concat(sweepLogDirs(ports, config, state), sweepLogLinks(ports, config, state));
   const { clock } = ports;
   return inputs.ready$.pipe(
     switchMap(() =>
       merge(
-        pollAfter(clock, config.resyncPeriodMs, () => sweepPodDirs(ports, config, state, services)),
-        pollAfter(clock, config.resyncPeriodMs, sweepOthers),
+        pollAfter(clock, config.resyncPeriodMs, sweepPods),
+        pollAfter(clock, config.resyncPeriodMs, sweepLogs),
         pollAfter(clock, config.resyncPeriodMs, () => sweepStages(ports, state, services)),
         attempts(clock, services.volumes.unstaging$).pipe(conflateMap(() => sweepStages(ports, state, services))),
       ),

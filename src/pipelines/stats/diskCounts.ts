@@ -13,6 +13,7 @@ import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import { createDiskGauges } from "./diskGauges.ts";
 import { type DiskPorts, type DiskState, measureClaims, measureLogs, measureVolumes } from "./podDisks.ts";
 import { createCsiStats } from "./csiStats.ts";
+import { createRemoteSpaces } from "./remoteSpaces.ts";
 import { createTreeCounts } from "./treeCounts.ts";
 import { volumeHealth } from "./volumeHealth.ts";
 
@@ -31,7 +32,7 @@ export interface DiskCounts {
 /** A period of 0 disables counting. */
 export function createDiskCounts(
   state: DiskState,
-  given: Omit<DiskPorts, "counts" | "csiStats"> & Pick<KubeletPorts, "volumeFiles" | "csiDrivers">,
+  given: Omit<DiskPorts, "counts" | "csiStats" | "remoteSpaces"> & Pick<KubeletPorts, "volumeFiles" | "csiDrivers">,
   config: Pick<KubeletConfig, "directories" | "diskStatsPeriodMs" | "watchesVolumeHealth">,
 ): DiskCounts {
   const { clock, telemetry } = given;
@@ -39,7 +40,8 @@ export function createDiskCounts(
   const periodMs = config.diskStatsPeriodMs;
   const includesHealth = config.watchesVolumeHealth;
   const csiStats = createCsiStats(given, state.csiDrivers, { periodMs, includesHealth });
-  const ports: DiskPorts = { ...given, counts, csiStats };
+  const remoteSpaces = createRemoteSpaces(given);
+  const ports: DiskPorts = { ...given, counts, csiStats, remoteSpaces };
   const counted = <T>(measure: () => Observable<T>, nothing: T): ((maxAgeMs?: number) => Observable<T>) => {
     if (periodMs <= 0) return () => of(nothing);
     const kept = keptValue(clock, measure);
@@ -63,5 +65,5 @@ export function createDiskCounts(
     }),
   );
   const health$ = includesHealth && periodMs > 0 ? volumeHealth(state, ports, periodMs) : EMPTY;
-  return { counting$: merge(counts.run$, csiStats.run$), logs, volumes, gauge$, health$ };
+  return { counting$: merge(counts.run$, csiStats.run$, remoteSpaces.run$), logs, volumes, gauge$, health$ };
 }

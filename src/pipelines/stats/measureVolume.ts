@@ -1,17 +1,19 @@
 /**
- * Measures one volume by the method of its kind. Stateless; treeCounts.ts and csiStats.ts have the last figures. Upstream:
- * the MetricsProviders of pkg/volume.
+ * Measures one volume by the method of its kind. Stateless; treeCounts.ts, csiStats.ts and remoteSpaces.ts have the last
+ * figures. Upstream: the MetricsProviders of pkg/volume.
  */
-import { defer, finalize, forkJoin, map, type Observable, of, switchMap } from "rxjs";
+import { defer, forkJoin, map, type Observable, of, switchMap } from "rxjs";
 import type { MeasuredVolume } from "../../core/stats/measuredVolumes.ts";
 import type { SpaceFigures } from "../../core/stats/nodeStats.ts";
 import type { DiskFigures, VolumeUse } from "../../core/stats/podStorage.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { CsiStats } from "./csiStats.ts";
-import { orUndefined } from "./measuredFigure.ts";
+import { orUndefined, timed } from "./measuredFigure.ts";
+import type { RemoteSpaces } from "./remoteSpaces.ts";
 
 export interface MeasurePorts extends Pick<KubeletPorts, "clock" | "hostUsage" | "quotas" | "telemetry"> {
   readonly csiStats: CsiStats;
+  readonly remoteSpaces: RemoteSpaces;
 }
 
 /** Counts a directory within the remaining time. */
@@ -28,15 +30,16 @@ export const measureVolume = (
   figuresOf(volume, count, ports).pipe(map((figures) => figures && { ...volume, ...figures }));
 
 function figuresOf(volume: MeasuredVolume, count: CountTree, ports: MeasurePorts): Observable<Figures | undefined> {
-  const { by, csi, path } = volume;
+  const { by, csi, path, isRemote } = volume;
   if (csi !== undefined) return ports.csiStats.figures(csi);
+  if (isRemote) return ports.remoteSpaces.space(path).pipe(map(ofSpace));
   if (by === "du") return counted(volume, count, ports);
   const figures$ =
     by === "block"
       ? orUndefined(ports.hostUsage.blockDevice(path), ports).pipe(
           map((bytes) => (bytes === undefined ? undefined : ofDevice(bytes))),
         )
-      : spaceOf(volume, ports).pipe(map((space) => space && { space, used: usedOf(space) }));
+      : spaceOf(volume, ports).pipe(map(ofSpace));
   return timed(figures$, () => by, ports);
 }
 
@@ -44,6 +47,8 @@ const usedOf = ({ usedBytes, inodes, inodesFree }: SpaceFigures): DiskFigures =>
   bytes: usedBytes,
   inodes: inodes - inodesFree,
 });
+
+const ofSpace = (space: SpaceFigures | undefined): Figures | undefined => space && { space, used: usedOf(space) };
 
 const NO_SPACE: SpaceFigures = { capacityBytes: 0n, availableBytes: 0n, usedBytes: 0n, inodes: 0n, inodesFree: 0n };
 
@@ -53,10 +58,8 @@ const ofDevice = (capacityBytes: bigint): Figures => ({
   used: { bytes: 0n, inodes: 0n },
 });
 
-function spaceOf({ path, isRemote }: MeasuredVolume, ports: MeasurePorts): Observable<SpaceFigures | undefined> {
-  const { hostUsage } = ports;
-  return orUndefined(isRemote ? hostUsage.remoteFileSystem(path) : hostUsage.fileSystem(path), ports);
-}
+const spaceOf = ({ path }: MeasuredVolume, ports: MeasurePorts): Observable<SpaceFigures | undefined> =>
+  orUndefined(ports.hostUsage.fileSystem(path), ports);
 
 /** Emits the usage by quota, or else the sum of the files. */
 function counted(volume: MeasuredVolume, count: CountTree, ports: MeasurePorts): Observable<Figures | undefined> {
@@ -75,15 +78,3 @@ function counted(volume: MeasuredVolume, count: CountTree, ports: MeasurePorts):
   const figures$ = forkJoin({ space: space$, used: used$ }).pipe(map(({ space, used }) => used && { used, space }));
   return timed(figures$, () => source, ports);
 }
-
-const timed = <T>(measured$: Observable<T>, source: () => string, { clock, telemetry }: MeasurePorts): Observable<T> =>
-  defer(() => {
-    const beganAt = clock.monotonicMs();
-    return measured$.pipe(
-      finalize(() => {
-        const seconds = (clock.monotonicMs() - beganAt) / 1000;
-        const labels = { metric_source: source() };
-        telemetry.metrics.observe("kubelet_volume_metric_collection_duration_seconds", seconds, labels);
-      }),
-    );
-  });

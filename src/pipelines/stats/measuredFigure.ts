@@ -1,5 +1,5 @@
 /** Measures figures side by side: a figure that cannot be measured in time is omitted and logged. */
-import { catchError, type Observable, of } from "rxjs";
+import { catchError, defer, finalize, type Observable, of } from "rxjs";
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";
 import { deadline } from "../../operators/deadline.ts";
 import { type NamedCalls, settleAll, type Settled } from "../../operators/settleAll.ts";
@@ -34,4 +34,17 @@ export const figuresOf = <Figures extends object>(
     deadlineMs: FIGURE_DEADLINE_MS,
     clock: ports.clock,
     onFailure: (error) => noteOmission(error, ports),
+  });
+
+/** Observes how long the measurement of a volume takes. `source`: its method, once it is known. */
+export const timed = <T>(measured$: Observable<T>, source: () => string, { clock, telemetry }: Ports): Observable<T> =>
+  defer(() => {
+    const beganAt = clock.monotonicMs();
+    return measured$.pipe(
+      finalize(() => {
+        const seconds = (clock.monotonicMs() - beganAt) / 1000;
+        const labels = { metric_source: source() };
+        telemetry.metrics.observe("kubelet_volume_metric_collection_duration_seconds", seconds, labels);
+      }),
+    );
   });

@@ -1,10 +1,10 @@
 /**
  * Measures the disk usage of pods: logs of their containers and volumes, each separately. Stateless. Bounds: one
- * directory of a pod at a time, PODS_AT_ONCE; 10 s in all for directories, whose counts continue, and for volumes whose storage may
- * not answer, REMOTE_AT_ONCE of a pod. CSI volumes wait for nothing but their drivers, within the bounds of csiStats.ts.
- * Upstream: volume_stat_calculator.go.
+ * directory of a pod at a time, PODS_AT_ONCE; 10 s in all for directories, whose counts continue. CSI volumes and those
+ * whose storage may not answer wait for nothing else, within the bounds of csiStats.ts and remoteSpaces.ts. Upstream:
+ * volume_stat_calculator.go.
  */
-import { defer, forkJoin, from, map, NEVER, type Observable, takeUntil, toArray } from "rxjs";
+import { defer, forkJoin, from, map, type Observable, toArray } from "rxjs";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { Pod } from "../../core/api.ts";
 import type { PodUid } from "../../core/ids.ts";
@@ -14,7 +14,6 @@ import { type MeasuredVolume, measuredVolumes } from "../../core/stats/measuredV
 import type { DiskFigures, LogMeasurement, VolumeMeasurement, VolumeUse } from "../../core/stats/podStorage.ts";
 import { mountedLayouts, NO_VOLUMES } from "../../core/volume/podVolumes.ts";
 import { boundedMergeMap } from "../../operators/boundedMergeMap.ts";
-import { longTimer } from "../../operators/longTimer.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 import { FIGURE_DEADLINE_MS, orUndefined } from "./measuredFigure.ts";
 import { type CountTree, measureVolume, type MeasurePorts } from "./measureVolume.ts";
@@ -22,8 +21,6 @@ import type { TreeCounts } from "./treeCounts.ts";
 
 /** The pods share the counting thread evenly. */
 const PODS_AT_ONCE = 256;
-/** A process each, while the storage does not answer. */
-const REMOTE_AT_ONCE = 8;
 
 /** Ports of the measurement. */
 export interface DiskPorts extends MeasurePorts {
@@ -45,7 +42,7 @@ const running = ({ runtimeStatuses: statuses, listing }: DiskState): readonly Me
 export const measureLogs = (state: DiskState, ports: DiskPorts, config: Config): Observable<LogMeasurement> =>
   defer(() => logsWithin(roundOf(ports), state, config));
 
-function logsWithin({ count }: Round, state: DiskState, { directories }: Config): Observable<LogMeasurement> {
+function logsWithin(count: CountTree, state: DiskState, { directories }: Config): Observable<LogMeasurement> {
   const logsOf = ({ name, namespace, podUid: uid, containers }: MeasuredPod) => {
     const names = [...new Set(containers.map((container) => container.name))];
     const counted$ = oneByOne(names, (container) => {
@@ -57,18 +54,11 @@ function logsWithin({ count }: Round, state: DiskState, { directories }: Config)
   return sideBySide(running(state), logsOf).pipe(map((found) => new Map(found)));
 }
 
-/** A measurement, whose directories and remote volumes share its time. */
-interface Round {
-  readonly count: CountTree;
-  leftMs(): number;
-}
-
-function roundOf({ counts, clock, csiStats }: DiskPorts): Round {
-  counts.prune();
-  csiStats.prune();
+/** All directories of a round share its time. */
+function roundOf({ counts, clock, csiStats, remoteSpaces }: DiskPorts): CountTree {
+  for (const each of [counts, csiStats, remoteSpaces]) each.prune();
   const endsAt = clock.monotonicMs() + FIGURE_DEADLINE_MS;
-  const leftMs = (): number => endsAt - clock.monotonicMs();
-  return { leftMs, count: (path) => defer(() => counts.usage(path, leftMs())) };
+  return (path) => defer(() => counts.usage(path, endsAt - clock.monotonicMs()));
 }
 
 /** Measures the volumes of all pods. Never errors. */
@@ -76,13 +66,13 @@ export const measureVolumes = (state: DiskState, ports: DiskPorts, config: Confi
   defer(() => volumesWithin(roundOf(ports), state, ports, config));
 
 function volumesWithin(
-  round: Round,
+  count: CountTree,
   state: DiskState,
   ports: DiskPorts,
   { directories }: Config,
 ): Observable<VolumeMeasurement> {
   const pods$ = sideBySide(running(state), ({ podUid: uid }) =>
-    measureAll(volumesOf(uid, state), round, ports).pipe(map((volumes) => [uid, volumes] as const)),
+    measureAll(volumesOf(uid, state), count, ports).pipe(map((volumes) => [uid, volumes] as const)),
   );
   const rootFs$ = orUndefined(ports.hostUsage.fileSystem(directories.rootDir), ports);
   return forkJoin({ pods: pods$, rootFs: rootFs$ }).pipe(
@@ -96,32 +86,27 @@ function volumesWithin(
 export const measureClaims = (state: DiskState, ports: DiskPorts): Observable<readonly VolumeUse[]> =>
   defer(() => claimsWithin(roundOf(ports), state, ports));
 
-function claimsWithin(round: Round, state: DiskState, ports: DiskPorts): Observable<readonly VolumeUse[]> {
+function claimsWithin(count: CountTree, state: DiskState, ports: DiskPorts): Observable<readonly VolumeUse[]> {
   const claimed = [...state.registry.value.records.keys()].flatMap((uid) =>
     volumesOf(uid, state).filter(({ pvcRef }) => pvcRef !== undefined),
   );
-  return measureAll(claimed, round, ports);
+  return measureAll(claimed, count, ports);
 }
 
-/** Measures CSI and remote volumes side by side, and the others one after the other. */
+/** Measures volumes that may keep their callers waiting side by side, and the others one after the other. */
 function measureAll(
   volumes: readonly MeasuredVolume[],
-  { count, leftMs }: Round,
+  count: CountTree,
   ports: DiskPorts,
 ): Observable<readonly VolumeUse[]> {
   const look = (volume: MeasuredVolume) => measureVolume(volume, count, ports);
-  const {
-    driver = [],
-    remote = [],
-    local = [],
-  } = Object.groupBy(volumes, ({ csi, isRemote }) => {
-    if (csi !== undefined) return "driver";
-    return isRemote ? "remote" : "local";
-  });
+  const isAsked = ({ csi, isRemote }: MeasuredVolume): boolean => csi !== undefined || isRemote;
   return forkJoin([
-    oneByOne(local, look),
-    results(remote, look, REMOTE_AT_ONCE, longTimer(ports.clock, leftMs())),
-    results(driver, look, Number.POSITIVE_INFINITY),
+    oneByOne(
+      volumes.filter((volume) => !isAsked(volume)),
+      look,
+    ),
+    results(volumes.filter(isAsked), look, Number.POSITIVE_INFINITY),
   ]).pipe(map((found) => found.flat()));
 }
 
@@ -146,18 +131,14 @@ const sideBySide = <T, R>(
   look: (item: T) => Observable<R | undefined>,
 ): Observable<readonly R[]> => results(items, look, PODS_AT_ONCE);
 
-/** The results that are there when `end$` emits, or all of them. */
-function results<T, R>(
+const results = <T, R>(
   items: readonly T[],
   look: (item: T) => Observable<R | undefined>,
   limit: number,
-  end$: Observable<unknown> = NEVER,
-): Observable<readonly R[]> {
-  // Unbounded, since the number of pods, and of volumes of a pod, bounds the queue.
-  const bounds = { limit, queueLimit: Number.POSITIVE_INFINITY };
-  const found$ = from(items).pipe(boundedMergeMap(look, bounds), takeUntil(end$));
-  return found$.pipe(
+): Observable<readonly R[]> =>
+  from(items).pipe(
+    // Unbounded, since the number of pods, and of volumes of a pod, bounds the queue.
+    boundedMergeMap(look, { limit, queueLimit: Number.POSITIVE_INFINITY }),
     toArray(),
     map((found) => found.filter((each) => each !== undefined)),
   );
-}

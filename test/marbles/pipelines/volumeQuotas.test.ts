@@ -110,6 +110,7 @@ describe("a volume with a quota", () => {
         hostUsage: { fileSystem: () => of(undefined) },
         counts: createTreeCounts({ clock, telemetry, volumeFiles }),
         csiStats: { figures: () => of(undefined), prune: () => {} },
+        remoteSpaces: { prune: () => {} },
         quotas: { usage: (path: string) => timer(2000, clock.scheduler).pipe(switchMap(() => usage(path))) },
       } as unknown as DiskPorts;
       const directories = { rootDir: "/var/lib/kubelet", podLogsDir: "/l", containerLogsDir: "/c" };

@@ -1,11 +1,21 @@
 /** Volumes whose storage does not answer hold up neither each other nor the measurement. */
-import { map, NEVER, of } from "rxjs";
-import { expect, it } from "vitest";
+import { concat, map, NEVER, of } from "rxjs";
+import { it } from "vitest";
 import { podUid } from "../../../../src/core/ids.ts";
+import { NO_CSI_DRIVERS } from "../../../../src/core/csi/csiDriverFacts.ts";
 import { layoutOf } from "../../../../src/core/volume/volumeLayout.ts";
-import { type DiskPorts, type DiskState, measureVolumes } from "../../../../src/pipelines/stats/podDisks.ts";
+import { createDiskCounts } from "../../../../src/pipelines/stats/diskCounts.ts";
+import {
+  type DiskPorts,
+  type DiskState,
+  measureClaims,
+  measureVolumes,
+} from "../../../../src/pipelines/stats/podDisks.ts";
+import { createRemoteSpaces } from "../../../../src/pipelines/stats/remoteSpaces.ts";
 import { createTreeCounts } from "../../../../src/pipelines/stats/treeCounts.ts";
+import type { KubeletPorts } from "../../../../src/ports/kubeletPorts.ts";
 import type { VolumeFiles } from "../../../../src/ports/volumeFiles.ts";
+import { createCell } from "../../../../src/state/cell.ts";
 import { marbles, type Marbles } from "../../../support/marbles.ts";
 import { containerOf, podOf } from "../../../support/pods.ts";
 import { volumeNodeOf } from "../../../support/podVolumes.ts";
@@ -14,14 +24,16 @@ import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
 const UID = podUid("uid-1");
 const SPACE = { capacityBytes: 9n, availableBytes: 5n, usedBytes: 4n, inodes: 2n, inodesFree: 1n };
 
-/** Measures a pod whose NFS volumes are these; those named `dead` and a number do not answer. Emits the names with figures. */
+/** A pod with claims of these NFS volumes; those named `dead` and a number do not answer. Emits the names with figures. */
 function measured({ clock }: Marbles, names: readonly string[]) {
-  const asked: string[] = [];
   const volumes = names.map((name) => ({ name, nfs: { server: "s", path: `/${name}` } }));
   const volumeMounts = names.map((name) => ({ name, mountPath: `/${name}` }));
-  const pod = podOf({ spec: { volumes, containers: [containerOf({ volumeMounts })] } });
+  const containers = [containerOf({ volumeMounts })];
+  const resolved = podOf({ spec: { volumes, containers } });
+  const claims = names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  const pod = podOf({ spec: { volumes: claims, containers } });
   const layouts = volumes.map((volume) => {
-    const layout = layoutOf(pod, volume, volumeNodeOf());
+    const layout = layoutOf(resolved, volume, volumeNodeOf());
     if (!layout.ok) throw layout.error;
     return [volume.name, layout.value] as const;
   });
@@ -30,50 +42,57 @@ function measured({ clock }: Marbles, names: readonly string[]) {
     actual: new Map(names.map((name) => [`kubernetes.io/nfs/${name}`, { condition: "mounted" }])),
   };
   const state = {
-    runtimeStatuses: { values: () => [{ podUid: UID, sandboxes: [{ ready: true }] }] },
+    runtimeStatuses: {
+      get: () => undefined,
+      values: () => [{ podUid: UID, sandboxes: [{ ready: true }], containers: [] }],
+    },
     listing: { value: undefined },
     registry: { value: { records: new Map([[UID, { pod }]]) } },
     volumes: { get: () => known },
     flexDrivers: { value: new Map() },
+    csiDrivers: createCell(NO_CSI_DRIVERS),
   } as unknown as DiskState;
-  const telemetry = recordingTelemetry();
-  const remoteFileSystem = (path: string) => {
-    asked.push(path);
-    return path.includes("dead") ? NEVER : of(SPACE);
-  };
+  const [telemetry, volumeFiles] = [recordingTelemetry(), {} as VolumeFiles];
+  const remoteFileSystem = (path: string) => (path.includes("dead") ? NEVER : of(SPACE));
+  const hostUsage = { fileSystem: () => of(SPACE), remoteFileSystem } as unknown as KubeletPorts["hostUsage"];
+  const given = { clock, telemetry, hostUsage, quotas: undefined, csiDrivers: undefined };
   const ports = {
-    ...{ clock, telemetry, quotas: undefined },
-    hostUsage: { fileSystem: () => of(SPACE), remoteFileSystem },
-    counts: createTreeCounts({ clock, telemetry, volumeFiles: {} as VolumeFiles }),
+    ...given,
+    counts: createTreeCounts({ clock, telemetry, volumeFiles }),
     csiStats: { figures: () => of(undefined), prune: () => {} },
+    remoteSpaces: createRemoteSpaces({ clock, telemetry, hostUsage }),
   } as unknown as DiskPorts;
   const directories = { rootDir: "/r", podLogsDir: "/l", containerLogsDir: "/c" };
-  const names$ = measureVolumes(state, ports, { directories }).pipe(
-    map(({ byUid }) => (byUid.get(UID) ?? []).map(({ name }) => name).join()),
-  );
-  return { asked, names$ };
+  const namesOf = (volumes: readonly { readonly name: string }[] = []) => volumes.map(({ name }) => name).join();
+  const config = { directories, diskStatsPeriodMs: 60_000, watchesVolumeHealth: false };
+  return {
+    diskCounts: createDiskCounts(state, { ...given, volumeFiles }, config),
+    ofPods$: measureVolumes(state, ports, { directories }).pipe(map(({ byUid }) => namesOf(byUid.get(UID)))),
+    ofClaims$: measureClaims(state, ports).pipe(map(namesOf)),
+  };
 }
 
 it(
-  "are left out after 10 s, and the others are measured meanwhile",
+  "are left out after a second, and the others are measured meanwhile",
   marbles((m) => {
-    const expected = "10s (u|)";
+    const expected = "1s (u|)";
 
-    const { names$ } = measured(m, ["dead1", "dead2", "a", "dead3", "b"]);
-    m.expectObservable(names$).toBe(expected, { u: "a,b" });
+    const { ofPods$, ofClaims$ } = measured(m, ["dead1", "dead2", "a", "dead3", "b"]);
+    m.expectObservable(ofPods$).toBe(expected, { u: "a,b" });
+    m.expectObservable(ofClaims$).toBe(expected, { u: "a,b" });
     m.flush();
   }),
 );
 
 it(
-  "are eight of a pod at a time, and all of them take 10 s",
+  "take a second, however many they are",
   marbles((m) => {
-    const expected = "10s (u|)";
+    const expected = "1s (u|)";
 
     const dead = Array.from({ length: 20 }, (_, index) => `dead${index}`);
-    const { asked, names$ } = measured(m, [...dead, "a"]);
-    m.expectObservable(names$).toBe(expected, { u: "" });
-    m.at(9_000, () => expect(asked).toHaveLength(8));
+    const { ofPods$, ofClaims$ } = measured(m, [...dead, "a"]);
+    m.expectObservable(ofPods$).toBe(expected, { u: "a" });
+    m.expectObservable(ofClaims$).toBe(expected, { u: "a" });
     m.flush();
   }),
 );
@@ -83,8 +102,27 @@ it(
   marbles((m) => {
     const expected = "(u|)";
 
-    const { names$ } = measured(m, ["a", "b"]);
-    m.expectObservable(names$).toBe(expected, { u: "a,b" });
+    const { ofPods$, ofClaims$ } = measured(m, ["a", "b"]);
+    m.expectObservable(ofPods$).toBe(expected, { u: "a,b" });
+    m.expectObservable(ofClaims$).toBe(expected, { u: "a,b" });
+    m.flush();
+  }),
+);
+
+it(
+  "keep no scrape of the metrics waiting while the look of an earlier one goes on",
+  marbles((m) => {
+    const unsub = "      9s !";
+    const expectedRun = "";
+    const later = "      5s |";
+    const first = "      1s (u|)";
+    const second = "     5s (u|)";
+
+    const { counting$, gauge$ } = measured(m, ["dead1", "a"]).diskCounts;
+    const scraped$ = gauge$.pipe(map(() => "u"));
+    m.expectObservable(counting$, unsub).toBe(expectedRun);
+    m.expectObservable(scraped$).toBe(first);
+    m.expectObservable(concat(m.cold(later), scraped$)).toBe(second);
     m.flush();
   }),
 );

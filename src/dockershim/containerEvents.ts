@@ -121,6 +121,7 @@ function createDelivery(
   let waiting = 0;
   let last: Promise<void> = Promise.resolve();
   let another = Promise.withResolvers<void>();
+  const messageFor = createMessages(shim);
   return (event) => {
     if (waiting >= MAX_WAITING) return disconnect(`${MAX_WAITING} events wait`);
     waiting += 1;
@@ -131,7 +132,7 @@ function createDelivery(
       if (event.change === "create" || event.change === "start") await within(START_WAITS_MS, next);
       waiting -= 1;
       if (sinks.size === 0) return;
-      const message = await messageFor(shim, event);
+      const message = await messageFor(event);
       for (const sink of sinks) sink.send(message);
     };
     // An event that fails must not take the later ones with it.
@@ -141,22 +142,32 @@ function createDelivery(
   };
 }
 
-/** An event whose statuses cannot be had, or not in time, is a hint all the same: those of other pods wait behind it. */
-async function messageFor(shim: Shim, { id, change, at, attributes }: ContainerEvent): Promise<ContainerEventResponse> {
-  const sandboxId = attributes[LABEL.type] === SANDBOX ? id : (attributes[LABEL.sandboxId] ?? "");
-  const statuses = Promise.all([
-    shim.docker.find("sandbox", sandboxId).catch(() => undefined),
-    sandboxId === "" ? [] : containerStatuses(shim, sandboxId).catch(() => []),
-  ]);
-  const isKnown = await within(STATUSES_MS, statuses);
-  const [sandbox, containersStatuses] = isKnown ? await statuses : [undefined, []];
-  return Event.fromPartial({
-    containerId: id,
-    containerEventType: TYPES[change],
-    createdAt: at > 0n ? at : wallClockNs(),
-    ...(sandbox === undefined
-      ? {}
-      : { podSandboxStatus: sandboxStatusMessage(sandbox, await networkOf(shim, sandbox)) }),
-    containersStatuses,
-  });
+/**
+ * An event whose statuses cannot be had, or not in time, is a hint all the same: those of other pods wait behind it. Bound: Docker
+ * is asked once at a time about each sandbox, since the questions that it does not answer hold connections.
+ */
+function createMessages(shim: Shim): (event: ContainerEvent) => Promise<ContainerEventResponse> {
+  const unanswered = new Set<string>();
+  const statusesOf = async (sandboxId: string) => {
+    if (unanswered.has(sandboxId)) return undefined;
+    unanswered.add(sandboxId);
+    const statuses = Promise.all([
+      shim.docker.find("sandbox", sandboxId).catch(() => undefined),
+      sandboxId === "" ? [] : containerStatuses(shim, sandboxId).catch(() => []),
+    ]).finally(() => unanswered.delete(sandboxId));
+    return (await within(STATUSES_MS, statuses)) ? statuses : undefined;
+  };
+  return async ({ id, change, at, attributes }) => {
+    const sandboxId = attributes[LABEL.type] === SANDBOX ? id : (attributes[LABEL.sandboxId] ?? "");
+    const [sandbox, containersStatuses] = (await statusesOf(sandboxId)) ?? [undefined, []];
+    return Event.fromPartial({
+      containerId: id,
+      containerEventType: TYPES[change],
+      createdAt: at > 0n ? at : wallClockNs(),
+      ...(sandbox === undefined
+        ? {}
+        : { podSandboxStatus: sandboxStatusMessage(sandbox, await networkOf(shim, sandbox)) }),
+      containersStatuses,
+    });
+  };
 }

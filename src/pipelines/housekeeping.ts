@@ -2,9 +2,9 @@
  * Decides which pods are leftovers (neither the registry nor the runtime has them), and removes their directories, logs
  * and cgroups, and dangling links to logs. Runs once all sources are known, then periodically. Owner of the cells
  * `orphans` and `leftStages`; releases user IDs and volumes through their owners (cells `idRanges`, `volumes`), and runs the
- * unstaging of volumes that their last pod leaves. Bound: of each kind one sweep at a time, one removal at a time. Directories of
- * pods and stages have sweeps of their own, because their drivers may hang. Upstream: HandlePodCleanups,
- * cleanupOrphanedPodDirs, evictPodLogsDirectories.
+ * unstaging of volumes that their last pod leaves. Bound: one sweep of directories
+ * and cgroups, one of logs, one of stages, and one removal in each. Drivers may hang in the first and the last: no sweep waits for
+ * another one. Upstream: HandlePodCleanups, cleanupOrphanedPodDirs, evictPodLogsDirectories.
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, merge, type Observable, of, switchMap, tap } from "rxjs";
 import { isContentGone } from "../core/container/containerGc.ts";

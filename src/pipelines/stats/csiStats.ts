@@ -2,23 +2,23 @@
  * Statistics of CSI volumes, asked of their drivers at most once in a period. A call continues after its callers have
  * left; meanwhile they get the last known figures. Owns the last answers. Bounds: one call for a volume at a time;
  * CALLS_AT_ONCE calls to a driver, not counting those that have hung for SLOT_MS; upstream's deadline for each call;
- * PATIENCE_MS for its callers. Upstream: csi_metrics.go, in the background of volumeStatCalculator.
+ * the patience of patiently.ts for its callers. Upstream: csi_metrics.go, in the background of volumeStatCalculator.
  *
  *     figures --> lane of the driver --> NodeGetVolumeStats --> checked --> last answer
  *        |                                                                     |
- *        +------------- after PATIENCE_MS, or while the call hangs ------------+
+ *        +------------- after a second, or while the call hangs ---------------+
  */
-import { catchError, defer, finalize, map, type Observable, of, tap } from "rxjs";
+import { catchError, defer, map, type Observable, of, tap } from "rxjs";
 import type { CsiDrivers } from "../../core/csi/csiDriverFacts.ts";
 import { type CsiLayout, statsPath } from "../../core/csi/csiVolumeLayout.ts";
 import { csiVolumeFigures, type CsiVolumeFigures, volumeStatsRequest } from "../../core/csi/csiVolumeStats.ts";
 import { toKubeletError } from "../../core/errors.ts";
-import { rethrowInvariant } from "../../core/invariant.ts";
-import { deadline } from "../../operators/deadline.ts";
 import { createLastingRuns } from "../../operators/lastingRuns.ts";
 import { createSemaphore, type Semaphore } from "../../operators/semaphore.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
+import { timed } from "./measuredFigure.ts";
+import { patiently } from "./patiently.ts";
 
 /** Figures of CSI volumes. */
 export interface CsiStats {
@@ -38,7 +38,6 @@ type Ports = Pick<KubeletPorts, "csiDrivers" | "clock" | "telemetry">;
 const CALLS_AT_ONCE = 4;
 /** A volume whose storage is gone delays the other volumes of its driver by this time at most. */
 const SLOT_MS = 5_000;
-const PATIENCE_MS = 1_000;
 const FORGOTTEN_AFTER_MS = 600_000;
 const NEVER = Number.NEGATIVE_INFINITY;
 
@@ -99,15 +98,8 @@ export function createCsiStats(ports: Ports, drivers: ReadonlyCell<CsiDrivers>, 
         const now = clock.monotonicMs();
         const isRunning = runs.isRunning(volume);
         if (!isRunning && now - volume.answeredAt < periodMs) return of(volume.figures);
-        const patienceMs = isRunning ? volume.beganAt + PATIENCE_MS - now : PATIENCE_MS;
-        if (patienceMs <= 0) return of(volume.figures);
-        return runs.join(volume).pipe(
-          deadline(patienceMs, clock),
-          catchError((thrown: unknown) => {
-            rethrowInvariant(thrown);
-            return of(volume.figures);
-          }),
-        );
+        const askedForMs = isRunning ? now - volume.beganAt : 0;
+        return patiently({ answer$: runs.join(volume), askedForMs, last: () => volume.figures, clock });
       }),
   };
 }
@@ -123,8 +115,7 @@ function ask(
   return defer(() => {
     const facts = drivers.value.get(driver);
     if (facts === undefined || csiDrivers === undefined) return of(undefined);
-    const beganAt = clock.monotonicMs();
-    return csiDrivers
+    const figures$ = csiDrivers
       .at(facts)
       .nodeGetVolumeStats(volumeStatsRequest(csi))
       .pipe(
@@ -133,12 +124,8 @@ function ask(
           if (!found.ok) throw found.error;
           return found.value;
         }),
-        finalize(() => {
-          const seconds = (clock.monotonicMs() - beganAt) / 1000;
-          const labels = { metric_source: driver };
-          telemetry.metrics.observe("kubelet_volume_metric_collection_duration_seconds", seconds, labels);
-        }),
       );
+    return timed(figures$, () => driver, { clock, telemetry });
   }).pipe(
     catchError((thrown: unknown) => {
       telemetry.log.debug("csiStats", "A CSI driver gives no statistics", {

@@ -1,28 +1,27 @@
 /**
  * Space of volumes whose storage may not answer. A look at a file system continues after its callers have left; meanwhile they
  * get the last known space. Owns the last answers. Bounds: one look at a file system at a time, FIGURE_DEADLINE_MS for it;
- * LOOKS_AT_ONCE, not counting those that have hung for SLOT_MS; PATIENCE_MS for their callers. Upstream: metrics_statfs.go,
- * whose callers wait for the storage.
+ * LOOKS_AT_ONCE, not counting those that have hung for SLOT_MS; the patience of patiently.ts for their callers. Upstream:
+ * metrics_statfs.go, whose callers wait for the storage.
  *
  *     space --> slot --> file system --> last answer
  *        |                                    |
- *        +-- after PATIENCE_MS of the look ---+
+ *        +-- after a second of the look ------+
  */
-import { catchError, defer, type Observable, of, tap } from "rxjs";
-import { rethrowInvariant } from "../../core/invariant.ts";
+import { defer, type Observable, tap } from "rxjs";
 import type { SpaceFigures } from "../../core/stats/nodeStats.ts";
-import { deadline } from "../../operators/deadline.ts";
 import { createLastingRuns } from "../../operators/lastingRuns.ts";
 import { createSemaphore } from "../../operators/semaphore.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import { orUndefined, timed } from "./measuredFigure.ts";
+import { patiently } from "./patiently.ts";
 
 /** Space of the file systems of volumes. */
 export interface RemoteSpaces {
   /** Keeps looks running while subscribed. Never emits. */
   readonly run$: Observable<never>;
   /**
-   * Emits the space of the file system at a path within PATIENCE_MS; undefined while there is none: the storage has not
+   * Emits the space of the file system at a path, see patiently.ts; undefined while there is none: the storage has not
    * answered yet, or the last look failed. Never errors.
    */
   space(path: string): Observable<SpaceFigures | undefined>;
@@ -36,7 +35,6 @@ type Ports = Pick<KubeletPorts, "hostUsage" | "clock" | "telemetry">;
 const LOOKS_AT_ONCE = 16;
 /** Storage that is gone delays the other file systems by this time at most: they still answer their callers in time. */
 const SLOT_MS = 500;
-const PATIENCE_MS = 1_000;
 const FORGOTTEN_AFTER_MS = 600_000;
 
 /** A file system and its last space. */
@@ -81,15 +79,8 @@ export function createRemoteSpaces(ports: Ports): RemoteSpaces {
     space: (path) =>
       defer(() => {
         const looked = noted(path);
-        const leftMs = runs.isRunning(path) ? looked.beganAt + PATIENCE_MS - clock.monotonicMs() : PATIENCE_MS;
-        if (leftMs <= 0) return of(looked.space);
-        return runs.join(path).pipe(
-          deadline(leftMs, clock),
-          catchError((thrown: unknown) => {
-            rethrowInvariant(thrown);
-            return of(looked.space);
-          }),
-        );
+        const askedForMs = runs.isRunning(path) ? clock.monotonicMs() - looked.beganAt : 0;
+        return patiently({ answer$: runs.join(path), askedForMs, last: () => looked.space, clock });
       }),
   };
 }

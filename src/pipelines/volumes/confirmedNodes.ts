@@ -1,4 +1,4 @@
-/** The Node that volumes wait for: with the volumes in use that the API server has for sure. Stateless. */
+/** The Node that volumes wait for: with the volumes in use that the API server has for sure. Keeps the last one. */
 import { map, merge } from "rxjs";
 import type { Node } from "../../core/api.ts";
 import { confirmedNode } from "../../core/node/reportedNode.ts";

@@ -129,6 +129,7 @@ function mountOnce(
     if (hasContent) return EMPTY;
     return throwError(() => kubeletError("PermissionDenied", "the kubelet may not mount file systems"));
   }
+  // A bind also looks for the other binds of its source.
   return mounts.list(bound === undefined ? path : undefined).pipe(
     switchMap((entries) => {
       const step = mountStep(layout, mountAt(entries, path));

@@ -6,7 +6,7 @@ import { isDiskPlugin } from "../../core/disk/diskBlock.ts";
 import { blockPlaces, type BlockVolumeId } from "../../core/volume/blockVolume.ts";
 import { tearDownCsiBlock } from "./csiBlockTearDown.ts";
 import type { CsiContext } from "./csiContext.ts";
-import type { DeviceTurns } from "./deviceMounts.ts";
+import type { DeviceTurns } from "./deviceTurns.ts";
 import { tearDownLocalDevice } from "./localDevices.ts";
 import type { DiskContext } from "./diskAttachment.ts";
 import { tearDownDiskDevice } from "./diskDevices.ts";
@@ -31,7 +31,10 @@ export function tearDownBlock(
     if (disks === undefined) throw kubeletError("Unimplemented", "the node has no disks of the network");
     return tearDownDiskDevice(ports, disks, { rootDir }, id);
   }
-  if (id.plugin !== CSI_PLUGIN) return turns.run(tearDownLocalDevice(ports, blockPlaces({ rootDir }, id)));
+  if (id.plugin !== CSI_PLUGIN) {
+    const places = blockPlaces({ rootDir }, id);
+    return turns.run(places.mapDir, tearDownLocalDevice(ports, places));
+  }
   if (csi === undefined) throw kubeletError("Unimplemented", "the node has no CSI drivers");
   return tearDownCsiBlock(ports, csi, { ...id, directories: { rootDir } });
 }

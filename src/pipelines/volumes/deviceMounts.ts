@@ -10,11 +10,8 @@ import { localDeviceMount, localDeviceMounts, type PathRoots, podsDir } from "..
 import { failedAt } from "../../core/volume/volumeChecks.ts";
 import type { DeviceMount } from "../../core/volume/volumeLayout.ts";
 import { inSequence } from "../../operators/inSequence.ts";
-import type { Semaphore } from "../../operators/semaphore.ts";
+import type { DeviceTurns } from "./deviceTurns.ts";
 import { type RemovalPorts, removeUnmounted } from "./removeUnmounted.ts";
-
-/** Serializes mounting and binding, or unmounting, of devices: one at a time on a node. */
-export type DeviceTurns = Pick<Semaphore, "run">;
 
 type RootDir = Pick<PathRoots, "rootDir">;
 
@@ -41,7 +38,7 @@ export function mountDevice(
   );
 }
 
-/** Unmounts the device of a local volume unless some pod uses it; ignores a volume that is a directory. */
+/** Unmounts the device of a local volume unless some pod uses it, or gets it; ignores a volume that is a directory. */
 export function releaseDevice(
   ports: RemovalPorts,
   directories: RootDir,
@@ -61,7 +58,7 @@ export function releaseDevice(
     );
   const release$ = isTaken$.pipe(switchMap((isTaken) => (isTaken ? EMPTY : removeUnmounted(ports, mountPoint))));
   return files.kindOf(mountPoint).pipe(
-    switchMap((found) => (found === undefined ? EMPTY : turns.run(release$))),
+    switchMap((found) => (found === undefined ? EMPTY : turns.release(mountPoint, release$))),
     ignoreElements(),
   );
 }

@@ -13,7 +13,6 @@ import { mountAt } from "../../core/mount/mountInfo.ts";
 import type { BlockedVolume } from "../../core/volume/volumeChecks.ts";
 import type { VolumeLayout } from "../../core/volume/volumeLayout.ts";
 import type { VolumeNotice } from "../../core/volume/volumeNotices.ts";
-import { createSemaphore } from "../../operators/semaphore.ts";
 import { failing } from "./blockMaps.ts";
 import {
   type AnyDiskLayout,
@@ -26,6 +25,7 @@ import {
   recordDisk,
   removeRecord,
 } from "./diskAttachment.ts";
+import { createDeviceTurns } from "./deviceTurns.ts";
 import { type HeldVolume, holderOf, type KeptDisk } from "./heldVolumes.ts";
 import { unstageOtherLabel } from "./keptVolumes.ts";
 import { type RemovalPorts, removeRarelyMounted, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
@@ -64,7 +64,7 @@ export function setUpDisk(ports: VolumePorts, context: DiskContext, volume: Disk
     held === undefined ? EMPTY : defer(() => unstageOther(ports, context, layout, held.volume)),
     used$,
     stage(ports, context, layout),
-    setUpVolume(ports, layout, undefined, createSemaphore(1)),
+    setUpVolume(ports, layout, undefined, createDeviceTurns()),
   );
   return held === undefined ? setUp$ : held.volume.turns.run(setUp$);
 }

@@ -13,7 +13,8 @@ import { alreadyMounted, type VolumeNotice } from "../../core/volume/volumeNotic
 import type { Payload } from "../../core/volume/payloadFile.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
-import { type DeviceTurns, mountDevice } from "./deviceMounts.ts";
+import { mountDevice } from "./deviceMounts.ts";
+import type { DeviceTurns } from "./deviceTurns.ts";
 import { setUpLocalDevice } from "./localDevices.ts";
 import { giveAway, setReady } from "./volumeOwnership.ts";
 import { type RemovalPorts, removeRarelyMounted, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
@@ -39,7 +40,7 @@ export function setUpVolume(
 ): Observable<VolumeNotice> {
   const { path, ownership, bound, block, nested = [] } = layout;
   if (layout.fault !== undefined) return throwError(() => layout.fault);
-  if (block !== undefined) return turns.run(setUpLocalDevice(ports, layout.name, block));
+  if (block !== undefined) return turns.run(block.mapDir, setUpLocalDevice(ports, layout.name, block));
   const before: readonly (() => Observable<unknown>)[] = [
     () => (layout.wanted ? provideHostPath(ports, path, layout.wanted) : EMPTY),
     () => (layout.readyDir === undefined ? EMPTY : forgetGone(ports, path, layout.readyDir)),
@@ -109,7 +110,7 @@ function bindLocal(
       if (!source.ok) throw source.error;
       if (source.value === "directory") return mountOnce(ports, layout);
       const shared = { ...layout, bound: { ...bound, source: bound.device.mountPoint } };
-      return turns.run(mountOnce(ports, shared, mountDevice(ports, bound.device)));
+      return turns.run(bound.device.mountPoint, mountOnce(ports, shared, mountDevice(ports, bound.device)));
     }),
   );
 }

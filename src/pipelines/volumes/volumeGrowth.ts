@@ -10,7 +10,7 @@ import { type ActualVolume, type VolumeInputs, withFailure, withoutFailure } fro
 import type { Clock } from "../../ports/clock.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { holderOf } from "./heldVolumes.ts";
-import type { DeviceTurns } from "./deviceMounts.ts";
+import { deviceOf, type DeviceTurns } from "./deviceTurns.ts";
 import { expandAfterSetUp, expandInUse, type ExpansionDeps } from "./expandVolume.ts";
 import { timed } from "./reportVolumeMetrics.ts";
 
@@ -66,9 +66,10 @@ export function expandMounted({ pod, layout }: Grown, inputs: VolumeInputs, deps
  * Runs an operation on the volume alone, whatever pods have it. A flexVolume of a driver that attaches none waits for nobody, so that
  * no other volume waits for its driver.
  */
-function inTurn<T>({ name, flex }: VolumeLayout, operation$: Observable<T>, deps: GrowthDeps): Observable<T> {
+function inTurn<T>(layout: VolumeLayout, operation$: Observable<T>, deps: GrowthDeps): Observable<T> {
+  const { name, flex } = layout;
   const { heldVolumes } = (flex === undefined ? deps.kinds.csi : deps.kinds.flex) ?? {};
   const volume = heldVolumes?.of(holderOf(deps.uid, name))?.volume;
   if (flex !== undefined && volume === undefined) return operation$;
-  return (volume?.turns ?? deps.turns).run(operation$);
+  return volume === undefined ? deps.turns.run(deviceOf(layout), operation$) : volume.turns.run(operation$);
 }

@@ -23,7 +23,7 @@ import { tearDownCsi } from "./csiTearDown.ts";
 import { csiWait } from "./csiAttachment.ts";
 import type { CsiContext } from "./csiContext.ts";
 import { isCsi, isCsiLabelled, setUpCsi } from "./csiVolumes.ts";
-import type { DeviceTurns } from "./deviceMounts.ts";
+import type { DeviceTurns } from "./deviceTurns.ts";
 import type { DiskContext } from "./diskAttachment.ts";
 import { detachUnmapped, isDiskDevice, setUpDiskDevice } from "./diskDevices.ts";
 import { diskNews, diskWait, isDisk, setUpDisk, tearDownDisk, unstageDisk } from "./diskVolumes.ts";

@@ -50,13 +50,13 @@ import {
 import { keyedWorkers } from "../../operators/keyedWorkers.ts";
 import { eachOf } from "../../operators/eachOf.ts";
 import { inParallel } from "../../operators/inParallel.ts";
-import { createSemaphore } from "../../operators/semaphore.ts";
 import { switchOnNews } from "../../operators/switchOnNews.ts";
 import type { ApiServer } from "../../ports/apiServer.ts";
 import type { ClusterObjects } from "../../ports/clusterObjects.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import { createKeyedCell, type KeyedCell } from "../../state/keyedCell.ts";
-import { type DeviceTurns, releaseDevices } from "./deviceMounts.ts";
+import { releaseDevices } from "./deviceMounts.ts";
+import { createDeviceTurns, type DeviceTurns } from "./deviceTurns.ts";
 import type { PodMemories } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
 import type { ExpansionDeps } from "./expandVolume.ts";
@@ -124,7 +124,7 @@ export const createVolumes = (given: VolumesDeps): Volumes =>
   volumesOf({
     kinds: NO_KINDS,
     ...given,
-    ...{ turns: createSemaphore(1), sizes: createVolumeSizes() },
+    ...{ turns: createDeviceTurns(), sizes: createVolumeSizes() },
     contentTurns: createContentTurns(given.ports.clock),
     labels: given.node.selinux && createVolumeLabels(given.ports.telemetry),
   });

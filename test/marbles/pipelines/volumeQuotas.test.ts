@@ -6,10 +6,10 @@ import { podUid, type PodUid } from "../../../src/core/ids.ts";
 import { layoutOf } from "../../../src/core/volume/volumeLayout.ts";
 import { type DiskPorts, type DiskState, measureVolumes } from "../../../src/pipelines/stats/podDisks.ts";
 import { createTreeCounts } from "../../../src/pipelines/stats/treeCounts.ts";
+import { createDeviceTurns } from "../../../src/pipelines/volumes/deviceTurns.ts";
 import type { VolumeFiles } from "../../../src/ports/volumeFiles.ts";
 import { setUpVolume, tearDownVolume } from "../../../src/pipelines/volumes/volumeEffects.ts";
 import type { Quotas } from "../../../src/ports/quotas.ts";
-import { createSemaphore } from "../../../src/operators/semaphore.ts";
 import { marbles } from "../../support/marbles.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
 import { volumeNodeOf } from "../../support/podVolumes.ts";
@@ -59,7 +59,7 @@ describe("a volume with a quota", () => {
     const layout = layoutOf(podWith(hostUsers), volume, volumeNodeOf());
     expect(layout.ok && layout.value.hasQuota === true).toBe(isCounted);
     const { asked, ports } = recordingPorts();
-    if (layout.ok) setUpVolume(ports, layout.value, undefined, createSemaphore(1)).subscribe({});
+    if (layout.ok) setUpVolume(ports, layout.value, undefined, createDeviceTurns()).subscribe({});
     expect(asked.includes(`assign ${PATH}`)).toBe(isCounted);
   });
 

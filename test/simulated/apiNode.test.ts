@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { PodSpec } from "../../src/core/api.ts";
 import { createSimApiServer, type SimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
 import { drawFaultRates, type FaultRates, noFaults } from "../../src/sim/faults/faultKinds.ts";
+import { watchStages } from "../../src/operators/loopStage.ts";
 import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
 import { createPrng } from "../../src/sim/prng.ts";
 import { createSimClock } from "../../src/sim/time/simClock.ts";
@@ -71,6 +72,33 @@ describe("a node that takes its pods from an API server", () => {
       [],
       [],
     ]);
+  });
+
+  it("wakes no worker for fields of the status that the kubelet itself writes, but for conditions of others", () => {
+    let woken = 0;
+    const unwatch = watchStages({
+      current: undefined,
+      enter: ({ kind }) => void (woken += kind === "pod_worker" ? 1 : 0),
+      leave: () => undefined,
+    });
+    const { server, node } = cluster("one");
+    place(server, "one", "web");
+    const statusOf = () => server.object("pods", ref("web"))?.status ?? {};
+    const wakesAfter = (change: () => void): number => {
+      node.runFor(15_000);
+      woken = 0;
+      change();
+      node.runFor(15_000);
+      return woken;
+    };
+    const condition = { type: "example.com/ready", status: "True" } as const;
+    const own = wakesAfter(() => server.setStatus(ref("web"), { ...statusOf(), message: "of another writer" }));
+    const message = statusOf().message;
+    const foreign = wakesAfter(() =>
+      server.setStatus(ref("web"), { ...statusOf(), conditions: [...(statusOf().conditions ?? []), condition] }),
+    );
+    unwatch();
+    expect({ own, message, isForeignSeen: foreign > 0 }).toEqual({ own: 0, message: undefined, isForeignSeen: true });
   });
 
   it("reports the end of a resize at once, whatever older status the server returns meanwhile", () => {

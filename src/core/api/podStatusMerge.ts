@@ -8,6 +8,7 @@ import { isTerminalPhase } from "../pod/phase.ts";
 import { compareQuantity, parseQuantity } from "../quantity.ts";
 import { findTyped } from "../findNamed.ts";
 import { isJsonObject } from "../json.ts";
+import { sameValue } from "../sameValue.ts";
 
 /** The node's facts that a merge depends on. */
 export interface StatusMergeOptions {
@@ -85,6 +86,15 @@ function withKnownTime(own: PodCondition, server: PodStatus, first: PodStatus | 
   if (!isUnchanged || known?.status !== own.status || !lastTransitionTime) return own;
   return { ...own, lastTransitionTime };
 }
+
+/** Returns whether two statuses agree in the conditions and fields that others than the kubelet write. */
+export const sameForeignStatus = (left: PodStatus = {}, right: PodStatus = {}): boolean =>
+  left === right || sameValue(foreignPart(left), foreignPart(right));
+
+const foreignPart = (status: PodStatus): unknown => [
+  conditionsOf(status).filter(({ type }) => !OWNED_CONDITIONS.has(type)),
+  Object.fromEntries(Object.entries(status).filter(([member]) => !OWN_MEMBERS.has(member))),
+];
 
 /** Returns whether the server's status equals a merged one; timestamps of conditions do not count. */
 export function samePodStatus(server: PodStatus, merged: PodStatus): boolean {

@@ -10,6 +10,7 @@ import { objectsReadBy } from "../../core/configObjects.ts";
 import type { PodUid } from "../../core/ids.ts";
 import { invariant, unreachable } from "../../core/invariant.ts";
 import { perObject } from "../../core/perObject.ts";
+import { isOwnEcho } from "../../core/pod/ownEcho.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { PodCommand, PodIdentity } from "../../core/pod/podRegistry.ts";
 import { emptyRuntimeStatus, type PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
@@ -61,7 +62,11 @@ export function podWorker(
         runtimeStatus: () => statusOf(identity, services.state),
       }),
     );
+    // The first status is made of all that the API server knows; from then on the worker knows better.
+    const isNews = (command: PodCommand): boolean =>
+      memory.reported.status === undefined || !isOwnEcho(latest.value, command);
     const phases$ = commands$.pipe(
+      filter(isNews),
       tap((command) => {
         const before = latest.value?.phase ?? "sync";
         const isForward = PHASES.indexOf(command.phase) >= PHASES.indexOf(before);

@@ -60,6 +60,11 @@ export type PodWrite =
  * syncPeriod.
  */
 const REWRITE_MS = 10_000;
+/**
+ * Minimum interval in milliseconds between statuses of a deleted pod whose containers may still run: its last status usually
+ * follows within milliseconds, and replaces these. Upstream sends each.
+ */
+const LEAVING_MS = 1_000;
 
 const NOTHING: PodWrite = { kind: "none", synced: undefined };
 
@@ -127,15 +132,20 @@ function statusWrite(view: PodWriteView, object: ApiPod, record: PodRecord): Pod
   const synced: SyncedStatus = { objectUid: object.metadata?.uid ?? "", status, mayRun };
   const merged = mergePodStatus(known, status, { mayRun, first: view.firstStatusOf(uid) });
   if (samePodStatus(known, merged)) return { kind: "none", synced };
-  if (isSynced(view.synced, synced)) {
-    const afterMs = view.synced.atMs + REWRITE_MS - view.now;
-    if (afterMs > 0) return { kind: "later", afterMs };
-  }
+  const afterMs = restMs(view, object, synced);
+  if (afterMs > 0) return { kind: "later", afterMs };
   const { metadata } = object;
   const patch = createStatusPatch("Pod", { metadata, status: known }, { metadata, status: merged });
   return patch === undefined
     ? { kind: "none", synced }
     : { kind: "status", patch, synced, patched: { ...object, status: merged } };
+}
+
+/** Returns for how many milliseconds the status last written to the object stays. */
+function restMs({ synced: before, now }: PodWriteView, { metadata }: ApiPod, synced: SyncedStatus): number {
+  if (before?.objectUid !== synced.objectUid) return 0;
+  if (isSynced(before, synced)) return before.atMs + REWRITE_MS - now;
+  return synced.mayRun && metadata?.deletionTimestamp !== undefined ? before.atMs + LEAVING_MS - now : 0;
 }
 
 /**
@@ -148,8 +158,8 @@ export function patchedObject(patched: ApiPod, answer: ApiPod): ApiPod {
   return kind === "PartialObjectMetadata" && metadata !== undefined ? { ...patched, metadata } : answer;
 }
 
-const isSynced = <T extends SyncedStatus>(before: T | undefined, now: SyncedStatus): before is T =>
-  before?.objectUid === now.objectUid && before.status === now.status && before.mayRun === now.mayRun;
+const isSynced = (before: SyncedStatus, now: SyncedStatus): boolean =>
+  before.objectUid === now.objectUid && before.status === now.status && before.mayRun === now.mayRun;
 
 /** Order of writes when the rate limit delays them, most urgent first. */
 const POD_WRITE_PRIORITIES = ["terminal", "deletion", "ready", "rest"] as const;

@@ -3,7 +3,7 @@
  * mirror pods of static pods. A change is sent in the turn in which it happens. core/api/podWrite.ts decides the
  * write from the state of both sides at that moment, so that the newest status wins and a difference is seen from
  * either side. A write that waits for the rate limit is decided when it is due: intermediate statuses are never sent,
- * and the most urgent write goes first.
+ * and the most urgent write goes first. Statuses of a deleted pod before its last are a second apart.
  *
  *     podStatuses, registry   a---a'-------b-------     our side
  *     apiPodObjects                ------------------b"-     the API server's side: another client wrote to b

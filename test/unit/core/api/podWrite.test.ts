@@ -61,6 +61,7 @@ describe("nextPodWrite for an API pod", () => {
   const patch = `status {"metadata":{"uid":"uid-1"},"status":{"conditions":[{"type":"Ready","status":"True"}],"phase":"Running"}}`;
   const toGo = apiObject(OVER, DELETED);
   const known = { objectUid: "uid-1", status: READY, mayRun: true };
+  const leaving = { object: apiObject({ phase: "Pending" }, DELETED), records: [record({ state: "terminating" })] };
   it.each<[string, string, Parameters<typeof viewOf>[0]]>([
     ["writes a status the server does not have", patch, { object: apiObject({}), status: READY }],
     ["writes nothing the server has", "none", { object: apiObject(READY), status: READY }],
@@ -81,6 +82,22 @@ describe("nextPodWrite for an API pod", () => {
       "does not wait with a newer status",
       patch,
       { object: apiObject({}), status: { ...READY }, synced: { ...known, atMs: monotonicMs(59_000) } },
+    ],
+    [
+      "waits with a status of a deleted pod that still ends",
+      "later 300",
+      { ...leaving, status: { ...READY }, synced: { ...known, atMs: monotonicMs(59_300) } },
+    ],
+    ["then writes it", patch, { ...leaving, status: { ...READY }, synced: { ...known, atMs: monotonicMs(59_000) } }],
+    [
+      "does not wait with its last status",
+      `status {"metadata":{"uid":"uid-1"},"status":{"phase":"Succeeded","conditions":[]}}`,
+      { ...leaving, records: [finished], status: OVER, synced: { ...known, atMs: monotonicMs(59_999) } },
+    ],
+    [
+      "does not wait for the status of a pod with the same name",
+      patch,
+      { ...leaving, status: { ...READY }, synced: { ...known, objectUid: "uid-2", atMs: monotonicMs(59_999) } },
     ],
     [
       "deletes the object of a finished pod that is to go",

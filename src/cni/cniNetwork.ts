@@ -17,16 +17,20 @@ import { err, ok, type Result, valueOf } from "../core/result.ts";
 import type { NetworkedSandbox, PodNetwork } from "../dockershim/podNetwork.ts";
 import { openAttachmentFiles } from "./attachmentFiles.ts";
 import { attach, type AttachmentPlace, checkAttached, detach, existing } from "./attachments.ts";
-import type { PluginPlace } from "./callPlugin.ts";
+import { limitOf, type PluginPlace } from "./callPlugin.ts";
 import { type CniLog, createNetworkChoice, type NetworkChoice } from "./networkChoice.ts";
-import { collectInNetwork, type SandboxCall } from "./networkCommands.ts";
+import { collectInNetwork, collectsLeftovers, type SandboxCall } from "./networkCommands.ts";
 import { createSandboxQueue } from "./sandboxQueue.ts";
+import { createSharedLock, type SharedLock } from "./sharedLock.ts";
 
 /** Time for all plugins of one ADD, DEL or CHECK: upstream's, below the kubelet's limit of four minutes. */
 const DEADLINE_MS = 220_000;
 /** Time to undo a failed ADD, and to remove a leftover. */
 const UNDO_MS = 20_000;
 const ASK_MS = 10_000;
+/** Time for all plugins of a GC, and time that it waits for sandboxes that join or leave: others wait for both. */
+const GC_MS = 10_000;
+const GC_WAIT_MS = 5_000;
 const BUSY_PAUSE_MS = 1_000;
 const NOT_READY = "NetworkPluginNotReady";
 
@@ -43,6 +47,8 @@ export interface CniOptions {
   readonly undoMs?: number;
   readonly askMs?: number;
   readonly busyPauseMs?: number;
+  readonly gcWaitMs?: number;
+  readonly gcMs?: number;
 }
 
 /** A sandbox whose network is removed or checked. */
@@ -70,18 +76,24 @@ interface State extends AttachmentPlace {
   /** Sandboxes that this process added. */
   readonly added: Set<string>;
   readonly undoMs: number;
+  readonly gcWaitMs: number;
+  readonly gcMs: number;
+  /** ADD and DEL share it, GC does not: its list of attachments would lack those that an ADD begins meanwhile. */
+  readonly lock: SharedLock;
   podCidr: string;
 }
 
 /** Opens the network; resolves after the first look at the configurations, whether one is valid or not. */
 export async function createCniNetwork(options: CniOptions): Promise<CniNetwork> {
   const { confDir, binDirs, cacheDir, log, deadlineMs = DEADLINE_MS, undoMs = UNDO_MS } = options;
-  const { askMs = ASK_MS, busyPauseMs = BUSY_PAUSE_MS } = options;
+  const { askMs = ASK_MS, busyPauseMs = BUSY_PAUSE_MS, gcWaitMs = GC_WAIT_MS, gcMs = GC_MS } = options;
   const closing = new AbortController();
   const plugins: PluginPlace = { binDirs, deadlineMs, askMs, busyPauseMs, closing: closing.signal };
   const files = openAttachmentFiles(cacheDir);
   const choice = createNetworkChoice(confDir, plugins, log);
-  const state: State = { files, plugins, log, choice, added: new Set(), undoMs, podCidr: "" };
+  const lock = createSharedLock();
+  const times = { undoMs, gcWaitMs, gcMs };
+  const state: State = { files, plugins, log, choice, added: new Set(), ...times, lock, podCidr: "" };
   const queue = createSandboxQueue();
   const inTurn = <T>(sandbox: Known, task: () => Promise<Result<T>>): Promise<Result<T>> => {
     const fault = sandboxFault(sandbox);
@@ -90,8 +102,8 @@ export async function createCniNetwork(options: CniOptions): Promise<CniNetwork>
   await files.removeUnfinished();
   await choice.refresh();
   return {
-    add: (sandbox) => inTurn(sandbox, () => addSandbox(sandbox, state)),
-    remove: (sandbox) => inTurn(sandbox, () => removeSandbox(sandbox, state, deadlineMs)),
+    add: (sandbox) => inTurn(sandbox, () => lock.shared(() => addSandbox(sandbox, state))),
+    remove: (sandbox) => inTurn(sandbox, () => lock.shared(() => removeSandbox(sandbox, state, deadlineMs))),
     check: (sandbox) => inTurn(sandbox, () => checkSandbox(sandbox, state)),
     status: () => {
       // The kubelet asks every few seconds: each answer is that of the look before.
@@ -110,7 +122,7 @@ export async function createCniNetwork(options: CniOptions): Promise<CniNetwork>
         log.info("Removing the network of a sandbox that is gone", { sandbox: id, netns });
         // The recorded namespace may be that of another process now.
         const gone = { id, namespace: "", name: "", uid: "", netns: "" };
-        const removed = await queue.run(id, () => removeSandbox(gone, state, undoMs));
+        const removed = await queue.run(id, () => lock.shared(() => removeSandbox(gone, state, undoMs)));
         if (!removed.ok) log.warn("Cannot remove the network of a sandbox that is gone", { error: removed.error });
       }
       await collect(state);
@@ -231,12 +243,18 @@ async function leftAttachments(
 }
 
 /** Lets the plugins of the present network remove leftovers of attachments that have no file. */
-async function collect({ choice, files, plugins, log }: State): Promise<void> {
-  const list = choice.network();
-  const found = await files.list();
-  if (list === undefined || !found.ok) return;
-  const kept = found.value.flatMap(({ attachment }) => (attachment?.network === list.name ? [attachment] : []));
-  const attachments = kept.map(({ id, ifName }) => ({ containerID: id, ifname: ifName }));
-  const collected = await collectInNetwork(list, attachments, plugins);
-  if (!collected.ok) log.warn("Plugins cannot remove leftovers", { error: collected.error });
+async function collect({ choice, files, plugins, log, lock, gcWaitMs, gcMs }: State): Promise<void> {
+  const collectAlone = async (): Promise<void> => {
+    const list = choice.network();
+    const found = await files.list();
+    if (list === undefined || !found.ok) return;
+    const kept = found.value.flatMap(({ attachment }) => (attachment?.network === list.name ? [attachment] : []));
+    const attachments = kept.map(({ id, ifName }) => ({ containerID: id, ifname: ifName }));
+    const collected = await collectInNetwork(list, attachments, plugins, gcMs);
+    if (!collected.ok) log.warn("Plugins cannot remove leftovers", { error: collected.error });
+  };
+  const present = choice.network();
+  if (present === undefined || !collectsLeftovers(present)) return;
+  const isDone = await lock.exclusive(collectAlone, limitOf(gcWaitMs, plugins).signal);
+  if (!isDone) log.warn("Plugins remove no leftovers now: a sandbox joins or leaves a network for long");
 }

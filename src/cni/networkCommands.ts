@@ -136,14 +136,19 @@ export function askStatus(list: NetworkList, place: PluginPlace): Promise<Result
   return onEach(list, list.plugins, callOf("STATUS", NO_SANDBOX), {}, place, limitOf(place.askMs, place));
 }
 
-/** Lets the plugins remove leftovers of all but these attachments. Does nothing before version 1.1.0. */
+/** Whether the network has the command GC, which is none before version 1.1.0. */
+export const collectsLeftovers = ({ disableGc, cniVersion }: NetworkList): boolean =>
+  !disableGc && isAtLeast(cniVersion, "1.1.0");
+
+/** Lets the plugins remove leftovers of all but these attachments. Does nothing in a network without GC. */
 export function collectInNetwork(
   list: NetworkList,
   attachments: NonNullable<PluginInput["attachments"]>,
   place: PluginPlace,
+  limitMs: number,
 ): Promise<Result<void>> {
-  if (list.disableGc || !isAtLeast(list.cniVersion, "1.1.0")) return Promise.resolve(ok(undefined));
-  const limit = limitOf(place.deadlineMs, place);
+  if (!collectsLeftovers(list)) return Promise.resolve(ok(undefined));
+  const limit = limitOf(limitMs, place);
   return onEach(list, list.plugins, callOf("GC", NO_SANDBOX), { attachments }, place, limit);
 }
 

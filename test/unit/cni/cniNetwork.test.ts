@@ -437,3 +437,68 @@ describe("leftovers of a process that was killed", () => {
     ]);
   });
 });
+
+describe("garbage collection by plugins", () => {
+  const waitsFor = (gate: string): string => `while [ ! -e ${gate} ]; do sleep 0.02; done`;
+
+  it("runs beside no ADD, and names each sandbox that joined before", async () => {
+    const [collects, joins, overlap] = ["collects", "joins", "overlap"].map((name) => join(placeOf(), name));
+    // Each side waits a while for the other one, which is not to come before its end.
+    const seesOther = (other = ""): string =>
+      `n=0; while [ ! -e ${other} ] && [ $n -lt 25 ]; do sleep 0.02; n=$((n+1)); done; [ ! -e ${other} ] || touch ${overlap}`;
+    fake.plugin(
+      "first",
+      `if [ "$CNI_COMMAND $CNI_CONTAINERID" = "ADD abc" ]; then ${seesOther(collects)}; fi
+if [ "$CNI_COMMAND $CNI_CONTAINERID" = "ADD abd" ]; then touch ${joins}; fi
+if [ "$CNI_COMMAND" = GC ]; then touch ${collects}; ${seesOther(joins)}; fi
+[ "$CNI_COMMAND" != ADD ] || ${ADDED}`,
+    );
+    fake.conf("10-net.conflist", chain("1.1.0", ["first"]));
+    const network = await open({ gcWaitMs: 60_000, gcMs: 60_000 });
+    const added = network.add(sandboxOf("abc"));
+    await waitFor("the ADD", () => fake.calls().includes("ADD first eth0"));
+    const swept = network.sweep(new Set(["abc", "abd"]));
+    expect((await added).ok).toBe(true);
+    await waitFor("the collection", () => fake.calls().includes("GC first "));
+    const later = network.add(sandboxOf("abd"));
+    await swept;
+    expect((await later).ok).toBe(true);
+    expect(existsSync(overlap ?? "")).toBe(false);
+    expect(fake.input("GC", "first")["cni.dev/valid-attachments"]).toEqual([{ containerID: "abc", ifname: "eth0" }]);
+  });
+
+  it("is left out while an ADD hangs, and other sandboxes join", async () => {
+    const gate = join(placeOf(), "gate");
+    fake.plugin(
+      "first",
+      `if [ "$CNI_COMMAND $CNI_CONTAINERID" = "ADD abc" ]; then ${waitsFor(gate)}; fi
+[ "$CNI_COMMAND" != ADD ] || ${ADDED}`,
+    );
+    fake.conf("10-net.conflist", chain("1.1.0", ["first"]));
+    const network = await open({ gcWaitMs: 100 });
+    const hanging = network.add(sandboxOf("abc"));
+    await waitFor("the ADD", () => fake.calls().includes("ADD first eth0"));
+    const swept = network.sweep(new Set(["abc", "abd"]));
+    expect((await network.add(sandboxOf("abd"))).ok).toBe(true);
+    await swept;
+    expect(fake.calls().filter((call) => call.startsWith("GC"))).toEqual([]);
+    expect(fake.lines.at(-1)).toEqual([
+      "Plugins remove no leftovers now: a sandbox joins or leaves a network for long",
+    ]);
+    writeFileSync(gate, "");
+    expect((await hanging).ok).toBe(true);
+  });
+
+  it("is killed when it hangs, and other sandboxes join", async () => {
+    fake.plugin("first", `[ "$CNI_COMMAND" != GC ] || sleep 1000; [ "$CNI_COMMAND" != ADD ] || ${ADDED}`);
+    fake.conf("10-net.conflist", chain("1.1.0", ["first"]));
+    const network = await open({ gcMs: 300 });
+    const swept = network.sweep(new Set());
+    await waitFor("the collection", () => fake.calls().includes("GC first "));
+    expect((await network.add(sandboxOf("abd"))).ok).toBe(true);
+    await swept;
+    expect(fake.lines.at(-1)?.[1]).toMatchObject({
+      error: { message: 'plugin "first" of network "net": GC: it did not end within 300 ms and was killed' },
+    });
+  });
+});

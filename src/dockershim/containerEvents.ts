@@ -48,10 +48,10 @@ const TYPES: Readonly<Record<ContainerEvent["change"], ContainerEventType>> = {
 };
 
 /**
- * Follows Docker's events until `close`; resolves once the first stream is open, or has failed to. `onOpen` runs each
- * time that Docker is found.
+ * Follows Docker's events until `close`; resolves once the first stream is open, or has failed to. `onOpen` is
+ * called each time that Docker is found, and events do not wait for what it begins.
  */
-export async function followContainerEvents(shim: Shim, onOpen: () => Promise<void>): Promise<ContainerEvents> {
+export async function followContainerEvents(shim: Shim, onOpen: () => void): Promise<ContainerEvents> {
   const sinks = new Set<StreamSink<ContainerEventResponse>>();
   const closed = new AbortController();
   let isOpen = false;
@@ -66,7 +66,7 @@ export async function followContainerEvents(shim: Shim, onOpen: () => Promise<vo
     const deliver = createDelivery(shim, sinks, disconnect);
     const lines = await openEvents(shim, closed.signal);
     isOpen = true;
-    await onOpen().catch((thrown: unknown) => shim.report(messageOf(thrown)));
+    onOpen();
     trial();
     for await (const line of lines) {
       const event = containerEvent(line);

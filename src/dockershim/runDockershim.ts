@@ -22,7 +22,7 @@ import { isAway } from "./engine/engineFault.ts";
 import { createFactsCache } from "./factsCache.ts";
 import { imageCalls } from "./imageCalls.ts";
 import { lastGood } from "./kept.ts";
-import { LABEL, SANDBOX } from "./mapping/names.ts";
+import { createNetworkSweeps } from "./networkSweeps.ts";
 import { nodeCalls } from "./nodeCalls.ts";
 import type { PodNetwork } from "./podNetwork.ts";
 import { sandboxCalls } from "./sandboxCalls.ts";
@@ -74,13 +74,16 @@ export async function runDockershim(options: DockershimOptions): Promise<Dockers
   const docker = dockerCalls(engine);
   let streams: StreamServer | undefined;
   let events: ContainerEvents | undefined;
+  const closed = new AbortController();
   const release = async (): Promise<void> => {
+    closed.abort();
     events?.close();
     streams?.close();
     await engine.close();
   };
   try {
     await checkDocker(docker, options);
+    const networks = await openSandboxNetworks(path.resolve(options.stateDir), network, log);
     const shim: Shim = {
       docker,
       info: lastGood(
@@ -90,21 +93,22 @@ export async function runDockershim(options: DockershimOptions): Promise<Dockers
       ),
       facts: createFactsCache(docker),
       unstarted: createRecentKeys(MAX_UNSTARTED),
-      networks: await openSandboxNetworks(path.resolve(options.stateDir), network, log),
+      networks,
+      sweeps: createNetworkSweeps(docker, networks, log, closed.signal),
       podSandboxImage: options.podSandboxImage,
       logOptions: logOptions(options),
       report: log,
     };
     streams = await startStreamServer(log, streamAddress);
-    events = await followContainerEvents(shim, () => sweep(shim));
+    events = await followContainerEvents(shim, shim.sweeps.whole);
     const server = createServer(shim, streams, events);
     const removeSocket = await listenOnUnixSocket(server, socketPath);
     const close = async (): Promise<void> => {
       server.forceShutdown();
       await release().finally(removeSocket);
     };
-    let closed: Promise<void> | undefined;
-    return { close: () => (closed ??= close()) };
+    let closing: Promise<void> | undefined;
+    return { close: () => (closing ??= close()) };
   } catch (thrown) {
     await release();
     throw thrown;
@@ -125,13 +129,6 @@ async function checkDocker(docker: DockerCalls, { cgroupDriver, log }: Dockershi
   });
   if (info === undefined || cgroupDriver === undefined || cgroupDriver === info.cgroupDriver) return;
   throw new Error(`the cgroup driver is to be ${cgroupDriver}, that of Docker is ${info.cgroupDriver}`);
-}
-
-/** Sandboxes whose container was removed while no shim ran leave the network. */
-async function sweep(shim: Shim): Promise<void> {
-  if (shim.networks.podNetwork === undefined) return;
-  const listed = await shim.docker.list({ [LABEL.type]: SANDBOX });
-  await shim.networks.sweep(new Set(listed.map(({ id }) => id)));
 }
 
 function createServer(shim: Shim, streams: StreamServer, events: ContainerEvents): Server {

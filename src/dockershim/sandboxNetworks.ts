@@ -29,8 +29,11 @@ export interface SandboxNetworks {
   disconnect(id: string, netns: string, described?: NetworkedSandbox): Promise<void>;
   /** The network of a sandbox with these addresses of Docker; those of a stranger are not known here. */
   of(sandbox: Pick<ContainerSummary, "id" | "networkMode" | "labels">, addresses: readonly string[]): SandboxNetwork;
-  /** Disconnects sandboxes whose container is gone. */
-  sweep(existing: ReadonlySet<string>): Promise<void>;
+  /**
+   * Disconnects sandboxes whose container is gone, and all that the network itself has recorded where `isWhole`. Returns whether
+   * each one with a file could be disconnected. Rejects as `existing` does, which lists the containers.
+   */
+  sweep(existing: () => Promise<ReadonlySet<string>>, isWhole: boolean): Promise<boolean>;
 }
 
 interface Recorded {
@@ -89,12 +92,16 @@ export async function openSandboxNetworks(
       if (ips === undefined) return hasOurNetwork(labels) ? UNCONNECTED : { connected: true, ips: [] };
       return { connected: true, ips };
     },
-    sweep: async (existing) => {
-      for (const id of [...records.keys()].filter((known) => !existing.has(known))) {
-        await disconnect(id, "").catch((thrown: unknown) => report(messageOf(thrown)));
-      }
+    sweep: async (existing, isWhole) => {
+      // A file is younger than its container: only files from before the list have theirs in it.
+      const known = [...records.keys()];
+      if (known.length === 0 && !isWhole) return true;
+      const live = await existing();
+      const gone = known.filter((id) => !live.has(id));
+      for (const id of gone) await disconnect(id, "").catch((thrown: unknown) => report(messageOf(thrown)));
       // The network may have records of its own: of another shim, or of a state directory that was lost.
-      await podNetwork?.sweep?.(existing);
+      if (isWhole) await podNetwork?.sweep?.(live);
+      return gone.every((id) => !records.has(id));
     },
   };
 }

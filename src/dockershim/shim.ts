@@ -3,6 +3,7 @@ import type { RecentKeys } from "../core/recentKeys.ts";
 import type { EngineInfo } from "./engine/answers.ts";
 import type { DockerCalls } from "./dockerCalls.ts";
 import type { FactsCache } from "./factsCache.ts";
+import type { NetworkSweeps } from "./networkSweeps.ts";
 import type { SandboxNetworks } from "./sandboxNetworks.ts";
 
 /** The components that the calls share. */
@@ -14,6 +15,7 @@ export interface Shim {
   /** Containers that this shim created and nobody started: their first start need not ask Docker what they are. */
   readonly unstarted: RecentKeys;
   readonly networks: SandboxNetworks;
+  readonly sweeps: NetworkSweeps;
   readonly podSandboxImage: string;
   /** Options of the logs of containers. */
   readonly logOptions: Readonly<Record<string, string>>;

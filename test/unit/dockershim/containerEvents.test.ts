@@ -43,7 +43,7 @@ function docker(find: () => Promise<undefined>) {
 async function followed(find: () => Promise<undefined> = async () => undefined) {
   const { shim, ...rest } = docker(find);
   const sent: ContainerEventResponse[] = [];
-  const events = await followContainerEvents(shim, async () => undefined);
+  const events = await followContainerEvents(shim, () => undefined);
   const send = (message: ContainerEventResponse) => sent.push(message) > 0;
   const unsubscribe = events.subscribe({ send, sendAll: () => undefined, fail: () => undefined });
   return { ...rest, sent, events, send, unsubscribe };
@@ -108,7 +108,7 @@ describe("the statuses of an event", () => {
 describe("an event", () => {
   it("that cannot be sent is reported, and the next one comes all the same", async () => {
     const { shim, emit, reports } = docker(async () => undefined);
-    const events = await followContainerEvents(shim, async () => undefined);
+    const events = await followContainerEvents(shim, () => undefined);
     const sent: ContainerEventResponse[] = [];
     let isBroken = true;
     const send = (message: ContainerEventResponse): boolean => {
@@ -133,7 +133,7 @@ describe("an event", () => {
 
   it("disconnects the subscribers when 1,000 events wait for their statuses", async () => {
     const { shim, emit } = docker(() => new Promise(() => undefined));
-    const events = await followContainerEvents(shim, async () => undefined);
+    const events = await followContainerEvents(shim, () => undefined);
     const faults: string[] = [];
     const fail = ({ message }: Error) => void faults.push(message);
     events.subscribe({ send: () => true, sendAll: () => undefined, fail });

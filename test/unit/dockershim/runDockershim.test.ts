@@ -3,6 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { firstValueFrom } from "rxjs";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { ok } from "../../../src/core/result.ts";
+import type { PodNetwork } from "../../../src/dockershim/podNetwork.ts";
 import { runDockershim } from "../../../src/dockershim/runDockershim.ts";
 import * as cri from "../../../src/gen/cri.ts";
 import { createCriClient } from "../../../src/sinks/cri.ts";
@@ -160,6 +162,27 @@ describe("a dockershim", () => {
       message: expect.stringContaining("the process of pause:1 ended at once with 7: no pause image?"),
     });
     expect(docker.requests.at(-1)).toBe(`DELETE /containers/${ID}`);
+  });
+
+  it("serves while the network disconnects what an earlier one left", async () => {
+    await fakeDocker();
+    let isSwept = false;
+    const network: PodNetwork = {
+      add: async () => ok({ ips: [] }),
+      remove: async () => ok(undefined),
+      status: () => ({ ready: true }),
+      sweep: () => {
+        isSwept = true;
+        return new Promise(() => undefined);
+      },
+    };
+    const given = options({ network });
+    const starting = runDockershim(given);
+    onTestFinished(async () => (await starting).close());
+    await waitFor("the sweep", () => isSwept);
+    await waitFor("the socket", () => existsSync(given.socketPath), 10_000);
+    const { runtime } = clientOf(given.socketPath);
+    expect(await firstValueFrom(runtime.listPodSandbox(cri.ListPodSandboxRequest.create()))).toEqual({ items: [] });
   });
 
   it.each<[string, object, object, Parameters<typeof options>[0], RegExp]>([

@@ -79,13 +79,38 @@ describe("networks of sandboxes", () => {
     const remove: PodNetwork["remove"] = async () => (isBroken ? err(kubeletError("Io", "no plugin")) : ok(undefined));
     const next = await opened(network({ remove }));
     await expect(next.networks.disconnect(ID, "")).rejects.toThrow("cannot be disconnected: no plugin");
-    await next.networks.sweep(new Set());
+    const swept = (...ids: readonly string[]) => next.networks.sweep(async () => new Set(ids), true);
+    expect(await swept()).toBe(false);
     expect([await files(), next.reports]).toEqual([[`${ID}.json`], [expect.stringContaining("no plugin")]]);
     isBroken = false;
-    await next.networks.sweep(new Set([ID]));
+    expect(await swept(ID)).toBe(true);
     expect(await files()).toEqual([`${ID}.json`]);
-    await next.networks.sweep(new Set());
+    expect(await swept()).toBe(true);
     expect(await files()).toEqual([]);
+  });
+
+  it("keep a sandbox that is made while Docker lists the others", async () => {
+    const { networks } = await opened();
+    await networks.connect(sandboxOf(OTHER));
+    const swept = networks.sweep(async () => {
+      await networks.connect(sandboxOf(ID));
+      return new Set();
+    }, true);
+    expect(await swept).toBe(true);
+    expect([calls, await files()]).toEqual([[`${OTHER} `], [`${ID}.json`]]);
+  });
+
+  it("ask Docker for no sandboxes where none is known, and the network for its own ones only as a whole", async () => {
+    const asked: string[] = [];
+    const { networks } = await opened(network({ sweep: async () => void asked.push("network") }));
+    const existing = async () => {
+      asked.push("docker");
+      return new Set<string>();
+    };
+    expect(await networks.sweep(existing, false)).toBe(true);
+    expect(asked).toEqual([]);
+    expect(await networks.sweep(existing, true)).toBe(true);
+    expect(asked).toEqual(["docker", "network"]);
   });
 
   it("disconnect what could not be connected, and say why", async () => {

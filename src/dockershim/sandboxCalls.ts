@@ -112,6 +112,8 @@ async function run(shim: Shim, config: PodSandboxConfig | undefined, handler: st
     await docker
       .remove(id)
       .catch((also: unknown) => shim.report(`sandbox ${id} cannot be removed: ${messageOf(also)}`));
+    // No client knows the id of a sandbox that was not made: none asks again for its end.
+    if (shim.networks.has(id)) shim.sweeps.later();
     throw thrown;
   }
 }

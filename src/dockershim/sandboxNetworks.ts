@@ -20,7 +20,7 @@ import type { NetworkedSandbox, PodNetwork } from "./podNetwork.ts";
 export interface SandboxNetworks {
   /** Undefined: sandboxes are on Docker's bridge. */
   readonly podNetwork: PodNetwork | undefined;
-  /** Rejects with UNAVAILABLE where the network refuses; nothing is connected then. */
+  /** Rejects with UNAVAILABLE where the network refuses; nothing is connected then, or the file stays for a sweep. */
   connect(sandbox: NetworkedSandbox): Promise<void>;
   /**
    * Disconnects a sandbox that `connect` knows, or else one as its container describes it: another shim connected it, or
@@ -29,6 +29,8 @@ export interface SandboxNetworks {
   disconnect(id: string, netns: string, described?: NetworkedSandbox): Promise<void>;
   /** The network of a sandbox with these addresses of Docker; those of a stranger are not known here. */
   of(sandbox: Pick<ContainerSummary, "id" | "networkMode" | "labels">, addresses: readonly string[]): SandboxNetwork;
+  /** Whether a file says that the sandbox is connected, or may be. */
+  has(id: string): boolean;
   /**
    * Disconnects sandboxes whose container is gone, and all that the network itself has recorded where `isWhole`. Returns whether
    * each one with a file could be disconnected. Rejects as `existing` does, which lists the containers.
@@ -81,8 +83,11 @@ export async function openSandboxNetworks(
       await put({ sandbox, ips: undefined });
       const added = await podNetwork.add(sandbox);
       if (added.ok) return put({ sandbox, ips: added.value.ips });
-      await disconnect(sandbox.id, sandbox.netns);
-      throw unavailable(`sandbox "${sandbox.id}" cannot be connected: ${added.error.message}`);
+      const undone = await disconnect(sandbox.id, sandbox.netns).then(
+        () => "",
+        (thrown: unknown) => `; ${messageOf(thrown)}`,
+      );
+      throw unavailable(`sandbox "${sandbox.id}" cannot be connected: ${added.error.message}${undone}`);
     },
     disconnect,
     of: ({ id, networkMode, labels }, addresses) => {
@@ -92,6 +97,7 @@ export async function openSandboxNetworks(
       if (ips === undefined) return hasOurNetwork(labels) ? UNCONNECTED : { connected: true, ips: [] };
       return { connected: true, ips };
     },
+    has: (id) => records.has(id),
     sweep: async (existing, isWhole) => {
       // A file is younger than its container: only files from before the list have theirs in it.
       const known = [...records.keys()];

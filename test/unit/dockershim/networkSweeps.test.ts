@@ -1,7 +1,19 @@
 /** Sweeps of the network of sandboxes: beside the calls, one at a time, and again while something is left. */
+import * as fs from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { kubeletError } from "../../../src/core/errors.ts";
+import { err, ok, type Result } from "../../../src/core/result.ts";
+import type { DockerCalls } from "../../../src/dockershim/dockerCalls.ts";
 import { createNetworkSweeps } from "../../../src/dockershim/networkSweeps.ts";
-import type { SandboxNetworks } from "../../../src/dockershim/sandboxNetworks.ts";
+import type { PodNetwork } from "../../../src/dockershim/podNetwork.ts";
+import { sandboxCalls } from "../../../src/dockershim/sandboxCalls.ts";
+import { openSandboxNetworks, type SandboxNetworks } from "../../../src/dockershim/sandboxNetworks.ts";
+import type { Shim } from "../../../src/dockershim/shim.ts";
+import { RunPodSandboxRequest } from "../../../src/gen/cri.ts";
+import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+
+const ID = "ab".repeat(32);
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
@@ -100,5 +112,61 @@ describe("a sweep", () => {
     await end(false);
     await settle(3_600_000);
     expect(asked).toEqual([true]);
+  });
+});
+
+describe("a sandbox that could not be connected", () => {
+  const root = temporaryDirectory();
+  const STATE = { running: true, id: ID, pid: 7, resolvConfPath: "" };
+
+  /** Calls of a shim whose network refuses all, and disconnects nothing until `repair`. */
+  async function refused() {
+    const removals: Result<void>[] = [];
+    let removal: Result<void> = err(kubeletError("Io", "no plugin"));
+    const podNetwork: PodNetwork = {
+      add: async () => err(kubeletError("Io", "no address left")),
+      remove: async () => {
+        removals.push(removal);
+        return removal;
+      },
+      status: () => ({ ready: true }),
+    };
+    const existing = new Set<string>();
+    const docker = {
+      create: async () => {
+        existing.add(ID);
+        return ID;
+      },
+      start: async () => undefined,
+      inspect: async () => STATE,
+      remove: async (id: string) => void existing.delete(id),
+      list: async () => [...existing].map((id) => ({ id })),
+    } as unknown as DockerCalls;
+    const report = (): void => undefined;
+    const networks = await openSandboxNetworks(root(), podNetwork, report);
+    const sweeps = createNetworkSweeps(docker, networks, report, new AbortController().signal);
+    const info = async () => ({ runtimes: [], cgroupDriver: "systemd", remapsUsers: false });
+    const shim = { docker, info, networks, sweeps, podSandboxImage: "pause:1", report } as unknown as Shim;
+    const config = { metadata: { name: "web", namespace: "shop", uid: "u" } };
+    return {
+      removals,
+      repair: () => (removal = ok(undefined)),
+      run: async () =>
+        sandboxCalls(shim).runPodSandbox?.(RunPodSandboxRequest.fromPartial({ config }), new AbortController().signal),
+    };
+  }
+
+  it("leaves the network once that can be done, though no event and no call comes", async () => {
+    const { removals, repair, run } = await refused();
+    await expect(run()).rejects.toThrow("no address left");
+    expect(removals.map(({ ok: isDone }) => isDone)).toEqual([false]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(removals.map(({ ok: isDone }) => isDone)).toEqual([false, false]);
+    repair();
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(removals.map(({ ok: isDone }) => isDone)).toEqual([false, false, true]);
+    await vi.waitFor(async () => expect(await fs.readdir(join(root(), "sandboxes"))).toEqual([]));
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(removals).toHaveLength(3);
   });
 });

@@ -119,6 +119,15 @@ describe("networks of sandboxes", () => {
     expect([calls, await files()]).toEqual([[`${ID} /proc/7/ns/net`], []]);
   });
 
+  it("keep the file of what could neither be connected nor disconnected, and say why", async () => {
+    const remove: PodNetwork["remove"] = async () => err(kubeletError("Io", "no plugin"));
+    const { networks } = await opened(network({ add: async () => err(kubeletError("Io", "no address left")), remove }));
+    await expect(networks.connect(sandboxOf(ID))).rejects.toThrow(
+      `sandbox "${ID}" cannot be connected: no address left; sandbox "${ID}" cannot be disconnected: no plugin`,
+    );
+    expect([networks.has(ID), await files()]).toEqual([true, [`${ID}.json`]]);
+  });
+
   it.each([
     ["host", {}, { connected: true, ips: [] }],
     ["default", {}, { connected: true, ips: ["10.0.0.2"] }],

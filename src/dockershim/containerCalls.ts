@@ -1,28 +1,17 @@
 /** Container calls: create, start, stop, remove, list, status, resources, logs. */
 import { status } from "@grpc/grpc-js";
-import type {
-  Container,
-  ContainerFilter,
-  CreateContainerRequest,
-  RuntimeServiceDefinition,
-  UpdateContainerResourcesRequest,
-} from "../gen/cri.ts";
-import { matchesLabels } from "../criServer/matchesLabels.ts";
+import type { CreateContainerRequest, RuntimeServiceDefinition, UpdateContainerResourcesRequest } from "../gen/cri.ts";
 import type { ServiceHandlers } from "../grpcServer/grpcService.ts";
 import { invalidArgument, messageOf, RpcFault } from "../grpcServer/rpcFault.ts";
 import { writeCgroupFiles } from "./cgroupWrites.ts";
-import type { ContainerDetails, ContainerSummary } from "./engine/answers.ts";
+import { listContainers } from "./containerLists.ts";
+import type { ContainerDetails } from "./engine/answers.ts";
 import { isNotFound } from "./engine/engineFault.ts";
 import { linkLog } from "./logLinks.ts";
 import { cgroupFiles, cgroupFilesOf } from "./mapping/cgroupFiles.ts";
 import { containerBody } from "./mapping/containerBody.ts";
-import {
-  containerMessage,
-  containerStatusMessage,
-  stateOfDetails,
-  stateOfSummary,
-} from "./mapping/containerMessages.ts";
-import { CONTAINER, containerName, LABEL } from "./mapping/names.ts";
+import { containerStatusMessage } from "./mapping/containerMessages.ts";
+import { containerName, LABEL } from "./mapping/names.ts";
 import { resourcePart } from "./mapping/resourceLimits.ts";
 import { lowestOomScore } from "./oomScore.ts";
 import { removeContainer } from "./containerRemoval.ts";
@@ -32,8 +21,6 @@ import { seccompText } from "./seccompProfile.ts";
 import type { Shim } from "./shim.ts";
 
 type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
-
-const WHOLE_ID = /^[0-9a-f]{64}$/;
 
 /** Returns the handlers of the container calls. */
 export function containerCalls(shim: Shim): Handlers {
@@ -57,7 +44,7 @@ export function containerCalls(shim: Shim): Handlers {
       if (details !== undefined) await removeContainer(shim, details);
       return {};
     },
-    listContainers: async ({ filter }) => ({ containers: await list(shim, filter) }),
+    listContainers: async ({ filter }) => ({ containers: await listContainers(shim, filter) }),
     containerStatus: async ({ containerId, verbose }) => {
       const details = await docker.inspect("container", containerId);
       return {
@@ -100,10 +87,18 @@ async function createContainer(shim: Shim, request: CreateContainerRequest): Pro
   return id;
 }
 
-/** Links the log also of a container that cannot be started: its log says why, or at least that there is none. */
 async function startContainer(shim: Shim, id: string): Promise<void> {
   const { docker, unstarted } = shim;
-  if (!unstarted.delete(id)) await docker.inspect("container", id);
+  if (!unstarted.has(id)) unstarted.add((await docker.inspect("container", id)).id);
+  try {
+    await startCreated(shim, id);
+  } finally {
+    unstarted.delete(id);
+  }
+}
+
+/** Links the log also of a container that cannot be started: its log says why, or at least that there is none. */
+async function startCreated({ docker }: Shim, id: string): Promise<void> {
   const failure = await docker.start(id).then(
     () => undefined,
     (thrown: unknown) => ({ thrown }),
@@ -120,36 +115,6 @@ async function updateResources({ docker }: Shim, request: UpdateContainerResourc
   if (linux === undefined) return;
   await docker.engine.call({ method: "POST", path: `/containers/${details.id}/update`, body: resourcePart(linux) });
   if (details.running) await writeCgroupFiles(details.pid, cgroupFiles(linux));
-}
-
-async function list(shim: Shim, filter: ContainerFilter | undefined): Promise<Container[]> {
-  const bySandbox = WHOLE_ID.test(filter?.podSandboxId ?? "");
-  const labels = bySandbox ? { [LABEL.sandboxId]: filter?.podSandboxId ?? "" } : { [LABEL.type]: CONTAINER };
-  const listed = await shim.docker.list(labels);
-  const facts = bySandbox ? undefined : await shim.facts.ofListed("container", listed);
-  const found = await Promise.all(
-    listed.map(async (summary): Promise<Container[]> => {
-      const known = facts?.get(summary.id);
-      const state = stateOfSummary(summary);
-      if (known !== undefined && state !== undefined) return [containerMessage(summary, state, known)];
-      return await inspected(shim, summary);
-    }),
-  );
-  return found.flat().filter((container) => matches(container, filter));
-}
-
-/** Only an inspection tells a container that cannot be started from one that was not started yet. */
-async function inspected({ docker, facts }: Shim, summary: ContainerSummary): Promise<Container[]> {
-  const details = await docker.find("container", summary.id);
-  return details === undefined ? [] : [containerMessage(summary, stateOfDetails(details), await facts.of(details))];
-}
-
-function matches(container: Container, filter: ContainerFilter | undefined): boolean {
-  if (filter === undefined) return true;
-  if (!container.id.startsWith(filter.id)) return false;
-  if (!container.podSandboxId.startsWith(filter.podSandboxId)) return false;
-  if (filter.state !== undefined && filter.state.state !== container.state) return false;
-  return matchesLabels(container.labels, filter.labelSelector);
 }
 
 const verboseInfo = ({ labels, pid }: ContainerDetails): Readonly<Record<string, string>> => ({

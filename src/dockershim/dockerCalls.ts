@@ -10,14 +10,23 @@ import { LABEL, SANDBOX } from "./mapping/names.ts";
 /** Labels that listed containers have. */
 export type LabelFilter = Readonly<Record<string, string>>;
 
+/** More about a list. */
+export interface ListOptions {
+  readonly withSizes?: boolean;
+  /** The whole id. */
+  readonly id?: string;
+  /** Docker's words for states, any of which fits. */
+  readonly states?: readonly string[];
+}
+
 /** See the file header. */
 export interface DockerCalls {
   readonly engine: Engine;
   info(): Promise<EngineInfo>;
   /** Resolves when Docker serves requests. Not its `/info`: Docker 20.10 holds that back while a pull looks up a registry. */
   answers(): Promise<void>;
-  /** Containers in any state. */
-  list(labels: LabelFilter, withSizes?: boolean): Promise<readonly ContainerSummary[]>;
+  /** Containers with all of these labels, in any state. */
+  list(labels: LabelFilter, options?: ListOptions): Promise<readonly ContainerSummary[]>;
   /** Rejects with NOT_FOUND for a container that is none of the shim's, whose type is another, or that is unknown. */
   inspect(kind: "sandbox" | "container", id: string): Promise<ContainerDetails>;
   /** Inspects as `inspect` does; undefined instead of NOT_FOUND. */
@@ -59,8 +68,12 @@ export function dockerCalls(engine: Engine): DockerCalls {
       const query = { limit: 1 };
       containerSummaries(await engine.call({ method: "GET", path: "/containers/json", query, deadlineMs: INFO_MS }));
     },
-    list: async (labels, withSizes = false) => {
-      const filters = JSON.stringify({ label: Object.entries(labels).map(([key, value]) => `${key}=${value}`) });
+    list: async (labels, { withSizes = false, id, states } = {}) => {
+      const filters = JSON.stringify({
+        label: Object.entries(labels).map(([key, value]) => `${key}=${value}`),
+        ...(id === undefined ? {} : { id: [id] }),
+        ...(states === undefined ? {} : { status: states }),
+      });
       const query = { all: 1, filters, ...(withSizes ? { size: 1 } : {}) };
       return containerSummaries(await engine.call({ method: "GET", path: "/containers/json", query }));
     },

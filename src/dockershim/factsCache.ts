@@ -1,27 +1,47 @@
 /**
- * Constant facts about containers, which Docker's lists do not tell: each container is inspected once. Bounds: the
- * containers of the last list of each kind and newer ones, `MAX_KNOWN` in all; `AT_ONCE` inspections at a time.
+ * Constant facts about containers, which Docker's lists do not tell: each container is inspected once. Docker answers nothing about
+ * a container that it is starting, and that may hang: a list does without it then. Bounds: the containers of the last whole
+ * list of each kind and newer ones, `MAX_KNOWN` in all; `AT_ONCE` inspections at a time; `PATIENCE_MS` for all of a list; lists
+ * ask nothing more while about `MAX_UNANSWERED` inspections are without an answer.
  */
+import { within } from "../criServer/within.ts";
 import type { ContainerDetails, ContainerSummary } from "./engine/answers.ts";
 import { isNotFound } from "./engine/engineFault.ts";
 import type { DockerCalls } from "./dockerCalls.ts";
 import { imageDetails } from "./engine/images.ts";
-import type { ContainerFacts } from "./mapping/containerMessages.ts";
+import { type ContainerFacts, listedFacts } from "./mapping/containerMessages.ts";
 import { LABEL, SANDBOX } from "./mapping/names.ts";
+
+type Kind = "sandbox" | "container";
+
+/** When a list inspects a container: never, if its facts are not known, or each time. */
+export type Look = "never" | "once" | "always";
+
+/** A listed container: facts, which are those of the list where Docker tells no others, and an inspection if there was one. */
+export interface Listed {
+  readonly facts: ContainerFacts;
+  readonly details?: ContainerDetails;
+}
+
+/** How containers of a list are looked at. */
+export interface ListLook {
+  /** Whether the list has all containers of its kind, so that all others are gone. */
+  readonly isWhole?: boolean;
+  readonly lookAt?: (summary: ContainerSummary) => Look;
+}
 
 /** See the file header. */
 export interface FactsCache {
   /** The facts of an inspected container. */
   of(details: ContainerDetails): Promise<ContainerFacts>;
-  /** The facts of listed containers by id, without those that are gone meanwhile; drops all others of the kind. */
-  ofListed(
-    kind: "sandbox" | "container",
-    listed: readonly ContainerSummary[],
-  ): Promise<ReadonlyMap<string, ContainerFacts>>;
+  /** Listed containers by id, without those that are gone meanwhile. */
+  ofListed(kind: Kind, listed: readonly ContainerSummary[], how?: ListLook): Promise<ReadonlyMap<string, Listed>>;
 }
 
 const AT_ONCE = 16;
 const MAX_KNOWN = 16_384;
+const PATIENCE_MS = 2_000;
+const MAX_UNANSWERED = 64;
 
 /** Creates an empty cache. */
 export function createFactsCache(docker: DockerCalls): FactsCache {
@@ -35,23 +55,49 @@ export function createFactsCache(docker: DockerCalls): FactsCache {
     if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
     return facts;
   };
+  const inspect = createInspections(async (kind, id) => {
+    const details = await docker.find(kind, id);
+    return details && { details, facts: await of(details) };
+  });
   return {
     of,
-    ofListed: async (kind, listed) => {
-      const facts = new Map<string, ContainerFacts>();
+    ofListed: async (kind, listed, { isWhole = true, lookAt = () => "once" } = {}) => {
+      const found = new Map<string, Listed>();
+      const patience = new AbortController();
+      const timer = setTimeout(() => patience.abort(), PATIENCE_MS);
+      const look = async (summary: ContainerSummary): Promise<void> => {
+        const how = lookAt(summary);
+        const fact = known.get(summary.id)?.facts;
+        const asList = { facts: fact ?? listedFacts(summary) };
+        const isEnough = how === "never" || (how === "once" && fact !== undefined);
+        const seen = isEnough ? asList : await inspect(kind, summary.id, patience.signal);
+        if (seen !== undefined) found.set(summary.id, seen === "unanswered" ? asList : seen);
+      };
       for (let from = 0; from < listed.length; from += AT_ONCE) {
-        await Promise.all(
-          listed.slice(from, from + AT_ONCE).map(async ({ id }) => {
-            const details = known.has(id) ? undefined : await docker.find(kind, id);
-            const found = known.get(id)?.facts ?? (details && (await of(details)));
-            if (found !== undefined) facts.set(id, found);
-          }),
-        );
+        await Promise.all(listed.slice(from, from + AT_ONCE).map(look));
       }
-      for (const [id, { isSandbox }] of known)
-        if (isSandbox === (kind === "sandbox") && !facts.has(id)) known.delete(id);
-      return facts;
+      clearTimeout(timer);
+      if (isWhole) {
+        for (const [id, { isSandbox }] of known)
+          if (isSandbox === (kind === "sandbox") && !found.has(id)) known.delete(id);
+      }
+      return found;
     },
+  };
+}
+
+type Inspection = (kind: Kind, id: string, patience: AbortSignal) => Promise<Listed | "unanswered" | undefined>;
+
+/** Inspections that end with the patience of their list. A failed one is unanswered: the list itself tells what matters. */
+function createInspections(ask: (kind: Kind, id: string) => Promise<Listed | undefined>): Inspection {
+  const unanswered = new Set<string>();
+  return async (kind, id, patience) => {
+    if (patience.aborted || unanswered.has(id) || unanswered.size >= MAX_UNANSWERED) return "unanswered";
+    const asked = ask(kind, id).catch((): "unanswered" => "unanswered");
+    if (await within(PATIENCE_MS, asked, patience)) return asked;
+    unanswered.add(id);
+    asked.finally(() => unanswered.delete(id)).catch(() => undefined);
+    return "unanswered";
   };
 }
 

@@ -241,7 +241,7 @@ async function list(shim: Shim, filter: PodSandboxFilter | undefined): Promise<P
   const facts = await shim.facts.ofListed("sandbox", listed);
   return listed
     .flatMap((summary) => {
-      const createdAt = facts.get(summary.id)?.createdAt;
+      const createdAt = facts.get(summary.id)?.facts.createdAt;
       const network = shim.networks.of(summary, []);
       return createdAt === undefined ? [] : [sandboxMessage(summary, createdAt, network)];
     })

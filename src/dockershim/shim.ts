@@ -12,7 +12,10 @@ export interface Shim {
   /** Returns Docker's description of itself, asked again each minute; the last one while Docker does not answer. */
   info(): Promise<EngineInfo>;
   readonly facts: FactsCache;
-  /** Containers that this shim created and nobody started: their first start need not ask Docker what they are. */
+  /**
+   * Containers that this shim created and nobody started, or is starting: their first start need not ask Docker what they are, and
+   * lists need not ask it for their state.
+   */
   readonly unstarted: RecentKeys;
   readonly networks: SandboxNetworks;
   readonly sweeps: NetworkSweeps;

@@ -24,7 +24,7 @@ const FRESH_MS = 60_000;
 export function createWritableSizes(docker: DockerCalls, nowMs: () => number): WritableSizes {
   let last: ReadonlyMap<string, bigint> = new Map();
   const count = kept(FRESH_MS, nowMs, async () => {
-    const listed = await docker.list({ [LABEL.type]: CONTAINER }, true);
+    const listed = await docker.list({ [LABEL.type]: CONTAINER }, { withSizes: true });
     last = new Map(listed.map(({ id, writableBytes }) => [id, writableBytes]));
     return last;
   });

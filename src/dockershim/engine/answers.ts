@@ -4,6 +4,8 @@ import type { Fields } from "./fields.ts";
 import { timestampNs } from "./timestamp.ts";
 
 const ID = /^[0-9a-f]{1,64}$/;
+/** In the year 2255. */
+const MAX_SECONDS = 9_000_000_000;
 
 /** A mount of a container. */
 export interface MountDetails {
@@ -107,6 +109,8 @@ export interface ContainerSummary {
   readonly name: string;
   readonly imageName: string;
   readonly imageId: string;
+  /** Time of creation in whole seconds, as nanoseconds. */
+  readonly createdAt: bigint;
   /** Docker's word for it, for example `running`. */
   readonly state: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -126,6 +130,7 @@ export const containerSummaries = (answer: unknown): readonly ContainerSummary[]
         name: textsOf(fields, "Names")[0] ?? "",
         imageName: textOf(fields, "Image"),
         imageId: textOf(fields, "ImageID"),
+        createdAt: secondsNs(numberOf(fields, "Created")),
         state: textOf(fields, "State"),
         labels: textMapOf(fields, "Labels"),
         networkMode: textOf(fieldsOf(fields["HostConfig"]), "NetworkMode"),
@@ -133,6 +138,10 @@ export const containerSummaries = (answer: unknown): readonly ContainerSummary[]
       },
     ];
   });
+
+/** Zero for a time that no message of CRI can hold. */
+const secondsNs = (seconds: number): bigint =>
+  seconds > 0 && seconds < MAX_SECONDS ? BigInt(Math.trunc(seconds)) * 1_000_000_000n : 0n;
 
 /** Docker's description of itself. */
 export interface EngineInfo {

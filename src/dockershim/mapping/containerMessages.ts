@@ -15,6 +15,14 @@ export interface ContainerFacts {
   readonly imageName: string;
 }
 
+/** Facts as far as a list tells them, for a container about which Docker answers nothing else now. */
+export const listedFacts = ({ createdAt, imageId, imageName }: ContainerSummary): ContainerFacts => ({
+  createdAt,
+  imageId,
+  imageRef: imageId,
+  imageName,
+});
+
 interface Ending {
   readonly state: ContainerState;
   readonly startedAt: bigint;

@@ -149,8 +149,31 @@ describe("answers", () => {
 
   it("takes fields of another type for absent ones", async () => {
     docker.on("/containers/json", json([7, null, { Id: "../x" }, { Id: "ab", Names: "x", Labels: ["y"], State: {} }]));
-    const nothing = { name: "", imageName: "", imageId: "", state: "", labels: {}, networkMode: "", writableBytes: 0n };
+    const nothing = {
+      name: "",
+      imageName: "",
+      imageId: "",
+      createdAt: 0n,
+      state: "",
+      labels: {},
+      networkMode: "",
+      writableBytes: 0n,
+    };
     expect(await dockerCalls(engine).list({})).toEqual([{ id: "ab", ...nothing }]);
+  });
+
+  it("filters lists by labels, id and states", async () => {
+    let asked: URLSearchParams | undefined;
+    docker.on("/containers/json", (request, response) => {
+      asked = new URL(request.url ?? "", "http://docker").searchParams;
+      json([])(request, response);
+    });
+    await dockerCalls(engine).list({ a: "b=c", d: "" }, { id: "ab", states: ["exited", "dead"], withSizes: true });
+    expect([JSON.parse(asked?.get("filters") ?? ""), asked?.get("all"), asked?.get("size")]).toEqual([
+      { label: ["a=b=c", "d="], id: ["ab"], status: ["exited", "dead"] },
+      "1",
+      "1",
+    ]);
   });
 
   it("takes no id from Docker that is none", async () => {

@@ -155,6 +155,24 @@ describe("a dockershim", () => {
     expect(await start()).toEqual([inspection, `POST /containers/${ID}/start`]);
   });
 
+  it("lists containers at once while Docker ends no start", async () => {
+    const { docker, client } = await shimOn("container", { Running: false, Status: "created" });
+    const hang: FakeAnswer = () => undefined;
+    docker.on(`/containers/${ID}/start`, hang);
+    const starting = firstValueFrom(client.runtime.startContainer({ containerId: ID })).catch(() => undefined);
+    await waitFor("the start", () => docker.requests.includes(`POST /containers/${ID}/start`));
+    docker.on(`/containers/${ID}/json`, hang);
+    const listed = { Id: ID, Names: ["/k8s_main_web_shop_u_0"], Created: 7, State: "created", ImageID: "sha256:1" };
+    docker.on("/containers/json", json([{ ...listed, Labels: { "io.kubernetes.docker.type": "container" } }]));
+    const before = docker.requests.length;
+    const { containers } = await firstValueFrom(client.runtime.listContainers(cri.ListContainersRequest.create()));
+    const expected = { id: ID, state: cri.ContainerState.CONTAINER_CREATED, createdAt: 7_000_000_000n };
+    expect(containers).toMatchObject([{ ...expected, metadata: { name: "main" }, imageRef: "sha256:1" }]);
+    expect(docker.requests.slice(before)).toEqual(["GET /containers/json"]);
+    docker.sockets.forEach((socket) => socket.destroy());
+    await starting;
+  });
+
   it("fails a sandbox whose process ends at once, and removes its container", async () => {
     const { docker, client } = await shimOn("podsandbox", { Running: false, ExitCode: 7 });
     const run = client.runtime.runPodSandbox(cri.RunPodSandboxRequest.create({ config: SANDBOX }));

@@ -3,12 +3,11 @@ import { status } from "@grpc/grpc-js";
 import type { CreateContainerRequest, RuntimeServiceDefinition, UpdateContainerResourcesRequest } from "../gen/cri.ts";
 import type { ServiceHandlers } from "../grpcServer/grpcService.ts";
 import { invalidArgument, messageOf, RpcFault } from "../grpcServer/rpcFault.ts";
-import { writeCgroupFiles } from "./cgroupWrites.ts";
 import { listContainers } from "./containerLists.ts";
+import { completeStart, prepareStart, startContainer } from "./containerStarts.ts";
 import type { ContainerDetails } from "./engine/answers.ts";
 import { isNotFound } from "./engine/engineFault.ts";
-import { linkLog } from "./logLinks.ts";
-import { cgroupFiles, cgroupFilesOf } from "./mapping/cgroupFiles.ts";
+import { cgroupFiles } from "./mapping/cgroupFiles.ts";
 import { containerBody } from "./mapping/containerBody.ts";
 import { containerStatusMessage } from "./mapping/containerMessages.ts";
 import { containerName, LABEL } from "./mapping/names.ts";
@@ -47,6 +46,7 @@ export function containerCalls(shim: Shim): Handlers {
     listContainers: async ({ filter }) => ({ containers: await listContainers(shim, filter) }),
     containerStatus: async ({ containerId, verbose }) => {
       const details = await docker.inspect("container", containerId);
+      completeStart(shim, details);
       return {
         status: containerStatusMessage(details, await facts.of(details)),
         info: verbose ? verboseInfo(details) : {},
@@ -83,38 +83,24 @@ async function createContainer(shim: Shim, request: CreateContainerRequest): Pro
   const profile = await seccompText(config.linux?.securityContext?.seccomp);
   const body = containerBody(config, sandboxConfig, place, profile);
   const id = await create(shim, containerName(sandboxConfig.metadata, config.metadata), body);
+  try {
+    await prepareStart(shim, { id, labels: body["Labels"] as Readonly<Record<string, string>> });
+  } catch (thrown) {
+    await shim.docker
+      .remove(id)
+      .catch((also: unknown) => shim.report(`container ${id} cannot be removed: ${messageOf(also)}`));
+    throw thrown;
+  }
   shim.unstarted.add(id);
   return id;
 }
 
-async function startContainer(shim: Shim, id: string): Promise<void> {
-  const { docker, unstarted } = shim;
-  if (!unstarted.has(id)) unstarted.add((await docker.inspect("container", id)).id);
-  try {
-    await startCreated(shim, id);
-  } finally {
-    unstarted.delete(id);
-  }
-}
-
-/** Links the log also of a container that cannot be started: its log says why, or at least that there is none. */
-async function startCreated({ docker }: Shim, id: string): Promise<void> {
-  const failure = await docker.start(id).then(
-    () => undefined,
-    (thrown: unknown) => ({ thrown }),
-  );
-  const details = await docker.inspect("container", id);
-  await linkLog(details);
-  if (failure !== undefined) throw new RpcFault(status.UNKNOWN, `container "${id}": ${messageOf(failure.thrown)}`);
-  if (details.running) await writeCgroupFiles(details.pid, cgroupFilesOf(details.labels[LABEL.cgroupFiles]));
-}
-
-async function updateResources({ docker }: Shim, request: UpdateContainerResourcesRequest): Promise<void> {
+async function updateResources({ docker, cgroups }: Shim, request: UpdateContainerResourcesRequest): Promise<void> {
   const { containerId, linux } = request;
   const details = await docker.inspect("container", containerId);
   if (linux === undefined) return;
   await docker.engine.call({ method: "POST", path: `/containers/${details.id}/update`, body: resourcePart(linux) });
-  if (details.running) await writeCgroupFiles(details.pid, cgroupFiles(linux));
+  await cgroups.update(details, cgroupFiles(linux));
 }
 
 const verboseInfo = ({ labels, pid }: ContainerDetails): Readonly<Record<string, string>> => ({

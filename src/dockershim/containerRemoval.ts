@@ -4,7 +4,8 @@ import { unlinkLog } from "./logLinks.ts";
 import type { Shim } from "./shim.ts";
 
 /** Kills and removes a container; Docker removes its log with it. */
-export async function removeContainer({ docker }: Shim, details: ContainerDetails): Promise<void> {
+export async function removeContainer({ docker, cgroups }: Shim, details: ContainerDetails): Promise<void> {
   await unlinkLog(details);
   await docker.remove(details.id);
+  await cgroups.forget(details.id);
 }

@@ -11,10 +11,11 @@ import { LABEL } from "./mapping/names.ts";
 
 const DIRECTORY_MODE = 0o755;
 
-/** Links the log of a started container, in place of an older link. Rejects with errors of Node. */
-export async function linkLog({ labels, logPath }: ContainerDetails): Promise<void> {
+/** Links the log of a container, which may not be there yet, in place of another link. Rejects with errors of Node. */
+export async function linkLog({ labels, logPath }: Pick<ContainerDetails, "labels" | "logPath">): Promise<void> {
   const place = labels[LABEL.logPath];
   if (place === undefined || logPath === "") return;
+  if ((await fs.readlink(place).catch(() => undefined)) === logPath) return;
   await makeDirectories(path.dirname(place), DIRECTORY_MODE);
   await unlinkLog({ labels });
   await fs.symlink(logPath, place);

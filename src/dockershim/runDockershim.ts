@@ -28,6 +28,7 @@ import type { PodNetwork } from "./podNetwork.ts";
 import { sandboxCalls } from "./sandboxCalls.ts";
 import { openSandboxNetworks } from "./sandboxNetworks.ts";
 import type { Shim } from "./shim.ts";
+import { openStartedCgroups } from "./startedCgroups.ts";
 import { statsCalls } from "./statsCalls.ts";
 import { streamCalls } from "./streamCalls.ts";
 import { createWritableSizes } from "./writableSizes.ts";
@@ -83,7 +84,8 @@ export async function runDockershim(options: DockershimOptions): Promise<Dockers
   };
   try {
     await checkDocker(docker, options);
-    const networks = await openSandboxNetworks(path.resolve(options.stateDir), network, log);
+    const stateDir = path.resolve(options.stateDir);
+    const networks = await openSandboxNetworks(stateDir, network, log);
     const shim: Shim = {
       docker,
       info: lastGood(
@@ -93,6 +95,7 @@ export async function runDockershim(options: DockershimOptions): Promise<Dockers
       ),
       facts: createFactsCache(docker),
       unstarted: createRecentKeys(MAX_UNSTARTED),
+      cgroups: await openStartedCgroups(stateDir),
       networks,
       sweeps: createNetworkSweeps(docker, networks, log, closed.signal),
       podSandboxImage: options.podSandboxImage,

@@ -5,6 +5,7 @@ import type { DockerCalls } from "./dockerCalls.ts";
 import type { FactsCache } from "./factsCache.ts";
 import type { NetworkSweeps } from "./networkSweeps.ts";
 import type { SandboxNetworks } from "./sandboxNetworks.ts";
+import type { StartedCgroups } from "./startedCgroups.ts";
 
 /** The components that the calls share. */
 export interface Shim {
@@ -13,10 +14,11 @@ export interface Shim {
   info(): Promise<EngineInfo>;
   readonly facts: FactsCache;
   /**
-   * Containers that this shim created and nobody started, or is starting: their first start need not ask Docker what they are, and
-   * lists need not ask it for their state.
+   * Containers that this shim prepared for a start and nobody started, or is starting: their first start need not ask Docker what they
+   * are, and lists need not ask it for their state.
    */
   readonly unstarted: RecentKeys;
+  readonly cgroups: StartedCgroups;
   readonly networks: SandboxNetworks;
   readonly sweeps: NetworkSweeps;
   readonly podSandboxImage: string;

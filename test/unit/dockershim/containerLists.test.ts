@@ -51,7 +51,8 @@ function shimWith(type: "container" | "podsandbox", states: readonly string[]) {
   } as unknown as DockerCalls;
   const networks = { of: () => ({ connected: true, ips: [] }) };
   const unstarted = createRecentKeys(16);
-  const shim = { docker, facts: createFactsCache(docker), unstarted, networks } as unknown as Shim;
+  const cgroups = { marked: () => new Set() };
+  const shim = { docker, facts: createFactsCache(docker), unstarted, cgroups, networks } as unknown as Shim;
   const list = async (filter?: Parameters<typeof ContainerFilter.create>[0]) => {
     const containers = await listContainers(shim, filter && ContainerFilter.create(filter));
     return containers.map(({ state, createdAt }) => [state, createdAt]);

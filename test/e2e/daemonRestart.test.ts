@@ -54,15 +54,15 @@ describeOnContainerd("restarts of the daemon on containerd", (installation) => {
         .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
         .map(({ metadata, status }) => ({ name: metadata.name, uid: metadata.uid, ...settled(status) }));
     await waitFor(
-      "its first attempt to be removed",
+      "its first attempt, and the cgroup of the pod that is done, to be removed",
       async () => {
         const attempts = (await node.containers()).flatMap(({ metadata }) =>
           metadata?.name === "main" ? [metadata.attempt] : [],
         );
-        const { logLinks } = await node.traces();
+        const { logLinks, cgroups } = await node.traces();
         const linked = logLinks.filter((link) => link.startsWith("tried-test-node_default_main"));
         const isDown = attempts.includes(2) && attempts.filter((attempt) => attempt > 0).length === 2;
-        return isDown && attempts.length === 6 && linked.length === 2;
+        return isDown && attempts.length === 6 && linked.length === 2 && cgroups.length === names.length + 1;
       },
       SWEEP_MS,
     );

@@ -67,6 +67,27 @@ export const freshRecord = (identity: PodIdentity): PodRecord => ({
   successor: undefined,
 });
 
+/**
+ * Whether the pod starts again from its stopped containers, whose restarts it goes on to count: it was added again while it
+ * stopped, and all of its containers restart after any exit. Upstream: the containers of a removed static pod stay until the
+ * next garbage collection.
+ */
+const startsAgain = ({ successor, evicted }: PodRecord): boolean =>
+  successor !== undefined &&
+  !evicted &&
+  successor.spec.containers.every(
+    (spec) => (spec.restartPolicy ?? successor.spec.restartPolicy ?? "Always") === "Always",
+  );
+
+/** Returns the command for a pod that has stopped. */
+export const terminatedCommand = (record: PodRecord): PodCommand => ({
+  phase: "terminated",
+  identity: record.identity,
+  pod: sizeOf(record),
+  remove: !record.wanted,
+  startsAgain: startsAgain(record),
+});
+
 /** Returns the command that makes the worker run the pod; undefined before admission. */
 export function syncCommand(
   { identity, allocated: pod, refused, hardware }: PodRecord,

@@ -98,6 +98,8 @@ export type PodCommand =
       readonly pod: Pod | undefined;
       /** Whether to remove containers, logs and directories, and then end the worker. */
       readonly remove: boolean;
+      /** Whether containers and logs stay nevertheless: the pod starts again from them. */
+      readonly startsAgain?: boolean;
     };
 
 /** An order to end a pod because the node shuts down. */

@@ -16,7 +16,7 @@ import { isStaticPod } from "./criticalPod.ts";
 import { isTerminalPhase } from "./phase.ts";
 import { containerGraceSeconds, MINIMUM_POD_GRACE_SECONDS } from "./gracePeriod.ts";
 import { FullNameHolders } from "./fullNameHolders.ts";
-import { freshRecord, identityOf, sizeOf, syncCommand, terminatingRecord } from "./podRecord.ts";
+import { freshRecord, identityOf, sizeOf, syncCommand, terminatedCommand, terminatingRecord } from "./podRecord.ts";
 import type { PodEnd, PodIdentity, PodRecord, Registry, RegistryContext, RegistryStep } from "./podRegistryTypes.ts";
 import { type AdmissionSteps, admitWaiting, type Promises } from "./registryAdmission.ts";
 import type { PodHardware, Remark } from "../topology/hardware.ts";
@@ -174,8 +174,7 @@ export class RegistryDraft implements AdmissionSteps {
     const record = this.records.get(uid);
     if (record === undefined || record.state !== "terminating") return;
     this.#change(uid, { state: "terminated", hardware: undefined });
-    const { identity, wanted } = record;
-    this.#outputs.commands.push({ phase: "terminated", identity, pod: sizeOf(record), remove: !wanted });
+    this.#outputs.commands.push(terminatedCommand(record));
   }
 
   /** Preempts pods for a critical pod. */

@@ -4,6 +4,7 @@
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap, takeWhile } from "rxjs";
 import type { Pod } from "../../core/api.ts";
+import type { PodCommand } from "../../core/pod/podRegistry.ts";
 import { toKubeletError } from "../../core/errors.ts";
 import { isLogLinkOf, podDir, podLogDir } from "../../core/paths.ts";
 import { podSpan, type SpanStart } from "../../core/tracing/spanStart.ts";
@@ -19,22 +20,24 @@ import { removeFromRuntime } from "./removeFromRuntime.ts";
 import { andThen, failed, type RoundOutput } from "./roundFailure.ts";
 import { removeRarelyMounted } from "../volumes/removeUnmounted.ts";
 
-/** Emits `removed` once nothing is left, then completes. */
+type Terminated = PodCommand & { readonly phase: "terminated" };
+
+/** Emits `removed` once nothing is left but containers and logs of a pod that starts again, then completes. */
 export function cleanUpPod(
   context: PodContext,
-  pod: Pod | undefined,
+  { pod, startsAgain = false }: Terminated,
   triggers$: Observable<unknown>,
 ): Observable<PodOutput> {
   const { telemetry, clock } = context.ports;
   const round = (): Observable<PodOutput> =>
     podRound(context, {
       plan: ({ containers, sandboxes }) => ({
-        ids: [...containers, ...sandboxes].map(({ id }) => id),
+        ids: startsAgain ? [] : [...containers, ...sandboxes].map(({ id }) => id),
         areVolumesGone: areVolumesGone(context),
       }),
       span: ({ ids, areVolumesGone: isDue }) => (isDue || ids.length > 0 ? spanOf(context) : undefined),
       act: ({ ids, areVolumesGone: isDue }, { containers, sandboxes }, under) => {
-        const files$ = isDue ? removeFromDisk(context, pod) : EMPTY;
+        const files$ = isDue ? removeFromDisk(context, pod, startsAgain) : EMPTY;
         // Files stay, and the pod keeps its record, until the runtime shows that it is gone.
         const removed$ = ids.length > 0 ? removeFromRuntime(under, containers, sandboxes) : files$;
         return removed$.pipe(
@@ -107,12 +110,16 @@ const attempt = (call: () => Call<void>): Observable<RoundOutput> =>
     catchError((thrown: unknown) => of(failed(toKubeletError(thrown)))),
   );
 
-function removeFromDisk(context: PodContext, pod: Pod | undefined): Observable<RoundOutput> {
+function removeFromDisk(context: PodContext, pod: Pod | undefined, keepsLogs: boolean): Observable<RoundOutput> {
   const { ports, config, identity } = context;
+  const removeLogs = (): Observable<RoundOutput> =>
+    concat(
+      attempt(() => removeLogLinks(context)),
+      attempt(() => ports.files.remove(podLogDir(config.directories, identity))),
+    );
   return concat(
     attempt(() => destroyPodCgroup(context, pod)),
-    attempt(() => removeLogLinks(context)),
-    attempt(() => ports.files.remove(podLogDir(config.directories, identity))),
+    keepsLogs ? EMPTY : removeLogs(),
     attempt(() => context.userNamespaces.release(identity.uid)),
     attempt(() => context.devices.release(identity.uid)),
     attempt(() => removeRarelyMounted(ports, podDir(config.directories, identity.uid))),

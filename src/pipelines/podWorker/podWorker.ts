@@ -169,7 +169,7 @@ function runPhase(
       return terminatePod(context, command, looked$).pipe(takeUntil(aborted(stop)));
     case "terminated":
       return command.remove
-        ? cleanUpPod(context, command.pod, looked$).pipe(takeUntil(aborted(stop)))
+        ? cleanUpPod(context, command, looked$).pipe(takeUntil(aborted(stop)))
         : reclaimPod(context, command.pod, looked$).pipe(takeUntil(aborted(stop)));
     default:
       return unreachable(command);

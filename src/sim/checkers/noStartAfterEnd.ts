@@ -1,8 +1,8 @@
 /**
  * No part of a pod starts after its termination began. The termination of a removed pod begins with the first stop or
  * removal request after the source dropped the pod; a start that was under way before may still finish. The termination
- * of a pod that has Succeeded or Failed begins with that status. A pod restarts only after the runtime has removed all
- * of its old parts.
+ * of a pod that has Succeeded or Failed begins with that status. A pod starts again only after its old parts have all stopped
+ * and the kubelet has forgotten it.
  */
 import type { PodStatus } from "../../core/api.ts";
 import type { CriRpc } from "../../core/criOperations.ts";
@@ -68,8 +68,8 @@ export function noStartAfterEnd(): SimChecker {
           reported(observation);
           return undefined;
         case "status":
-          // A pod that is removed before it had any part starts afresh.
-          if (observation.after === undefined && !parts.has(observation.podUid)) ends.delete(observation.podUid);
+          // A pod that is removed before it had any part starts afresh; one that returned while it stopped may leave its stopped parts.
+          if (observation.after === undefined && !parts.lives(observation.podUid)) ends.delete(observation.podUid);
           if (observation.after === undefined || !isTerminalPhase(observation.after.phase)) return undefined;
           ends.set(observation.podUid, endOf(observation.podUid, observation.after));
           return undefined;

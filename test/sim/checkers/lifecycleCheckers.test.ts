@@ -110,6 +110,16 @@ describe("noStartAfterEnd", () => {
       ["StartContainer of demo/plain/main#0 after its pod began to end (stopping)"],
     ],
     [
+      "accepts a start of a pod that returned, once its old parts have stopped and it was forgotten",
+      [...isThere, wanted(), call("StopPodSandbox"), sandbox("stopped"), status({}, undefined), call("RunPodSandbox")],
+      [],
+    ],
+    [
+      "reports a start of a pod that was forgotten before its old parts stopped",
+      [...isThere, wanted(), call("StopPodSandbox"), status({}, undefined), call("StartContainer")],
+      ["StartContainer of demo/plain/main#0 after its pod began to end (stopping)"],
+    ],
+    [
       "reports a start of a failed pod",
       [...isThere, failed, call("CreateContainer")],
       ["CreateContainer of demo/plain/main#0 after its pod began to end (over)"],

@@ -277,13 +277,35 @@ describe("a start that outlasts its sync", () => {
 });
 
 describe("one pod after the other", () => {
-  it("starts a pod of the same UID as soon as the first is gone", () => {
+  it("starts a pod that returns while it stops again from its containers, and counts the restart", () => {
     const { node, takeCalls, check } = podNode({ pods: [podOf()] });
     node.runFor(60_000);
     takeCalls();
     node.dropPod("uid-1");
     node.runFor(6);
     node.putPod(podOf());
+    node.runFor(200);
+    expect(takeCalls()).toEqual([
+      "StopContainer plain/main#0",
+      "StopPodSandbox plain",
+      "StopPodSandbox plain",
+      "RunPodSandbox plain",
+      "CreateContainer plain/main#1",
+      "StartContainer plain/main#1",
+    ]);
+    const status = node.pods()[0]?.status?.containerStatuses?.[0];
+    expect([status?.restartCount, status?.lastState?.terminated?.exitCode]).toEqual([1, 143]);
+    check();
+  });
+
+  it("starts a pod of the same UID from zero as soon as the first is gone, if its containers might not restart", () => {
+    const pod = podOf({ spec: { restartPolicy: "OnFailure" } });
+    const { node, takeCalls, check } = podNode({ pods: [pod] });
+    node.runFor(60_000);
+    takeCalls();
+    node.dropPod("uid-1");
+    node.runFor(6);
+    node.putPod(pod);
     node.runFor(200);
     expect(takeCalls()).toEqual([
       "StopContainer plain/main#0",

@@ -358,6 +358,7 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
     expect((await waitFor("the shim", () => node.under.sandboxStatus(sandbox.id))).network).toEqual(addresses);
     await node.docker.request("DELETE", `/containers/${sandbox.id}?force=1`);
     await node.restartShim(network);
+    await waitFor("the sandbox that is gone to leave the network", () => calls.length > 1);
     expect([calls, netnsSeen]).toEqual([
       [`add ${sandbox.id}`, `remove ${sandbox.id}`],
       [true, false],

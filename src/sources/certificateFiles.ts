@@ -1,9 +1,10 @@
 /**
  * A certificate and its key from their files, again after each change. Bounds: one check at a time, two files.
- * Upstream: client-go's dynamicClientCert, which checks at each handshake and every five minutes.
+ * Upstream: client-go's dynamicClientCert, which checks at each handshake and every five minutes, and apiserver's dynamic
+ * serving certificate, which follows hints of the file system.
  */
 import { createSecureContext } from "node:tls";
-import { catchError, distinctUntilChanged, EMPTY, type Observable } from "rxjs";
+import { catchError, defer, distinctUntilChanged, EMPTY, type Observable, tap } from "rxjs";
 import type { CertificateSource, TextSource, TlsIdentity } from "../core/api/clientConfig.ts";
 import { type KubeletError, toKubeletError } from "../core/errors.ts";
 import { ioError } from "../core/ioError.ts";
@@ -12,11 +13,12 @@ import { fromCall } from "../operators/fromCall.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { Clock } from "../ports/clock.ts";
 
-const LOOK_MS = 60_000;
+const LOOK_MS = 10_000;
 
-/** Reads both files; errors if they do not match, as in the middle of a rotation. */
-async function read({ certificate, key }: CertificateSource): Promise<TlsIdentity> {
+/** Reads both files; errors if they do not match, as in the middle of a rotation. Returns `known` if both are as before. */
+async function read({ certificate, key }: CertificateSource, known: TlsIdentity | undefined): Promise<TlsIdentity> {
   const identity = { certificate: await textOf(certificate), key: await textOf(key) };
+  if (identity.certificate === known?.certificate && identity.key === known.key) return known;
   try {
     createSecureContext({ cert: identity.certificate, key: identity.key });
   } catch (thrown) {
@@ -47,14 +49,16 @@ export function certificateFiles(
   clock: Clock,
   onProblem: (problem: KubeletError) => void,
 ): Observable<TlsIdentity> {
-  const look = () =>
-    fromCall(() => read(source)).pipe(
-      catchError((thrown: unknown) => {
-        onProblem(toKubeletError(thrown));
-        return EMPTY;
-      }),
-    );
-  return pollAfter(clock, LOOK_MS, look).pipe(
-    distinctUntilChanged((a, b) => a.certificate === b.certificate && a.key === b.key),
-  );
+  return defer(() => {
+    let known: TlsIdentity | undefined;
+    const look = () =>
+      fromCall(() => read(source, known)).pipe(
+        tap((identity) => (known = identity)),
+        catchError((thrown: unknown) => {
+          onProblem(toKubeletError(thrown));
+          return EMPTY;
+        }),
+      );
+    return pollAfter(clock, LOOK_MS, look).pipe(distinctUntilChanged());
+  });
 }

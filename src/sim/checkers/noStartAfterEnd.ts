@@ -1,8 +1,8 @@
 /**
  * No part of a pod starts after its termination began. The termination of a removed pod begins with the first stop or
  * removal request after the source dropped the pod; a start that was under way before may still finish. The termination
- * of a pod that has Succeeded or Failed begins with that status. A pod starts again only after its old parts have all stopped
- * and the kubelet has forgotten it.
+ * of a pod that has Succeeded or Failed begins with that status. A pod that returned while it stopped starts again, in a new
+ * sandbox, only after all of its old parts have stopped.
  */
 import type { PodStatus } from "../../core/api.ts";
 import type { CriRpc } from "../../core/criOperations.ts";
@@ -58,6 +58,7 @@ export function noStartAfterEnd(): SimChecker {
     const isForgotten = SHUTDOWN_REASONS.includes(status.reason ?? "") || status.containerStatuses === undefined;
     return isForgotten && isStatic(uid) ? "ending" : ended(ends.get(uid), status);
   };
+  const isWanted = (uid: string): boolean => [...wanted.values()].some((uids) => uids.has(uid));
   const isStatic = (uid: string): boolean => [...wanted].some(([source, uids]) => source !== "api" && uids.has(uid));
   return {
     name: "noStartAfterEnd",
@@ -68,8 +69,8 @@ export function noStartAfterEnd(): SimChecker {
           reported(observation);
           return undefined;
         case "status":
-          // A pod that is removed before it had any part starts afresh; one that returned while it stopped may leave its stopped parts.
-          if (observation.after === undefined && !parts.lives(observation.podUid)) ends.delete(observation.podUid);
+          // A pod that is removed before it had any part starts afresh.
+          if (observation.after === undefined && !parts.has(observation.podUid)) ends.delete(observation.podUid);
           if (observation.after === undefined || !isTerminalPhase(observation.after.phase)) return undefined;
           ends.set(observation.podUid, endOf(observation.podUid, observation.after));
           return undefined;
@@ -94,6 +95,10 @@ export function noStartAfterEnd(): SimChecker {
           const { rpc, podUid, subject } = observation;
           const end = ends.get(podUid);
           if (end === "unwanted" && ENDS.has(rpc)) ends.set(podUid, "stopping");
+          if (end === "stopping" && rpc === "RunPodSandbox" && isWanted(podUid) && !parts.lives(podUid)) {
+            ends.delete(podUid);
+            return undefined;
+          }
           const isBroken = STARTS.has(rpc) && end !== undefined && end !== "unwanted";
           return isBroken ? `${rpc} of ${subject} after its pod began to end (${end})` : undefined;
         }

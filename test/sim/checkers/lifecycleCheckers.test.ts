@@ -110,14 +110,19 @@ describe("noStartAfterEnd", () => {
       ["StartContainer of demo/plain/main#0 after its pod began to end (stopping)"],
     ],
     [
-      "accepts a start of a pod that returned, once its old parts have stopped and it was forgotten",
-      [...isThere, wanted(), call("StopPodSandbox"), sandbox("stopped"), status({}, undefined), call("RunPodSandbox")],
+      "accepts a start of a pod that returned, once its old parts have stopped",
+      [...isThere, wanted(), call("StopPodSandbox"), wanted({}), sandbox("stopped"), call("RunPodSandbox")],
       [],
     ],
     [
-      "reports a start of a pod that was forgotten before its old parts stopped",
-      [...isThere, wanted(), call("StopPodSandbox"), status({}, undefined), call("StartContainer")],
-      ["StartContainer of demo/plain/main#0 after its pod began to end (stopping)"],
+      "reports a start of a pod that returned, while an old part lives",
+      [...isThere, begins, wanted(), call("StopPodSandbox"), wanted({}), sandbox("stopped"), call("RunPodSandbox")],
+      ["RunPodSandbox of demo/plain/main#0 after its pod began to end (stopping)"],
+    ],
+    [
+      "reports a start of a pod that did not return",
+      [...isThere, wanted(), call("StopPodSandbox"), sandbox("stopped"), call("RunPodSandbox")],
+      ["RunPodSandbox of demo/plain/main#0 after its pod began to end (stopping)"],
     ],
     [
       "reports a start of a failed pod",

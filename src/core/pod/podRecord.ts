@@ -68,13 +68,13 @@ export const freshRecord = (identity: PodIdentity): PodRecord => ({
 });
 
 /**
- * Whether the pod starts again from its stopped containers, whose restarts it goes on to count: it was added again while it
- * stopped, and all of its containers restart after any exit. Upstream: the containers of a removed static pod stay until the
- * next garbage collection.
+ * Whether the pod starts again from its stopped containers, whose restarts it goes on to count: its source added it again while
+ * it stopped, the node itself had not ended it, and all of its containers restart after any exit. Upstream: the containers of
+ * a removed static pod stay until the next garbage collection.
  */
-const startsAgain = ({ successor, evicted }: PodRecord): boolean =>
+const startsAgain = ({ successor, override }: PodRecord): boolean =>
   successor !== undefined &&
-  !evicted &&
+  override === undefined &&
   successor.spec.containers.every(
     (spec) => (spec.restartPolicy ?? successor.spec.restartPolicy ?? "Always") === "Always",
   );

@@ -1,7 +1,8 @@
 /**
  * Cgroup files of started containers, also where a shim is killed between Docker's start and the write: a mark, an empty
  * file with the name of the container, is made before the start and removed after the write. Values that an update has set since
- * are never overwritten, because a container that was started completely has no mark. Bound: 65,536 marks.
+ * are never overwritten, because a container that was started completely has no mark. Bounds: one mark for
+ * each container, 65,536 of an earlier shim.
  */
 import fs from "node:fs/promises";
 import path from "node:path";

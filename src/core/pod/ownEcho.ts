@@ -9,8 +9,8 @@ import { isTerminalPhase } from "./phase.ts";
 import type { PodCommand } from "./podRegistryTypes.ts";
 
 /**
- * Returns whether a command says nothing that a worker with a status of its own does not know from the command before: only
- * the version of the object and fields of its status that kubelets write have changed.
+ * Returns whether a command repeats the one before: only the version of the object has changed, and fields of its status that
+ * kubelets write. A worker that has reported a status of its own needs none of them.
  */
 export function isOwnEcho(before: PodCommand | undefined, command: PodCommand): boolean {
   if (before?.phase !== "sync" || command.phase !== "sync" || command.restoredSize !== undefined) return false;

@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
@@ -13,6 +14,14 @@ const ON_THE_MACHINE = ["test/e2e/**/*.test.ts", "test/conformance/**/*.test.ts"
 
 /** Waits for minutes and computes next to nothing: beside those that compute, in a worker more than there are cores. */
 const WAITING = ["test/e2e/clusterMinutes.test.ts", "test/e2e/utilChains.test.ts"];
+
+/**
+ * Replace the timers of their process: a real clock that is shared with another file would set one of these, and lose it with
+ * all its later ones when the file ends.
+ */
+const WITH_FAKE_TIMERS = globSync("test/**/*.test.ts").filter((file) =>
+  readFileSync(file, "utf8").includes("vi.useFakeTimers("),
+);
 
 /** Left to itself the runner keeps one core for itself, which on two cores is half of them. */
 const CORES = availableParallelism();
@@ -61,10 +70,11 @@ export default defineConfig({
       project("during minutes", 1, { include: WAITING, maxWorkers: CORES + 1, globalSetup: BUILT }),
       project("in memory", 1, {
         include: ["test/**/*.test.ts"],
-        exclude: [...SEEDS, ...ON_THE_MACHINE],
+        exclude: [...SEEDS, ...ON_THE_MACHINE, ...WITH_FAKE_TIMERS],
         maxWorkers: CORES + 1,
         isolate: false,
       }),
+      project("with fake timers", 1, { include: WITH_FAKE_TIMERS, maxWorkers: CORES + 1 }),
       project("on the machine", 2, {
         include: ON_THE_MACHINE,
         exclude: WAITING,

@@ -60,8 +60,11 @@ export interface CniNetwork extends PodNetwork {
   updatePodCidr(podCidr: string): void;
   /** Checks that a sandbox is still on its networks. */
   check(sandbox: Known): Promise<Result<void>>;
-  /** Removes attachments of sandboxes that are gone, where only these exist; then plugins remove their leftovers. */
-  sweep(live: ReadonlySet<string>): Promise<void>;
+  /**
+   * Removes attachments of sandboxes that are gone, where only these exist; then plugins remove their leftovers. Returns false
+   * where one could not be removed, or a sandbox that joined or left kept the plugins out.
+   */
+  sweep(live: ReadonlySet<string>): Promise<boolean>;
   /** Kills plugins that run; later calls fail. */
   close(): void;
 }
@@ -118,14 +121,17 @@ export async function createCniNetwork(options: CniOptions): Promise<CniNetwork>
     },
     sweep: async (live) => {
       const left = await leftAttachments(live, state);
+      let isClean = true;
       for (const { id, netns } of left) {
         log.info("Removing the network of a sandbox that is gone", { sandbox: id, netns });
         // The recorded namespace may be that of another process now.
         const gone = { id, namespace: "", name: "", uid: "", netns: "" };
         const removed = await queue.run(id, () => lock.shared(() => removeSandbox(gone, state, undoMs)));
-        if (!removed.ok) log.warn("Cannot remove the network of a sandbox that is gone", { error: removed.error });
+        if (removed.ok) continue;
+        isClean = false;
+        log.warn("Cannot remove the network of a sandbox that is gone", { error: removed.error });
       }
-      await collect(state);
+      return (await collect(state)) && isClean;
     },
     close: () => closing.abort(),
   };
@@ -243,7 +249,7 @@ async function leftAttachments(
 }
 
 /** Lets the plugins of the present network remove leftovers of attachments that have no file. */
-async function collect({ choice, files, plugins, log, lock, gcWaitMs, gcMs }: State): Promise<void> {
+async function collect({ choice, files, plugins, log, lock, gcWaitMs, gcMs }: State): Promise<boolean> {
   const collectAlone = async (): Promise<void> => {
     const list = choice.network();
     const found = await files.list();
@@ -254,7 +260,8 @@ async function collect({ choice, files, plugins, log, lock, gcWaitMs, gcMs }: St
     if (!collected.ok) log.warn("Plugins cannot remove leftovers", { error: collected.error });
   };
   const present = choice.network();
-  if (present === undefined || !collectsLeftovers(present)) return;
+  if (present === undefined || !collectsLeftovers(present)) return true;
   const isDone = await lock.exclusive(collectAlone, limitOf(gcWaitMs, plugins).signal);
   if (!isDone) log.warn("Plugins remove no leftovers now: a sandbox joins or leaves a network for long");
+  return isDone;
 }

@@ -37,12 +37,12 @@ export function createNetworkSweeps(
     const sweepsAll = isWhole;
     isWhole = false;
     try {
-      return await networks.sweep(existing, sweepsAll);
+      if (await networks.sweep(existing, sweepsAll)) return true;
     } catch (thrown) {
       if (!closed.aborted) report(messageOf(thrown));
-      isWhole ||= sweepsAll;
-      return false;
     }
+    isWhole ||= sweepsAll;
+    return false;
   };
   const run = async (): Promise<void> => {
     let pauseMs = FIRST_PAUSE_MS;

@@ -51,6 +51,6 @@ export interface PodNetwork {
   status(): PodNetworkStatus;
   /** Sets the range of the node's pods: one in CIDR notation, or two with a comma; empty while it is not known. */
   updatePodCidr?(podCidr: string): void;
-  /** Disconnects sandboxes that it added in an earlier process, where only these exist. */
-  sweep?(existing: ReadonlySet<string>): Promise<void>;
+  /** Disconnects sandboxes that it added in an earlier process, where only these exist. Returns false where it has to come again. */
+  sweep?(existing: ReadonlySet<string>): Promise<boolean>;
 }

@@ -33,7 +33,7 @@ export interface SandboxNetworks {
   has(id: string): boolean;
   /**
    * Disconnects sandboxes whose container is gone, and all that the network itself has recorded where `isWhole`. Returns whether
-   * each one with a file could be disconnected. Rejects as `existing` does, which lists the containers.
+   * all could be disconnected. Rejects as `existing` does, which lists the containers.
    */
   sweep(existing: () => Promise<ReadonlySet<string>>, isWhole: boolean): Promise<boolean>;
 }
@@ -106,8 +106,8 @@ export async function openSandboxNetworks(
       const gone = known.filter((id) => !live.has(id));
       for (const id of gone) await disconnect(id, "").catch((thrown: unknown) => report(messageOf(thrown)));
       // The network may have records of its own: of another shim, or of a state directory that was lost.
-      if (isWhole) await podNetwork?.sweep?.(live);
-      return gone.every((id) => !records.has(id));
+      const isSwept = !isWhole || (await podNetwork?.sweep?.(live)) !== false;
+      return isSwept && gone.every((id) => !records.has(id));
     },
   };
 }

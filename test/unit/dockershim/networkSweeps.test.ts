@@ -104,6 +104,17 @@ describe("a sweep", () => {
     expect([asked, reports]).toEqual([[true, true], ["Docker is away"]]);
   });
 
+  it("comes again as a whole while the network itself has leftovers", async () => {
+    const { asked, sweeps, settle, end } = swept();
+    sweeps.whole();
+    await settle();
+    await end(false);
+    await settle(1_000);
+    await end(true);
+    await settle(3_600_000);
+    expect(asked).toEqual([true, true]);
+  });
+
   it("does not come again after the end of the shim", async () => {
     const { asked, closed, sweeps, settle, end } = swept();
     sweeps.whole();

@@ -63,13 +63,13 @@ const previousContainer = (previous: PodRuntimeStatus | undefined, id: string): 
   findIdentified(previous?.containers, id);
 
 /**
- * Whether to request the sandbox's status. Not needed when the sandbox has stopped, or is as ready as before and has
+ * Whether to request the sandbox's status. Not needed when a known sandbox has stopped, or is as ready as before and has
  * its addresses, which never change. Upstream requests it each time.
  */
 export function needsSandboxStatus(listed: PodSandbox, previous: PodRuntimeStatus | undefined): boolean {
   const known = previousSandbox(previous, listed.id);
   if (known === undefined) return true;
-  if (listed.state !== PodSandboxState.SANDBOX_READY) return known.ready;
+  if (listed.state !== PodSandboxState.SANDBOX_READY) return false;
   return !known.ready || (known.ips.length === 0 && !known.hostNetwork);
 }
 
@@ -89,7 +89,11 @@ function addressesOf(status: PodSandboxStatus): readonly string[] {
 }
 
 function toSandbox({ listed, status }: SandboxAnswer, previous: RuntimeSandbox | undefined): RuntimeSandbox {
-  if (status === undefined && previous !== undefined) return previous;
+  if (status === undefined && previous !== undefined) {
+    const hasStopped = previous.ready && listed.state !== PodSandboxState.SANDBOX_READY;
+    // Another pod may get the addresses of a sandbox that has stopped.
+    return hasStopped ? { ...previous, ready: false, ips: [] } : previous;
+  }
   const source = status ?? listed;
   const hostNetwork = status?.linux?.namespaces?.options?.network === NamespaceMode.NODE;
   return {

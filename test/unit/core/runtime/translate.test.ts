@@ -296,6 +296,11 @@ describe("translatePodStatus", () => {
       "of container",
     ]);
   });
+  it("a sandbox that has stopped since loses its addresses, and keeps the rest", () => {
+    const stopped = { listed: listedSandbox({ state: 1 }), status: undefined };
+    const previous = runtime([], [sandbox()]);
+    expect(translate({ sandboxes: [stopped], previous }).sandboxes).toEqual([sandbox({ ready: false, ips: [] })]);
+  });
   it("a pod the runtime no longer knows keeps its name", () => {
     expect(translate({ previous: runtime([instance("web")]) })).toEqual({ ...runtime([], []), sequence: 9 });
   });
@@ -321,7 +326,7 @@ describe("requests for statuses", () => {
     ["a ready sandbox without an address so far", 0 as const, addressless, true],
     ["a ready sandbox on the host's network", 0 as const, onHost, false],
     ["a sandbox that is ready against all expectation", 0 as const, known, true],
-    ["a sandbox that stopped since", 1 as const, running, true],
+    ["a sandbox that stopped since", 1 as const, running, false],
     ["a sandbox known to have stopped", 1 as const, known, false],
     ["a stopped sandbox never seen before", 1 as const, undefined, true],
   ])("%s", (_title, state, previous, expected) => {

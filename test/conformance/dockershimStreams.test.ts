@@ -220,11 +220,23 @@ describeOnDocker("dockershim on a real Docker", (installation) => {
   });
 
   it("tells that the kernel ended a container for its memory", async () => {
-    // Docker watches for such ends only after the start is done: it may miss that of a hog that begins at once.
-    const hog = "while [ ! -e /tmp/begin ]; do sleep 0.1; done; x=x; while :; do x=$x$x; done";
+    // Docker watches for such ends only after the start is done, and may see an exit before its reason: the hog begins when it
+    // is watched, and the container ends once Docker has seen the end of the hog.
+    const whenThere = (file: string): string => `while [ ! -e /tmp/${file} ]; do sleep 0.1; done`;
+    const hog = "x=x; while :; do x=$x$x; done";
+    const script = `${whenThere("begin")}; (${hog}); code=$?; ${whenThere("end")}; exit $code`;
     const resources = { memoryLimitInBytes: 16n * MI };
-    const id = await node.under.run(await node.under.sandbox(), shell(hog), { linux: { resources } });
+    const id = await node.under.run(await node.under.sandbox(), shell(script), { linux: { resources } });
     await outputOf(id, "mkdir -p /tmp; touch /tmp/begin");
+    const filters = encodeURIComponent(JSON.stringify({ container: [id], event: ["oom"] }));
+    await waitFor("Docker to see the end of the hog", async () => {
+      const { body } = await node.docker.request(
+        "GET",
+        `/events?since=1&until=${Date.now() / 1_000}&filters=${filters}`,
+      );
+      return body.includes('"oom"');
+    });
+    await outputOf(id, "touch /tmp/end");
     expect(await node.under.exited(id)).toMatchObject({ exitCode: 137, reason: "OOMKilled" });
   });
 

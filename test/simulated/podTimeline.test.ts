@@ -151,7 +151,7 @@ describe("the timeline of a pod", () => {
     node.dropPod("uid-1");
     node.runFor(5_000);
     expect(explained(node)).toEqual([
-      "demo/plain  Pending, gone since 00:05.01  (UID uid-1)",
+      "demo/plain  Pending, gone since 00:05.00  (UID uid-1)",
       "Now, at 00:10.00",
       "  ended and removed",
       "So far",
@@ -163,7 +163,7 @@ describe("the timeline of a pod", () => {
       "  00:05.00  0.002s  StopPodSandbox",
       "  00:05.00          Terminated",
       "  00:05.00  0.002s  RemovePodSandbox",
-      "  00:05.01          Removed",
+      "  00:05.00          Removed",
     ]);
     check();
   });

@@ -3,7 +3,19 @@
  * reverse, then sandboxes. Every stop is bounded by its grace period, which includes the preStop hook and the wait for
  * earlier containers, plus the runtime's own deadline. Upstream: kuberuntime killPod, termination_order.go.
  */
-import { concat, defer, EMPTY, ignoreElements, NEVER, type Observable, of, switchMap, take, takeUntil } from "rxjs";
+import {
+  concat,
+  defer,
+  EMPTY,
+  ignoreElements,
+  map,
+  NEVER,
+  type Observable,
+  of,
+  switchMap,
+  take,
+  takeUntil,
+} from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import { containerId as idOf, monotonicMs, type MonotonicMs } from "../../core/ids.ts";
 import { findContainer } from "../../core/pod/containers.ts";
@@ -24,6 +36,7 @@ import { inParallel } from "../../operators/inParallel.ts";
 import { longTimer } from "../../operators/longTimer.ts";
 import { createKeyedCell } from "../../state/keyedCell.ts";
 import { effect, inspect, type PodContext, podEvent, podFields } from "../podContext.ts";
+import { INSPECT_LATER, inspectedLater, type InspectLater } from "./inspectLater.ts";
 import { preStop } from "./preStop.ts";
 import { andThen, failed, type RoundOutput } from "./roundFailure.ts";
 
@@ -38,23 +51,37 @@ export interface KillOptions {
   readonly stop?: AbortSignal;
 }
 
+type Kill = Pick<ContainerKill, "containerId" | "name" | "message">;
+
 /** Stops one container: preStop hook, its turn, then the signal with the rest of its grace period. */
-export function killContainer(
+export const killContainer = (
   context: PodContext,
   pod: Pod,
-  kill: Pick<ContainerKill, "containerId" | "name" | "message">,
+  kill: Kill,
   graceSeconds: number,
-  { turn$ = EMPTY, stop }: KillOptions = {},
-): Observable<RoundOutput> {
+  options: KillOptions = {},
+): Observable<RoundOutput> =>
+  stopContainer(context, pod, kill, graceSeconds, options).pipe(
+    map((output) => (output.kind === "inspectLater" ? inspect(context) : output)),
+  );
+
+/** Leaves the inspection of a successful stop to its caller. */
+function stopContainer(
+  context: PodContext,
+  pod: Pod,
+  kill: Kill,
+  graceSeconds: number,
+  { turn$ = EMPTY, stop }: KillOptions,
+): Observable<RoundOutput | InspectLater> {
   const { clock } = context.ports;
   const path = containerFieldPath(pod, kill.name);
   const killAt = (seconds: number): Due => ({ what: "KILL", at: monotonicMs(clock.monotonicMs() + seconds * 1000) });
-  const signal = (timeoutSeconds: number): Observable<RoundOutput> =>
+  const signal = (timeoutSeconds: number): Observable<RoundOutput | InspectLater> =>
     effect(context, { name: "StopContainer", container: kill.name, due: killAt(timeoutSeconds) }, () =>
       context.ports.runtime.stopContainer({ containerId: kill.containerId, timeout: BigInt(timeoutSeconds) }),
     ).pipe(
       switchMap((result) => {
-        if (result.ok || result.error.code === "NotFound") return of(inspect(context));
+        if (result.ok || result.error.code === "NotFound") return of(INSPECT_LATER);
         context.ports.telemetry.log.warn("Stopping a container failed", {
           ...podFields(context),
           container: kill.name,
@@ -113,6 +140,8 @@ export function killRunningPod(
       left[stage] = (left[stage] ?? 0) - 1;
       for (; left[last] === 0; begun.set(last, true)) last += 1;
     };
+    /** All others have ended: the inspection after the stop of the sandbox shows this one as well. */
+    const isLast = (): boolean => left.reduce((sum, count) => sum + count, 0) === 1;
     const turnOf = (stage: number): Observable<never> => begun.changes$(stage).pipe(take(1), ignoreElements());
     const stops = plan.stages.flatMap((kills, stage) => kills.map((kill) => ({ kill, stage })));
     const stopped$ = inParallel(stops, ({ kill, stage }) => {
@@ -120,7 +149,8 @@ export function killRunningPod(
       const whole = containerGraceSeconds(pod, spec, kill.reason, graceSeconds);
       const seconds = keepsDeadlines ? noteStop(context, kill.containerId, whole) : whole;
       const options = { turn$: turnOf(stage), ...(stop === undefined ? {} : { stop }) };
-      return killContainer(context, pod, kill, seconds, options).pipe(
+      return stopContainer(context, pod, kill, seconds, options).pipe(
+        map((output) => (output.kind === "inspectLater" && !isLast() ? inspect(context) : output)),
         andThen((errors) => {
           // A container that may still run delays the stop of sidecars, up to their own grace period.
           if (errors.length === 0) endOne(stage);
@@ -135,6 +165,7 @@ export function killRunningPod(
           ? EMPTY
           : inParallel(plan.sandboxes, (id) => stopSandbox(context, id)),
       ),
+      inspectedLater(context),
     );
   });
 }

@@ -15,6 +15,7 @@ import { longTimer } from "../../operators/longTimer.ts";
 import { type HookDone, runHook } from "./lifecycleHooks.ts";
 import { type PodContext, podFields } from "../podContext.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
+import type { InspectLater } from "./inspectLater.ts";
 import type { RoundOutput } from "./roundFailure.ts";
 
 /**
@@ -27,8 +28,8 @@ export function preStop(
   pod: Pod,
   kill: Pick<ContainerKill, "containerId" | "name">,
   graceSeconds: number,
-  stop$: Observable<RoundOutput>,
-): Observable<RoundOutput> {
+  stop$: Observable<RoundOutput | InspectLater>,
+): Observable<RoundOutput | InspectLater> {
   return defer(() => {
     const { memory, ports } = context;
     const container = findContainer(pod.spec, kill.name);

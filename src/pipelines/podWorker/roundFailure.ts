@@ -5,6 +5,7 @@
 import { concat, defer, filter, type Observable, type OperatorFunction, tap } from "rxjs";
 import type { KubeletError } from "../../core/errors.ts";
 import type { PodOutput } from "../podOutputs.ts";
+import type { InspectLater } from "./inspectLater.ts";
 
 /** A failed effect of a round. */
 export interface RoundFailure {
@@ -27,8 +28,8 @@ export const collectFailures = (into: KubeletError[]): OperatorFunction<RoundOut
 
 /** Passes on all outputs, failures too, then continues with `next`, which receives the errors of these failures. */
 export const andThen =
-  <R>(next: (errors: readonly KubeletError[]) => Observable<R>): OperatorFunction<RoundOutput, RoundOutput | R> =>
-  (source$) =>
+  <R>(next: (errors: readonly KubeletError[]) => Observable<R>) =>
+  <T extends RoundOutput | InspectLater>(source$: Observable<T>): Observable<T | R> =>
     defer(() => {
       const errors: KubeletError[] = [];
       const noted$ = source$.pipe(

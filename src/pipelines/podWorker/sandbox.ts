@@ -35,6 +35,7 @@ import { err, ok, type Result } from "../../core/result.ts";
 import { runtimeHandlerOf } from "../../core/runtime/runtimeHandler.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import { NamespaceMode, type PodSandboxConfig, type UserNamespace } from "../../gen/cri.ts";
+import { INSPECT_LATER, type InspectLater } from "./inspectLater.ts";
 import { ensurePodCgroup } from "./makePodCgroup.ts";
 import { inspect, lastingEffect, type PodContext, podEvent } from "../podContext.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
@@ -107,11 +108,6 @@ export interface SandboxTask {
   readonly ahead$: Observable<never>;
 }
 
-/** Asks for an inspection that can wait for the one after the next start, which shows the sandbox as well. */
-export interface InspectLater {
-  readonly kind: "inspectLater";
-}
-
 /**
  * Creates directories, cgroup and sandbox, reads the addresses of the sandbox, and passes the result to `made`. Makes
  * no call to the runtime once `stop` is aborted; `made` is then not called.
@@ -139,7 +135,7 @@ export function createSandbox(task: SandboxTask): Observable<PodOutput | Inspect
           switchMap((outcome) => {
             if (!outcome.ok) return concat(failed(outcome.error), of(inspect(context)));
             made(outcome);
-            return of<InspectLater>({ kind: "inspectLater" });
+            return of(INSPECT_LATER);
           }),
         );
         return concat(from(warnings), made$);

@@ -17,18 +17,7 @@
  * A step emits its failures, and "stop" last to skip the steps after it. An aborted sync starts no further step.
  * `conclude` runs in any case. Upstream: kuberuntime SyncPod.
  */
-import {
-  concat,
-  defer,
-  EMPTY,
-  from,
-  ignoreElements,
-  type Observable,
-  of,
-  type OperatorFunction,
-  takeWhile,
-  tap,
-} from "rxjs";
+import { concat, defer, EMPTY, from, ignoreElements, type Observable, of, takeWhile, tap } from "rxjs";
 import type { ResizePlan } from "../../core/allocation/resizePlan.ts";
 import type { Pod } from "../../core/api.ts";
 import { registerRestart, syncErrorDelayMs } from "../../core/backoff.ts";
@@ -43,12 +32,12 @@ import type { ContainerStart, PodActions } from "../../core/pod/podActionsTypes.
 import { backOffEvent, sandboxChangedEvent } from "../../core/pod/podEvents.ts";
 import type { Result } from "../../core/result.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
-import { heldBack } from "../../operators/heldBack.ts";
 import { inSequence } from "../../operators/inSequence.ts";
-import { inspect, type PodContext, podEvent, podFields } from "../podContext.ts";
+import { type PodContext, podEvent, podFields } from "../podContext.ts";
 import { failuresAt, noteFailure } from "../podFailures.ts";
 import { wakeBy } from "../podMemories.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
+import { inspectedLater, type InspectLater } from "./inspectLater.ts";
 import { isAllocationKept, keepAllocation } from "./keepAllocation.ts";
 import { killContainer, killRunningPod } from "./killPod.ts";
 import { concludeResize, resizePod } from "./podResize.ts";
@@ -57,7 +46,7 @@ import { pruneContainers } from "./removeDeadContainers.ts";
 import { resetContainers } from "./resetContainers.ts";
 import { andThen, failed, type RoundFailure, type RoundOutput } from "./roundFailure.ts";
 import { type Ahead, prepareAhead } from "./prepareAhead.ts";
-import { createSandbox, existingSandbox, type InspectLater, type Sandbox } from "./sandbox.ts";
+import { createSandbox, existingSandbox, type Sandbox } from "./sandbox.ts";
 import { startContainer } from "./startContainer.ts";
 import { steeredPolicy } from "./steerCrashLoop.ts";
 
@@ -91,9 +80,6 @@ export type PodResize = { readonly plan: ResizePlan | undefined } | undefined;
 /** An output of a step, or "stop": the steps after it are skipped. */
 type StepOutput = RoundOutput | InspectLater | "stop";
 
-/** Time after which the status shows a new sandbox while its containers wait, for an image say: upstream's relist period. */
-const SANDBOX_SHOWS_MS = 1_000;
-
 /** A step returns EMPTY if it has nothing to do: most syncs find nothing at all. */
 type Step = (run: SyncRun) => Observable<StepOutput>;
 
@@ -111,15 +97,6 @@ const runSteps = (run: SyncRun): Observable<RoundOutput> =>
   );
 
 const isOutput = (output: StepOutput): output is RoundOutput | InspectLater => output !== "stop";
-
-const inspectedLater = (context: PodContext): OperatorFunction<RoundOutput | InspectLater, RoundOutput> =>
-  heldBack<RoundOutput, InspectLater>(
-    context.ports.clock,
-    SANDBOX_SHOWS_MS,
-    (output): output is InspectLater => output.kind === "inspectLater",
-    (output) => output.kind === "inspect",
-    () => inspect(context),
-  );
 
 const STOP$ = of("stop" as const);
 

@@ -49,6 +49,34 @@ describe("terminatePod", () => {
     check();
   });
 
+  it("reads the runtime once after the stops, and once after the removals", () => {
+    const asked: CriRpc[] = [];
+    const intercept: SimIntercept = (rpc) => {
+      if (rpc.startsWith("List") || rpc === "ContainerStatus" || rpc === "PodSandboxStatus") asked.push(rpc);
+      return proceed;
+    };
+    const { node, check } = podNode({ pods: [grace(30)], intercept });
+    node.runFor(5_000);
+    asked.length = 0;
+    node.dropPod("uid-1");
+    node.runFor(1_000);
+    const lists = ["ListPodSandbox", "ListContainers"];
+    expect(asked).toEqual([...lists, "ContainerStatus", ...lists]);
+    check();
+  });
+
+  it("shows within a second that the last container has ended while the stop of the sandbox hangs", () => {
+    const intercept: SimIntercept = (rpc) => (rpc === "StopPodSandbox" ? { kind: "hang" } : proceed);
+    const { node } = podNode({ pods: [grace(30)], intercept });
+    node.runFor(5_000);
+    node.putPod(deleted(grace(30), 30));
+    const states = () => node.pods()[0]?.status?.containerStatuses?.map(({ state }) => Object.keys(state ?? {}));
+    node.runFor(500);
+    expect(states()).toEqual([["running"]]);
+    node.runFor(1_000);
+    expect(states()).toEqual([["terminated"]]);
+  });
+
   it("repeats the stop with the shorter time when the grace period shrinks", () => {
     const pod = grace(3_600);
     const { node, calls, takeCalls, check } = podNode({ pods: [pod], programs: () => ignoresTerm });

@@ -6,9 +6,9 @@ import type { HeapReading } from "../core/memory/heapPace.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { Clock } from "../ports/clock.ts";
 
-const LOOK_MS = 5_000;
+const LOOK_MS = 1_000;
 
-/** Emits a reading every five seconds. Cancels: the timer. Errors: none. Bound: one timer. */
+/** Emits a reading every second. Cancels: the timer. Errors: none. Bound: one timer. */
 export const heapReadings = (clock: Clock): Observable<HeapReading> =>
   defer(() => {
     let before = performance.eventLoopUtilization();

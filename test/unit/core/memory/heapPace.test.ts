@@ -19,42 +19,50 @@ function trimmedAt(readings: readonly HeapReading[]): { readonly looks: readonly
 const times = (count: number, each: HeapReading): readonly HeapReading[] => Array.from({ length: count }, () => each);
 
 it.each<[title: string, readings: readonly HeapReading[], looks: readonly number[]]>([
-  ["a heap that stays as it is: never", times(100, reading(40)), []],
+  ["a heap that stays as it is: never", times(500, reading(40)), []],
   [
-    "a burst: at the fifth calm look after it",
-    [reading(40), ...times(3, reading(80, 0.9)), ...times(9, reading(80))],
-    [9],
+    "a burst: at the 25th calm look after it",
+    [reading(40), ...times(3, reading(80, 0.9)), ...times(45, reading(80))],
+    [29],
   ],
-  ["growth of less than 16 MiB: never", [reading(40), ...times(50, reading(55.9))], []],
-  ["growth of 16 MiB: once calm", [reading(40), ...times(20, reading(56))], [6]],
+  ["growth of less than 16 MiB: never", [reading(40), ...times(250, reading(55.9))], []],
+  ["growth of 16 MiB: once calm", [reading(40), ...times(100, reading(56))], [26]],
   [
     "a process that is never calm: never",
-    [reading(40), ...Array.from({ length: 40 }, (_, look) => reading(80, look % 4 === 3 ? 0.1 : 0.01))],
+    [reading(40), ...Array.from({ length: 200 }, (_, look) => reading(80, look % 24 === 23 ? 0.1 : 0.01))],
     [],
   ],
   [
     "a heap that V8 trims itself in time: not at all",
-    [reading(40), ...times(4, reading(80)), ...times(9, reading(45))],
+    [reading(40), ...times(24, reading(80)), ...times(45, reading(45))],
     [],
   ],
   [
     "pods that stay: once, and again only after as much growth",
     [
       reading(40),
-      ...times(5, reading(90)),
-      ...times(20, reading(70)),
-      ...times(20, reading(85)),
-      ...times(9, reading(86)),
+      ...times(25, reading(90)),
+      ...times(100, reading(70)),
+      ...times(100, reading(85)),
+      ...times(45, reading(86)),
     ],
-    [6, 51],
+    [26, 251],
   ],
 ])("trims %s", (_, readings, looks) => {
   expect(trimmedAt(readings).looks).toEqual(looks);
 });
 
 it.each([
-  [0.29, false],
-  [0.3, true],
+  [0.149, false],
+  [0.15, true],
 ])("counts a process that is busy for %d of the time as busy: %s", (busyPart, isBusy) => {
   expect(nextPace(FIRST_PACE, reading(40, busyPart)).pace.isBusy).toBe(isBusy);
+});
+
+it("counts a process as busy until ten looks in a row were not", () => {
+  const looks = (count: number): readonly HeapReading[] => times(count, reading(40));
+  const isBusyAfter = (...readings: readonly HeapReading[]) => trimmedAt([reading(40, 0.5), ...readings]).pace.isBusy;
+  expect([isBusyAfter(...looks(9)), isBusyAfter(...looks(10))]).toEqual([true, false]);
+  expect(isBusyAfter(...looks(9), reading(40, 0.15), ...looks(9))).toBe(true);
+  expect(trimmedAt(looks(3)).pace.isBusy).toBe(false);
 });

@@ -5,7 +5,6 @@
 import { concat, defer, filter, type Observable, type OperatorFunction, tap } from "rxjs";
 import type { KubeletError } from "../../core/errors.ts";
 import type { PodOutput } from "../podOutputs.ts";
-import type { InspectLater } from "./inspectLater.ts";
 
 /** A failed effect of a round. */
 export interface RoundFailure {
@@ -19,6 +18,8 @@ export type RoundOutput = PodOutput | RoundFailure;
 /** Wraps an error as an output. */
 export const failed = (error: KubeletError): RoundFailure => ({ kind: "failed", error });
 
+const isFailure = (output: { readonly kind: string }): output is RoundFailure => output.kind === "failed";
+
 /** Removes the failures from the outputs and adds their errors to the caller's list. */
 export const collectFailures = (into: KubeletError[]): OperatorFunction<RoundOutput, PodOutput> =>
   filter((output): output is PodOutput => {
@@ -29,12 +30,12 @@ export const collectFailures = (into: KubeletError[]): OperatorFunction<RoundOut
 /** Passes on all outputs, failures too, then continues with `next`, which receives the errors of these failures. */
 export const andThen =
   <R>(next: (errors: readonly KubeletError[]) => Observable<R>) =>
-  <T extends RoundOutput | InspectLater>(source$: Observable<T>): Observable<T | R> =>
+  <T extends { readonly kind: string }>(source$: Observable<T>): Observable<T | R> =>
     defer(() => {
       const errors: KubeletError[] = [];
       const noted$ = source$.pipe(
         tap((output) => {
-          if (output.kind === "failed") errors.push(output.error);
+          if (isFailure(output)) errors.push(output.error);
         }),
       );
       return concat(

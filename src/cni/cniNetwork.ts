@@ -248,7 +248,7 @@ async function leftAttachments(
   return [...left.values()];
 }
 
-/** Lets the plugins of the present network remove leftovers of attachments that have no file. */
+/** Lets the plugins of the present network remove leftovers of attachments that have no file. Returns false if they were kept out. */
 async function collect({ choice, files, plugins, log, lock, gcWaitMs, gcMs }: State): Promise<boolean> {
   const collectAlone = async (): Promise<void> => {
     const list = choice.network();

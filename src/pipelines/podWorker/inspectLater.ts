@@ -12,6 +12,7 @@ export interface InspectLater {
   readonly kind: "inspectLater";
 }
 
+/** See `InspectLater`. */
 export const INSPECT_LATER: InspectLater = { kind: "inspectLater" };
 
 /** Time after which the status shows the effect while the next one takes long: upstream's relist period. */

@@ -16,8 +16,8 @@ const ON_THE_MACHINE = ["test/e2e/**/*.test.ts", "test/conformance/**/*.test.ts"
 const WAITING = ["test/e2e/clusterMinutes.test.ts", "test/e2e/utilChains.test.ts"];
 
 /**
- * Replace the timers of their process: a real clock that is shared with another file would set one of these, and lose it with
- * all its later ones when the file ends.
+ * Suites that replace the timers of their process. A real clock that another suite shares would set such a timer, and wait for it
+ * for ever once the timers are real again.
  */
 const WITH_FAKE_TIMERS = globSync("test/**/*.test.ts").filter((file) =>
   readFileSync(file, "utf8").includes("vi.useFakeTimers("),

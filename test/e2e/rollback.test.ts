@@ -26,7 +26,7 @@ describe("a manifest with rollback-after", () => {
   const put = (value: unknown) => node.daemon.put("web.json", value);
   const readyAs = (label: string) =>
     node.daemon.until("web", (pod) => labelOf(pod) === label && isReady(pod), `ready as ${label}`);
-  /** Files of records, not those that are about to replace one: a kill leaves these behind. */
+  /** Files of records. A file that is about to replace one, and that a kill leaves behind, is none. */
   const files = async () => {
     const directory = join(node.folder, "kubelet/rollback");
     return (await readdir(directory)).filter(isRollbackFile).map((file) => join(directory, file));

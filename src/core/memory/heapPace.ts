@@ -26,7 +26,7 @@ export interface HeapPace {
 /** The state before the first look. */
 export const FIRST_PACE: HeapPace = { isBusy: false, idleLooks: 0, waitedLooks: 0, leastBytes: undefined };
 
-/** Ten pods that end in a second; sixty that are probed each second take less. */
+/** About ten pods that end within a second; probes of sixty pods each second take less. */
 const BUSY_FROM = 0.15;
 /** A burst has gaps while the runtime works. */
 const BUSY_LOOKS = 10;

@@ -1,6 +1,6 @@
 /**
- * Inspections that can wait for the one after the next effect of a round, which shows both: each costs the runtime two lists
- * and the worker a round.
+ * Inspections that can wait for the next one of a round, which shows the effects of both: an inspection costs the runtime two
+ * lists, and the worker a round.
  */
 import type { OperatorFunction } from "rxjs";
 import { heldBack } from "../../operators/heldBack.ts";

@@ -140,7 +140,7 @@ export function killRunningPod(
       left[stage] = (left[stage] ?? 0) - 1;
       for (; left[last] === 0; begun.set(last, true)) last += 1;
     };
-    /** All others have ended: the inspection after the stop of the sandbox shows this one as well. */
+    /** Whether one container is left: the inspection after the stop of the sandbox shows its end as well. */
     const isLast = (): boolean => left.reduce((sum, count) => sum + count, 0) === 1;
     const turnOf = (stage: number): Observable<never> => begun.changes$(stage).pipe(take(1), ignoreElements());
     const stops = plan.stages.flatMap((kills, stage) => kills.map((kill) => ({ kill, stage })));

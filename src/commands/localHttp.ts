@@ -20,6 +20,7 @@ import { manifestDigest } from "../sources/manifestDigest.ts";
 import { MAX_MANIFEST_BYTES } from "../sources/manifestDirectory.ts";
 import { parseManifest } from "../sources/parseManifest.ts";
 import { systemRandom } from "../sources/systemRandom.ts";
+import { forwardingOf } from "./forwarding.ts";
 import { liveViewRoutes, type LiveViewSetup } from "./liveView.ts";
 import { kubeletRoutes, type RoutesSetup } from "./kubeletRoutes.ts";
 
@@ -47,7 +48,7 @@ export function localHttp(setup: LocalHttpSetup): LocalHttp {
     manifests: manifestsOf(setup),
   });
   const isStream = (url: string): boolean => isStreamPath(url) || isPodStreamUrl(url);
-  const upgrades = createUpgrades(app, options.config.streamingConnectionIdleTimeout, telemetry, isStream);
+  const upgrades = createUpgrades(app, forwardingOf(options.config), telemetry, isStream);
   const { server } = boundedServer({ app, telemetry, clock, shedding, limits: KUBELET_SERVER_LIMITS, upgrades });
   return {
     server,

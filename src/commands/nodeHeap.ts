@@ -26,7 +26,7 @@ export function tuneNodeHeap(): void {
 }
 
 /** The heap of this process. */
-export const nodeHeap: NodeHeap = {
+export const nodeHeap: NodeHeap & { collectYoung(): void } = {
   setBusy(isBusy) {
     setFlagsFromString(`--heap-growing-percent=${isBusy ? GROWTH_PERCENT.busy : GROWTH_PERCENT.calm}`);
     if (isBusy) growYoungGeneration();
@@ -34,6 +34,10 @@ export const nodeHeap: NodeHeap = {
   trim() {
     collector ??= newCollector();
     collector({ type: "major", flavor: "last-resort" });
+  },
+  collectYoung() {
+    collector ??= newCollector();
+    collector({ type: "minor" });
   },
 };
 
@@ -58,7 +62,7 @@ function growYoungGeneration(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
-type Collect = (options: { readonly type: string; readonly flavor: string }) => void;
+type Collect = (options: { readonly type: "major" | "minor"; readonly flavor?: "last-resort" }) => void;
 
 let collector: Collect | undefined;
 

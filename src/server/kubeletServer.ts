@@ -36,7 +36,7 @@ import { addRetryRoute } from "./retryRoute.ts";
 import { addSystemLogRoutes } from "./systemLogRoutes.ts";
 import { addTimelineRoute } from "./timelineRoute.ts";
 import { traceRequests } from "./traceRequests.ts";
-import { createUpgrades } from "./upgrades.ts";
+import { createUpgrades, type Forwarding } from "./upgrades.ts";
 import { addPressureRoute } from "./pressureRoute.ts";
 import { addResourcesRoute } from "./resourcesRoute.ts";
 import { addVolumesRoutes } from "./volumesRoute.ts";
@@ -97,8 +97,8 @@ export interface KubeletServerOptions extends KubeletAppOptions {
   readonly address: string;
   readonly port: number;
   readonly secure: SecureListener;
-  /** Idle timeout of exec, attach and port-forward streams, in milliseconds. */
-  readonly streamIdleTimeoutMs: number;
+  /** Applies to exec, attach and port-forward streams. */
+  readonly forwarding: Forwarding;
   readonly limits?: ServerLimits;
   readonly shedding?: Shedding | undefined;
 }
@@ -174,10 +174,10 @@ function addDebuggingRoutes(app: Hono, options: KubeletRouteOptions): void {
 
 /** Serves while subscribed; see `serve`. */
 export function kubeletServer(options: KubeletServerOptions): Observable<ListeningAddress> {
-  const { address, port, secure, telemetry, clock, streamIdleTimeoutMs, limits = KUBELET_SERVER_LIMITS } = options;
+  const { address, port, secure, telemetry, clock, forwarding, limits = KUBELET_SERVER_LIMITS } = options;
   const app = kubeletApp(options);
   const isStream = (path: string): boolean =>
     isStreamPath(path) || (options.localApi !== undefined && isPodStreamUrl(path));
-  const upgrades = createUpgrades(app, streamIdleTimeoutMs, telemetry, isStream);
+  const upgrades = createUpgrades(app, forwarding, telemetry, isStream);
   return serve({ app, telemetry, clock, address, port, secure, limits, upgrades, shedding: options.shedding });
 }

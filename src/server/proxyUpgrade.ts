@@ -8,6 +8,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { withoutToken } from "../core/auth/bearerToken.ts";
 import { dialUpgrade, pairsOf } from "./dialUpgrade.ts";
+import { forwardGathered } from "./gatheredWrites.ts";
 import { answerRaw, headText } from "./rawAnswer.ts";
 
 /** A connection to forward and its target. */
@@ -19,6 +20,8 @@ export interface ProxyUpgradeOptions {
   readonly url: URL;
   /** Idle timeout for both directions together, in milliseconds; 0 disables it. */
   readonly idleTimeoutMs: number;
+  /** Gets the size in bytes of each piece that the client sends. */
+  readonly onReceived: (bytes: number) => void;
 }
 
 /** Maximum delay of a Node timer. */
@@ -40,10 +43,16 @@ export async function proxyUpgrade(options: ProxyUpgradeOptions): Promise<void> 
     limitIdleness([socket, runtime], options.idleTimeoutMs);
     closeAfter(socket, runtime);
     closeAfter(runtime, socket);
-    socket.pipe(runtime);
+    forwardGathered(socket, runtime);
+    reportReceived(options);
     sendTo(socket);
   }
   await closed;
+}
+
+/** Calls `onReceived` with all further data of the client. The connection already has a reader. */
+export function reportReceived({ socket, onReceived }: Pick<ProxyUpgradeOptions, "socket" | "onReceived">): void {
+  socket.on("data", ({ length }: Buffer) => onReceived(length));
 }
 
 /** Closes the connections after `idleTimeoutMs` without data in either direction; 0 disables it. */

@@ -6,7 +6,7 @@ import type { ClientRequestArgs } from "node:http";
 import { connect, type Socket } from "node:net";
 import type { Writable } from "node:stream";
 
-const READ_BYTES = 65_536;
+const READ_BYTES = 262_144;
 
 /** A connection, and how to forward its data. */
 export interface ReusedReads {

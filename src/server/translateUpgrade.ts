@@ -14,7 +14,7 @@ import { openSpdy, type SpdyConnection } from "../streaming/spdyConnection.ts";
 import { CLOSE_SIGNAL_PROTOCOL } from "../streaming/subprotocols.ts";
 import { acceptWebSocket, handshakeFault } from "../streaming/webSocketServer.ts";
 import { dialUpgrade } from "./dialUpgrade.ts";
-import { limitIdleness, type ProxyUpgradeOptions } from "./proxyUpgrade.ts";
+import { limitIdleness, type ProxyUpgradeOptions, reportReceived } from "./proxyUpgrade.ts";
 import { answerRaw } from "./rawAnswer.ts";
 
 const SPDY_PROTOCOLS = "v4.channel.k8s.io, v3.channel.k8s.io, v2.channel.k8s.io, channel.k8s.io";
@@ -27,6 +27,7 @@ export async function translateUpgrade(options: ProxyUpgradeOptions, wanted: Pro
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   const peer = acceptWebSocket(options, CLOSE_SIGNAL_PROTOCOL);
   if (peer === undefined) return;
+  reportReceived(options);
   limitIdleness([socket], idleTimeoutMs);
   const readable = [wanted.stdin, false, false, false, wanted.tty];
   const channels = openChannels(peer, { isBase64: false, hasCloseSignal: true }, readable);

@@ -13,7 +13,7 @@ import {
 } from "../streaming/subprotocols.ts";
 import { acceptWebSocket, handshakeFault, type WebSocketPeer } from "../streaming/webSocketServer.ts";
 import { dialUpgrade } from "./dialUpgrade.ts";
-import { forwardedHeaders, limitIdleness, type ProxyUpgradeOptions } from "./proxyUpgrade.ts";
+import { forwardedHeaders, limitIdleness, type ProxyUpgradeOptions, reportReceived } from "./proxyUpgrade.ts";
 import { answerRaw } from "./rawAnswer.ts";
 
 /** Headers of the WebSocket handshake, which are not forwarded to the runtime. */
@@ -33,6 +33,7 @@ export async function tunnelUpgrade(options: ProxyUpgradeOptions): Promise<void>
     const { answer, runtime, early } = dialed;
     const chosen = answer.headers[STREAM_PROTOCOL_HEADER];
     const peer = acceptWebSocket(options, `${TUNNEL_PREFIX}${String(chosen ?? "")}`);
+    if (peer !== undefined) reportReceived(options);
     limitIdleness([socket, runtime], idleTimeoutMs);
     if (early.length > 0) runtime.unshift(early);
     if (peer !== undefined) await join(peer, runtime);

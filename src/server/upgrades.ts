@@ -10,11 +10,14 @@ import { isStreamPath } from "../core/server/streamOptions.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
 import type { Connection } from "./connections.ts";
 import { failedTask } from "./failedTask.ts";
-import { proxyUpgrade } from "./proxyUpgrade.ts";
+import { proxyUpgrade, type ProxyUpgradeOptions } from "./proxyUpgrade.ts";
 import { answerRaw, answerResponse } from "./rawAnswer.ts";
 import type { ServerBindings } from "./serverBindings.ts";
 import { translateUpgrade } from "./translateUpgrade.ts";
 import { tunnelUpgrade } from "./tunnelUpgrade.ts";
+
+/** Options of all forwarded connections of a server. */
+export type Forwarding = Pick<ProxyUpgradeOptions, "idleTimeoutMs" | "onReceived">;
 
 /** Listener for a server's `upgrade` event; `close` ends all upgraded connections. */
 export interface Upgrades {
@@ -25,12 +28,12 @@ export interface Upgrades {
 }
 
 /**
- * Creates the upgrade handling. `idleTimeoutMs` applies to forwarded connections; `isStream` selects the paths that may
- * upgrade.
+ * Creates the upgrade handling. `isStream` selects the paths that may upgrade; `forwarding` applies to forwarded
+ * connections.
  */
 export function createUpgrades(
   app: Pick<Hono, "fetch">,
-  idleTimeoutMs: number,
+  forwarding: Forwarding,
   telemetry: Telemetry,
   isStream: (path: string) => boolean = isStreamPath,
 ): Upgrades {
@@ -53,7 +56,7 @@ export function createUpgrades(
       // Older Node versions emit `upgrade` without asking `shouldUpgradeCallback`.
       if (!isWanted(incoming)) answerRaw(socket, 400, "400: Bad Request");
       else {
-        answer(app, { incoming, socket, head, connection, idleTimeoutMs }).catch((thrown: unknown) => {
+        answer(app, { incoming, socket, head, connection, ...forwarding }).catch((thrown: unknown) => {
           failedTask(telemetry, "upgrade")(thrown);
           answerRaw(socket, 500, "500: Internal Server Error");
         });
@@ -65,12 +68,11 @@ export function createUpgrades(
   };
 }
 
-interface Upgrade {
+interface Upgrade extends Forwarding {
   readonly incoming: IncomingMessage;
   readonly socket: Socket;
   readonly head: Buffer;
   readonly connection: Connection | undefined;
-  readonly idleTimeoutMs: number;
 }
 
 async function answer(app: Pick<Hono, "fetch">, upgrade: Upgrade): Promise<void> {

@@ -39,7 +39,7 @@ export async function startKubeletListener(
     address: "127.0.0.1",
     port: 0,
     secure: secureListener(material$, { ...TLS, ...tls }, true, ({ message }) => telemetry.log.error(message)),
-    streamIdleTimeoutMs: 60_000,
+    forwarding: { idleTimeoutMs: 60_000, onReceived: () => undefined },
     ...options,
     ...more,
   });

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { constants } from "node:perf_hooks";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 
@@ -28,6 +29,24 @@ it("grows the young generation to its bound, and not beyond, however many object
   const [tuned, later] = (await inTunedProcess(script)) as number[];
   expect(tuned).toBe(8);
   expect(later).toBeLessThan(9);
+});
+
+it("frees dead buffers without a collection of the whole heap", async () => {
+  const script = `
+    import { PerformanceObserver } from "node:perf_hooks";
+    import { setImmediate } from "node:timers/promises";
+    const kinds = new Set();
+    new PerformanceObserver((list) => list.getEntries().forEach(({ detail }) => kinds.add(detail.kind))).observe({ type: "gc" });
+    const held = () => process.memoryUsage().arrayBuffers;
+    for (let count = 0; count < 1_000; count += 1) Buffer.allocUnsafeSlow(1_000);
+    const full = held();
+    nodeHeap.collectYoung();
+    for (let turn = 0; turn < 1_000 && kinds.size === 0; turn += 1) await setImmediate();
+    console.log(JSON.stringify([full, held(), [...kinds]]));`;
+  const [full = 0, freed = 0, kinds] = (await inTunedProcess(script)) as [number, number, number[]];
+  expect(full).toBeGreaterThan(1_000_000);
+  expect(freed).toBeLessThan(full / 2);
+  expect(kinds).toEqual([constants.NODE_PERFORMANCE_GC_MINOR]);
 });
 
 it("gives back the memory of what is dead", async () => {

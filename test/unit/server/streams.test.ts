@@ -84,12 +84,15 @@ const heard = async (socket: TLSSocket): Promise<Buffer> => {
 describe("a stream", () => {
   it("carries all bytes both ways and the end of each direction separately", async () => {
     const { url } = await fakeRuntime((_request, socket) => accept(socket).pipe(socket));
-    const { server, asked } = await kubelet(url);
+    let received = 0;
+    const onReceived = (bytes: number) => void (received += bytes);
+    const { server, asked } = await kubelet(url, { forwarding: { idleTimeoutMs: 60_000, onReceived } });
     const socket = await upgrade(server);
     const sent = randomBytes(8 * 1024 * 1024);
     const all = heard(socket);
     socket.end(sent);
     expect((await all).equals(Buffer.concat([Buffer.from(SWITCHING), sent]))).toBe(true);
+    expect(received).toBe(sent.length);
     expect(asked).toEqual([
       { containerId: "c1", cmd: ["sh", "-c", "a b"], stdin: false, stdout: true, stderr: false, tty: false },
     ]);
@@ -198,7 +201,7 @@ describe("a stream", () => {
 
   it("is closed on both sides after the idle timeout", async () => {
     const { url, sockets } = await fakeRuntime((_request, socket) => void accept(socket));
-    const { server } = await kubelet(url, { streamIdleTimeoutMs: IDLE_MS });
+    const { server } = await kubelet(url, { forwarding: { idleTimeoutMs: IDLE_MS, onReceived: () => undefined } });
     const socket = await upgrade(server);
     expect(String(await heard(socket))).toBe(SWITCHING);
     await waitFor("the runtime's connection to be closed", () => [...sockets].every((each) => each.destroyed));

@@ -51,16 +51,19 @@ async function spdyRuntime(
 
 async function kubelet(url: string, extendWebSockets = true) {
   const answer = () => of({ url });
+  let received = 0;
+  const onReceived = (bytes: number) => void (received += bytes);
   const gates = { flagz: false, statusz: false, checkpoint: false, nodeLogQuery: false, extendWebSockets };
   const server = await startKubeletListener({
     queries: { ...NO_PODS, pods: () => [WEB], runtimePods: () => [RUNNING_WEB] },
     runtime: { ...IDLE_RUNTIME, exec: answer, attach: answer, portForward: answer },
     gates,
+    forwarding: { idleTimeoutMs: 60_000, onReceived },
   });
   open.push(server);
   const wss = (path: string) => `wss://127.0.0.1:${server.port}${path}`;
   const counted = () => [...server.telemetry.samples].filter(([series]) => series.includes("websocket"));
-  return { server, wss, counted, ca: server.authority.certificate };
+  return { server, wss, counted, received: () => received, ca: server.authority.certificate };
 }
 
 const EXEC = "/exec/demo/web/main?input=1&output=1&error=1&command=cat";
@@ -84,7 +87,7 @@ describe("exec over a v5 WebSocket", () => {
       };
       void end();
     });
-    const { wss, ca, counted } = await kubelet(url);
+    const { wss, ca, counted, received } = await kubelet(url);
     const socket = await openChannels(wss(EXEC), { ca }, V5);
     socket.send(CHANNEL.stdin, "you");
     socket.end(CHANNEL.stdin);
@@ -105,6 +108,7 @@ describe("exec over a v5 WebSocket", () => {
       },
     ]);
     expect(counted()).toEqual([['kubelet_websocket_streaming_requests_total{subresource="exec"}', 1]]);
+    expect(received()).toBeGreaterThan("you".length);
   });
 
   it("ends at the runtime when the client disconnects", async () => {
@@ -148,7 +152,7 @@ describe("port-forward over a WebSocket that tunnels SPDY", () => {
       data?.pipe(data);
       streams.get("error")?.end();
     }, 2);
-    const { server, ca, counted } = await kubelet(url);
+    const { server, ca, counted, received } = await kubelet(url);
     const target = { host: "127.0.0.1", port: server.port, path: "/portForward/demo/web", ca };
     const { answer, bytes } = await openWebSocketBytes(target, "SPDY/3.1+portforward.k8s.io");
     open.push({ close: () => bytes.destroy() });
@@ -172,5 +176,6 @@ describe("port-forward over a WebSocket that tunnels SPDY", () => {
     ]);
     expect(Object.keys(request?.headers ?? {}).filter((name) => name.startsWith("sec-"))).toEqual([]);
     expect(counted()).toEqual([['kubelet_websocket_streaming_requests_total{subresource="portforward"}', 1]]);
+    expect(received()).toBeGreaterThan(sent.length);
   });
 });

@@ -94,7 +94,12 @@ function upgrade(fetch: () => Promise<Response>) {
   const [client, server] = duplexPair();
   const socket = Object.assign(server, { setTimeout: () => server }) as unknown as Socket;
   const incoming = { url: "/exec/a/b/c", method: "GET", rawHeaders: ["Host", "node"] } as IncomingMessage;
-  createUpgrades({ fetch }, 0, telemetry).listener(incoming, socket, Buffer.alloc(0), undefined);
+  createUpgrades({ fetch }, { idleTimeoutMs: 0, onReceived: () => undefined }, telemetry).listener(
+    incoming,
+    socket,
+    Buffer.alloc(0),
+    undefined,
+  );
   return { client, server, telemetry };
 }
 

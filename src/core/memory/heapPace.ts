@@ -30,7 +30,6 @@ export const FIRST_PACE: HeapPace = { isBusy: false, idleLooks: 0, waitedLooks: 
 const BUSY_FROM = 0.15;
 /** A burst has gaps while the runtime works. */
 const BUSY_LOOKS = 10;
-const CALM_BELOW = 0.1;
 /** V8 trims the heap itself soon after most bursts, in steps that pause less: the process gives it that time. */
 const PATIENCE_LOOKS = 25;
 const MIB = 1_048_576;
@@ -43,9 +42,10 @@ export function nextPace(
   { committedBytes, busyPart }: HeapReading,
 ): { readonly pace: HeapPace; readonly trims: boolean } {
   const leastBytes = Math.min(pace.leastBytes ?? committedBytes, committedBytes);
-  const idleLooks = busyPart >= BUSY_FROM ? 0 : pace.idleLooks + 1;
+  const isAtWork = busyPart >= BUSY_FROM;
+  const idleLooks = isAtWork ? 0 : pace.idleLooks + 1;
   const isBusy = idleLooks === 0 || (pace.isBusy && idleLooks < BUSY_LOOKS);
-  const isWorth = busyPart < CALM_BELOW && committedBytes >= leastBytes + WORTH_BYTES;
+  const isWorth = !isAtWork && committedBytes >= leastBytes + WORTH_BYTES;
   const waitedLooks = isWorth ? pace.waitedLooks + 1 : 0;
   return waitedLooks < PATIENCE_LOOKS
     ? { pace: { isBusy, idleLooks, waitedLooks, leastBytes }, trims: false }

@@ -29,9 +29,10 @@ it.each<[title: string, readings: readonly HeapReading[], looks: readonly number
   ["growth of 16 MiB: once calm", [reading(40), ...times(100, reading(56))], [26]],
   [
     "a process that is never calm: never",
-    [reading(40), ...Array.from({ length: 200 }, (_, look) => reading(80, look % 24 === 23 ? 0.1 : 0.01))],
+    [reading(40), ...Array.from({ length: 200 }, (_, look) => reading(80, look % 24 === 23 ? 0.15 : 0.01))],
     [],
   ],
+  ["a process with steady work, such as probes: once", [reading(40, 0.1), ...times(45, reading(80, 0.1))], [26]],
   [
     "a heap that V8 trims itself in time: not at all",
     [reading(40), ...times(24, reading(80)), ...times(45, reading(45))],

@@ -16,6 +16,8 @@ export interface EvictablePod {
   readonly isResized: boolean;
   /** Time since which this kubelet reports the pod as Running; undefined while it does not. */
   readonly runningSinceMs: number | undefined;
+  /** This kubelet reports the pod as Pending. */
+  readonly isPending: boolean;
 }
 
 const CRITICAL = 2_000_000_000;
@@ -66,6 +68,7 @@ export function createEvictablePods() {
           storageRequestBytes: requestOf(pod, "ephemeral-storage"),
           isResized: sized !== undefined && (sized.isResized || sized.memoryRequestBytes !== memoryRequestBytes),
           runningSinceMs: before?.runningSinceMs,
+          isPending: before?.isPending === true,
         });
       }
       if (!isStatic) for (const [uid, pod] of pods) if (!pod.isStatic && !podUids.has(uid)) leave(uid);
@@ -73,7 +76,10 @@ export function createEvictablePods() {
     reported({ atMs, podUid, after }: SimObservation & { readonly kind: "status" }): void {
       if (after === undefined || isTerminalPhase(after.phase)) return leave(podUid);
       const isRunning = after.phase === "Running";
-      change(podUid, { runningSinceMs: isRunning ? (pods.get(podUid)?.runningSinceMs ?? atMs) : undefined });
+      change(podUid, {
+        runningSinceMs: isRunning ? (pods.get(podUid)?.runningSinceMs ?? atMs) : undefined,
+        isPending: after.phase === "Pending",
+      });
     },
   };
 }

@@ -43,8 +43,8 @@ export function evictionOrder(): SimChecker {
   let figures: readonly { readonly atMs: number; readonly measured: Pods }[] = [];
   const agree = ({ first: [a, first], victim: [b, victim] }: Pair, resource: "memoryBytes" | "tasks"): boolean =>
     figures.length > 0 &&
-    // The kubelet may have no figures of a pod that was deleted before it ran, and evicts it first.
-    !(victim.isLeaving && victim.runningSinceMs === undefined) &&
+    // The kubelet evicts a pod without figures first. It may have none of a pod that it has not seen running.
+    !(victim.isPending || (victim.isLeaving && victim.runningSinceMs === undefined)) &&
     figures.every(({ measured: { [resource]: usage } }) => {
       const [its, victims] = [usage.get(a), usage.get(b)];
       if (its === undefined || victims === undefined) return false;

@@ -73,6 +73,22 @@ describe("evictionOrder", () => {
       [LOW_HIGH, uses({ low: 40, high: 60 }), uses({ low: 60, high: 60 }), evicted("high")],
       [],
     ],
+    [
+      "accepts a pod that the kubelet has not seen running",
+      [LOW_HIGH, status(undefined, { phase: "Pending" }, "high"), uses({ low: 60, high: 90 }), evicted("high")],
+      [],
+    ],
+    [
+      "reports it once the kubelet has",
+      [
+        LOW_HIGH,
+        status(undefined, { phase: "Pending" }, "high"),
+        runs("high"),
+        uses({ low: 60, high: 90 }),
+        evicted("high"),
+      ],
+      ["demo/high was evicted for memory before low"],
+    ],
     ["accepts a pod without figures", [LOW_HIGH, uses({ low: 60 }), evicted("high")], []],
     [
       "does not compare with an evicted pod",

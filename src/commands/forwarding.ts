@@ -4,7 +4,7 @@ import type { Forwarding } from "../server/upgrades.ts";
 import { nodeHeap } from "./nodeHeap.ts";
 
 /**
- * Node allocates a buffer for each received record of TLS. V8 counts these buffers towards the limit of the old generation
+ * Node allocates a buffer for all that it reads from a client. V8 counts these buffers towards the limit of the old generation
  * until a collection of the young one frees them; at that limit it would collect the whole heap, in vain.
  */
 const COLLECT_AFTER_BYTES = 4_194_304;

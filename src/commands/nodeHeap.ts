@@ -35,6 +35,7 @@ export const nodeHeap: NodeHeap & { collectYoung(): void } = {
     collector ??= newCollector();
     collector({ type: "major", flavor: "last-resort" });
   },
+  /** Frees dead young objects and their buffers, and does not look at old ones. */
   collectYoung() {
     collector ??= newCollector();
     collector({ type: "minor" });

@@ -77,7 +77,7 @@ describe.skipIf(mustSkip("the disk of images", missingForLoopDevices()))("with l
       ]);
       const isWell = async (): Promise<boolean> => (await imageFs()).availableBytes > (DISK_MEGABYTES / 2) * MIB;
       await waitFor("the space to be freed", isWell, FREED_WAIT_MS);
-      // A runtime that frees the space late loses another pod, as with upstream.
+      // If the runtime frees the space late, another pod follows, as with upstream.
       const evicted = (await node.daemon.logEntries()).filter(({ msg }) => msg === "Pod is evicted");
       expect(evicted[0]).toMatchObject({ pod: "default/filler" });
     });

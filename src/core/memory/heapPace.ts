@@ -42,10 +42,9 @@ export function nextPace(
   { committedBytes, busyPart }: HeapReading,
 ): { readonly pace: HeapPace; readonly trims: boolean } {
   const leastBytes = Math.min(pace.leastBytes ?? committedBytes, committedBytes);
-  const isAtWork = busyPart >= BUSY_FROM;
-  const idleLooks = isAtWork ? 0 : pace.idleLooks + 1;
+  const idleLooks = busyPart >= BUSY_FROM ? 0 : pace.idleLooks + 1;
   const isBusy = idleLooks === 0 || (pace.isBusy && idleLooks < BUSY_LOOKS);
-  const isWorth = !isAtWork && committedBytes >= leastBytes + WORTH_BYTES;
+  const isWorth = idleLooks > 0 && committedBytes >= leastBytes + WORTH_BYTES;
   const waitedLooks = isWorth ? pace.waitedLooks + 1 : 0;
   return waitedLooks < PATIENCE_LOOKS
     ? { pace: { isBusy, idleLooks, waitedLooks, leastBytes }, trims: false }

@@ -40,6 +40,9 @@ const commands = {
     const data = { "ca.crt": api.authority.certificate };
     sim.put("configmaps", { metadata: { namespace: "default", name: "kube-root-ca.crt" }, data });
   },
+  putSecret(name: string, text: string) {
+    sim.put("secrets", { metadata: { namespace: "default", name }, data: { text: btoa(text) } });
+  },
   put(name: string, spec: Partial<Pod["spec"]>) {
     sim.put("pods", newPod(name, spec));
   },
@@ -58,6 +61,8 @@ const commands = {
   readyChanges: (): ReadonlyMap<string, readonly number[]> => ready,
   /** Method and URL path of each request since that many. */
   requestsSince: (count: number): readonly string[] => requests.slice(count),
+  /** How many events were created or counted so far. */
+  eventWrites: () => requests.filter((line) => /^(?:POST|PATCH) .*\/events/.test(line)).length,
 };
 
 export type Commands = typeof commands;

@@ -18,6 +18,8 @@ export interface BenchNode {
   readonly daemon: Daemon;
 }
 
+const MAX_PODS = 600;
+
 /**
  * Runs `measure` on a fresh node and removes all of it. Exits with 1, saying what is missing, where it cannot run.
  * `flagsIn`: more flags of the daemon, whose files are below this folder. `programOf`: what to run in place of `main`.
@@ -40,7 +42,7 @@ export async function onBenchNode(
     const main = await programOf(folder, await buildProgram(folder));
     containerd = await startPrivateContainerd(search.installation);
     const { endpoint, cgroupParent } = containerd;
-    const config = { maxPods: 250, cgroupsPerQOS: true, serializeImagePulls: false };
+    const config = { maxPods: MAX_PODS, cgroupsPerQOS: true, serializeImagePulls: false };
     const args = await flagsIn(folder);
     const env = await packagedEnvironment();
     daemon = await startDaemon({ folder, endpoint, cgroupRoot: cgroupParent, main, config, args, env });

@@ -1,5 +1,5 @@
 /** How containers end on containerd, and what a pod is called: pods of one test run side by side. */
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
@@ -21,21 +21,23 @@ describeOnContainerd("ends and names of pods on containerd", (installation) => {
 
   it("tells of an end for lack of memory and of one past the active deadline, and kills what ignores TERM", async () => {
     const { daemon, folder } = node;
-    // The runtime has to hear of the kill before it hears of the end: the first process outlives the one that is killed.
-    const hungry = script("main", "tail /dev/zero; code=$?; sleep 1; exit $code", {
-      resources: { limits: { memory: "16Mi" } },
-    });
     const journal = { name: "journal", mountPath: "/journal" };
+    // The runtime watches the memory of a container only after its start, and has to hear of the kill before it hears of
+    // the end: the first process waits for both, and outlives the one that is killed.
+    const eat = "until [ -e /journal/eat ]; do sleep 0.1; done; tail /dev/zero; code=$?; sleep 3; exit $code";
+    const hungry = script("main", eat, { volumeMounts: [journal], resources: { limits: { memory: "16Mi" } } });
     const deaf = script("main", "trap 'echo term >>/journal/deaf' TERM; echo up; while :; do sleep 0.1; done", {
       volumeMounts: [journal],
       lifecycle: { preStop: { exec: { command: ["/bin/sh", "-c", "echo bye >>/journal/deaf; sleep 3600"] } } },
     });
     const volumes = [{ name: "journal", hostPath: { path: `${folder}/ends`, type: "DirectoryOrCreate" } }];
-    await daemon.put("hungry.json", manifest("hungry", { restartPolicy: "Never", containers: [hungry] }));
+    await daemon.put("hungry.json", manifest("hungry", { restartPolicy: "Never", volumes, containers: [hungry] }));
     await daemon.put("short.json", manifest("short", { activeDeadlineSeconds: 2, containers: [server()] }));
     const spec = { terminationGracePeriodSeconds: 2, volumes, containers: [deaf] };
     await daemon.put("deaf.json", manifest("deaf", spec));
 
+    await daemon.until("hungry", ({ status }) => status?.phase === "Running", "Running");
+    await writeFile(`${folder}/ends/eat`, "");
     const oom = await ended("hungry");
     expect([oom.status?.phase, statusOf(oom)?.state?.terminated]).toMatchObject([
       "Failed",

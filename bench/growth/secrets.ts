@@ -11,7 +11,8 @@ import { cpuMs, memoryMib } from "../processUse.ts";
 import { cpuPercent, type GrowingNode, type Growth, namesBetween, type StepFigures } from "./growthTable.ts";
 
 const SECRETS_PER_POD = 50;
-const SETTLE_MS = 15_000;
+/** The heap is trimmed within this time. */
+const SETTLE_MS = 45_000;
 const IDLE_MS = 20_000;
 const CHANGES = 10;
 
@@ -71,7 +72,7 @@ async function measureStep(
 const secretsOf = (secrets: readonly string[], pod: number): readonly string[] =>
   secrets.slice(pod * SECRETS_PER_POD, (pod + 1) * SECRETS_PER_POD);
 
-/** Changes Secrets of the first pod one after the other. */
+/** Changes Secrets of the first pod one after the other. The kernel counts the times of files in ticks of a few milliseconds. */
 async function changeMs(
   { api, daemon }: GrowingNode,
   secrets: readonly string[],

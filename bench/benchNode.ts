@@ -18,6 +18,7 @@ export interface BenchNode {
   readonly daemon: Daemon;
 }
 
+/** More than any bench starts. */
 const MAX_PODS = 600;
 
 /**

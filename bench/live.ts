@@ -6,18 +6,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { LIVE_PATHS } from "../src/core/live/liveMessages.ts";
 import { onBenchNode, runIdlePods } from "./benchNode.ts";
 import { printFigure } from "./figures.ts";
-import { cpuMs } from "./processUse.ts";
+import { cpuPercent } from "./processUse.ts";
 
 const pods = Number(process.argv[2] ?? 100);
 const SETTLE_MS = 30_000;
 const MEASURED_MS = 60_000;
-
-/** Percent of a core that the process uses. */
-async function cpuPercent(pid: number): Promise<number> {
-  const [before, startedAt] = [cpuMs(pid), performance.now()];
-  await pause(MEASURED_MS);
-  return ((cpuMs(pid) - before) / (performance.now() - startedAt)) * 100;
-}
 
 /** Reads the stream until it is stopped, and counts its bytes. */
 async function watch(url: string) {
@@ -38,9 +31,9 @@ await onBenchNode(
   async ({ daemon }) => {
     await runIdlePods(daemon, pods);
     await pause(SETTLE_MS);
-    const without = await cpuPercent(daemon.pid);
+    const without = await cpuPercent(daemon.pid, MEASURED_MS);
     const stop = await watch(daemon.readOnlyUrl);
-    const watched = await cpuPercent(daemon.pid);
+    const watched = await cpuPercent(daemon.pid, MEASURED_MS);
     const bytes = await stop();
     console.log(`\n${pods} idle pods`);
     printFigure("CPU of the daemon without a watcher", without, "%", "of one core");

@@ -2,11 +2,10 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { buildProgram } from "../../test/support/builtProgram.ts";
 import { removeFolder } from "../../test/support/removeFolder.ts";
 import { median, percentile } from "../figures.ts";
-import { cpuMs, memoryMib } from "../processUse.ts";
+import { cpuPercent, memoryMib } from "../processUse.ts";
 import type { Candidate } from "./measuredKubelet.ts";
 
 /** A value for each label, in the order of the table. */
@@ -36,9 +35,7 @@ export function noteMemory(figures: Figures, label: string, pid: number): void {
 
 /** CPU time of a process over the next half minute. */
 export async function noteCpu(figures: Figures, label: string, pid: number): Promise<void> {
-  const before = cpuMs(pid);
-  await pause(IDLE_MS);
-  figures.set(`${label}, CPU (% of a core)`, ((cpuMs(pid) - before) / IDLE_MS) * 100);
+  figures.set(`${label}, CPU (% of a core)`, await cpuPercent(pid, IDLE_MS));
 }
 
 /** Measures rxlet and, where its program is given, upstream's kubelet in turns; prints the medians of all runs. */

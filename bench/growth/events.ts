@@ -1,15 +1,14 @@
 /** Events that are recorded within seconds: CPU for each, and the memory that stays. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Pod } from "../../src/core/api.ts";
-import { NODE_NAME } from "../../test/support/daemon.ts";
-import { PAUSE_IMAGE } from "../../test/support/images.ts";
 import { freePort } from "../../test/support/ports.ts";
 import { waitFor } from "../../test/support/waitFor.ts";
 import { isRunning, untilPods } from "../benchNode.ts";
 import { cpuMs, memoryMib } from "../processUse.ts";
 import { type GrowingNode, type Growth, namesBetween, type StepFigures } from "./growthTable.ts";
+import { hostPod } from "./hostPod.ts";
 
-/** So many events of one pod are recorded in a burst, as by upstream; three of them are about its start. */
+/** Burst of events per pod, as upstream's. Three of them are about the start. */
 const EVENTS_PER_POD = 25;
 const START_EVENTS = 3;
 /** Probes begin when all pods run. */
@@ -26,27 +25,15 @@ export const countedEvents: Growth = {
   },
 };
 
-/** A pod in the network of the host; nobody listens at the port. */
-const podSpec = (port: number): Partial<Pod["spec"]> => ({
-  nodeName: NODE_NAME,
-  hostNetwork: true,
-  terminationGracePeriodSeconds: 1,
-  containers: [
-    {
-      name: "main",
-      image: PAUSE_IMAGE,
-      readinessProbe: {
-        tcpSocket: { host: "127.0.0.1", port },
-        initialDelaySeconds: PROBE_DELAY_S,
-        periodSeconds: 1,
-      },
-    },
-  ],
-});
+/** A pod whose probe asks a port at which nobody listens. */
+const failingPod = (port: number): Partial<Pod["spec"]> => {
+  const tcpSocket = { host: "127.0.0.1", port };
+  return hostPod({ readinessProbe: { tcpSocket, initialDelaySeconds: PROBE_DELAY_S, periodSeconds: 1 } });
+};
 
 async function measureStep({ api, daemon }: GrowingNode, events: number): Promise<StepFigures> {
   const names = namesBetween(`failing-${events}`, 0, Math.ceil(events / EVENTS_PER_POD));
-  const spec = podSpec(await freePort());
+  const spec = failingPod(await freePort());
   await Promise.all(names.map((name) => api.put(name, spec)));
   await untilPods(daemon, names.length, "Running", isRunning);
   const [before, written] = [cpuMs(daemon.pid), await api.eventWrites()];

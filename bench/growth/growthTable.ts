@@ -1,8 +1,6 @@
 /** Figures of a node at growing numbers of one thing, and their table. */
-import { setTimeout as pause } from "node:timers/promises";
 import type { Daemon } from "../../test/support/daemon.ts";
 import type { BenchApiServer } from "../apiServer.ts";
-import { cpuMs } from "../processUse.ts";
 
 /** The measured node. */
 export interface GrowingNode {
@@ -23,13 +21,6 @@ export interface Growth {
 /** Returns `prefix-from` to `prefix-(to - 1)`. */
 export const namesBetween = (prefix: string, from: number, to: number): readonly string[] =>
   Array.from({ length: to - from }, (_, index) => `${prefix}-${from + index}`);
-
-/** Percent of a core that a process uses during the next so many milliseconds. */
-export async function cpuPercent(pid: number, duringMs: number): Promise<number> {
-  const [before, startedAt] = [cpuMs(pid), performance.now()];
-  await pause(duringMs);
-  return ((cpuMs(pid) - before) / (performance.now() - startedAt)) * 100;
-}
 
 const LABEL_WIDTH = 44;
 

@@ -1,23 +1,13 @@
 /** Idle pods: their cost, the start of one more, and the first list of the runtime after the daemon was killed. */
 import { setTimeout as pause } from "node:timers/promises";
-import type { Pod } from "../../src/core/api.ts";
-import { NODE_NAME } from "../../test/support/daemon.ts";
-import { PAUSE_IMAGE } from "../../test/support/images.ts";
 import { median } from "../figures.ts";
-import { cpuMs, memoryMib } from "../processUse.ts";
-import { cpuPercent, type GrowingNode, type Growth, namesBetween, type StepFigures } from "./growthTable.ts";
+import { cpuMs, cpuPercent, memoryMib } from "../processUse.ts";
+import { type GrowingNode, type Growth, namesBetween, type StepFigures } from "./growthTable.ts";
+import { hostPod } from "./hostPod.ts";
 
 const SETTLE_MS = 40_000;
 const IDLE_MS = 30_000;
 const NEXT_PODS = 10;
-
-/** A pod in the network of the host, since the bridge of the node has 254 addresses. */
-const podSpec = (): Partial<Pod["spec"]> => ({
-  nodeName: NODE_NAME,
-  hostNetwork: true,
-  terminationGracePeriodSeconds: 1,
-  containers: [{ name: "main", image: PAUSE_IMAGE }],
-});
 
 /** Idle pods of one container each. */
 export const idlePods: Growth = {
@@ -28,7 +18,7 @@ export const idlePods: Growth = {
     for (const step of steps) {
       const more = namesBetween("grown", names.length, step);
       names = [...names, ...more];
-      measured.push(await measureStep(node, more));
+      measured.push(await measureStep(node, more, namesBetween(`next-${step}`, 0, NEXT_PODS)));
     }
     await node.api.remove(names);
     await node.api.untilGone(names);
@@ -36,16 +26,21 @@ export const idlePods: Growth = {
   },
 };
 
-async function measureStep({ api, daemon }: GrowingNode, names: readonly string[]): Promise<StepFigures> {
+/** Starts `names`, and `next` one after the other. */
+async function measureStep(
+  { api, daemon }: GrowingNode,
+  names: readonly string[],
+  next: readonly string[],
+): Promise<StepFigures> {
   const before = cpuMs(daemon.pid);
-  await Promise.all(names.map((name) => api.put(name, podSpec())));
+  await Promise.all(names.map((name) => api.put(name, hostPod())));
   await api.untilReady(names);
   const startCpu = (cpuMs(daemon.pid) - before) / names.length;
   await pause(SETTLE_MS);
   const idleCpu = await cpuPercent(daemon.pid, IDLE_MS);
   const { rss, anonymous } = memoryMib(daemon.pid);
   const starts: number[] = [];
-  for (const name of namesBetween(`next-${names.length}`, 0, NEXT_PODS)) starts.push(await startOf(api, name));
+  for (const name of next) starts.push(await startOf(api, name));
   return new Map([
     ["CPU per started pod (ms)", startCpu],
     ["idle, CPU (% of a core)", idleCpu],
@@ -59,7 +54,7 @@ async function measureStep({ api, daemon }: GrowingNode, names: readonly string[
 /** Starts a pod and removes it; returns the time until it is Ready. */
 async function startOf(api: GrowingNode["api"], name: string): Promise<number> {
   const createdAt = performance.now();
-  await api.put(name, podSpec());
+  await api.put(name, hostPod());
   await api.untilReady([name]);
   const tookMs = performance.now() - createdAt;
   await api.remove([name]);

@@ -1,11 +1,10 @@
-/** Probes: what each second of them costs, and how late the latest of them are. */
+/** Probes: their cost, and the delay after their due time. */
 import { setTimeout as pause } from "node:timers/promises";
-import { NODE_NAME } from "../../test/support/daemon.ts";
-import { PAUSE_IMAGE } from "../../test/support/images.ts";
 import { percentile } from "../figures.ts";
 import { latenessOf, startProbeTarget } from "../probeArrivals.ts";
-import { memoryMib } from "../processUse.ts";
-import { cpuPercent, type Growth, namesBetween, type StepFigures } from "./growthTable.ts";
+import { cpuPercent, memoryMib } from "../processUse.ts";
+import { type Growth, namesBetween, type StepFigures } from "./growthTable.ts";
+import { hostPod } from "./hostPod.ts";
 
 const PERIOD_MS = 1_000;
 const SETTLE_MS = 10_000;
@@ -16,20 +15,9 @@ export const probedPods: Growth = {
   of: "probes per second",
   async measure({ api, daemon }, steps) {
     const target = await startProbeTarget();
-    const specOf = (name: string) => ({
-      nodeName: NODE_NAME,
-      hostNetwork: true,
-      terminationGracePeriodSeconds: 1,
-      containers: [
-        {
-          name: "main",
-          image: PAUSE_IMAGE,
-          readinessProbe: {
-            httpGet: { host: "127.0.0.1", port: target.port, path: `/${name}` },
-            periodSeconds: PERIOD_MS / 1_000,
-          },
-        },
-      ],
+    const probeOf = (name: string) => ({
+      httpGet: { host: "127.0.0.1", port: target.port, path: `/${name}` },
+      periodSeconds: PERIOD_MS / 1_000,
     });
     try {
       const measured: StepFigures[] = [];
@@ -37,7 +25,7 @@ export const probedPods: Growth = {
       for (const step of steps) {
         const more = namesBetween("probed", names.length, step);
         names = [...names, ...more];
-        await Promise.all(more.map((name) => api.put(name, specOf(name))));
+        await Promise.all(more.map((name) => api.put(name, hostPod({ readinessProbe: probeOf(name) }))));
         await api.untilReady(more);
         await pause(SETTLE_MS);
         await target.arrivals();

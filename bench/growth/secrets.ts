@@ -7,8 +7,8 @@ import { NODE_NAME } from "../../test/support/daemon.ts";
 import { PAUSE_IMAGE } from "../../test/support/images.ts";
 import { waitFor } from "../../test/support/waitFor.ts";
 import { median, wallMs } from "../figures.ts";
-import { cpuMs, memoryMib } from "../processUse.ts";
-import { cpuPercent, type GrowingNode, type Growth, namesBetween, type StepFigures } from "./growthTable.ts";
+import { cpuMs, cpuPercent, memoryMib } from "../processUse.ts";
+import { type GrowingNode, type Growth, namesBetween, type StepFigures } from "./growthTable.ts";
 
 const SECRETS_PER_POD = 50;
 /** The heap is trimmed within this time. */
@@ -24,7 +24,7 @@ export const mountedSecrets: Growth = {
     let [secrets, pods]: readonly [number, readonly string[]] = [0, []];
     for (const step of steps) {
       const more = namesBetween("secret", secrets, step);
-      const readers = namesBetween("reader", pods.length, Math.ceil(step / SECRETS_PER_POD));
+      const readers = namesBetween("reader", pods.length, pods.length + Math.ceil(more.length / SECRETS_PER_POD));
       [secrets, pods] = [step, [...pods, ...readers]];
       measured.push(await measureStep(node, more, readers));
     }

@@ -1,31 +1,39 @@
 /** Ports for servers that a test starts, ends and starts again. */
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 
 /** Below the ports that Linux gives to outgoing connections: such a connection would take the port while its server restarts. */
 const RANGE = { first: 12_000, count: 20_000 };
-const ATTEMPTS = 50;
+/** Test files run side by side: each of that many workers of vitest has ports of its own. */
+const WORKERS = 16;
+const PORTS_OF_WORKER = RANGE.count / WORKERS;
 const LOOPBACK = "127.0.0.1";
 
-/** Returns a port of the loopback address on which nobody listens now, and which no outgoing connection takes later. */
+const worker = Number(process.env["VITEST_POOL_ID"] ?? 0) % WORKERS;
+let taken = Math.floor(Math.random() * PORTS_OF_WORKER);
+
+/**
+ * Returns a port of the loopback address on which nobody listens now, and which no outgoing connection and no other call
+ * takes later.
+ */
 export async function freePort(): Promise<number> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const port = await listenBriefly(RANGE.first + Math.floor(Math.random() * RANGE.count));
-    if (port !== undefined) return port;
+  for (let tries = 0; tries < PORTS_OF_WORKER; tries += 1) {
+    taken = (taken + 1) % PORTS_OF_WORKER;
+    const port = RANGE.first + worker * PORTS_OF_WORKER + taken;
+    if (await isFree(port)) return port;
   }
-  throw new Error(`no free port among ${ATTEMPTS} between ${RANGE.first} and ${RANGE.first + RANGE.count - 1}`);
+  throw new Error(`no free port of worker ${worker} among ${PORTS_OF_WORKER}`);
 }
 
-async function listenBriefly(wanted: number): Promise<number | undefined> {
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
   try {
-    server.listen(wanted, LOOPBACK);
+    server.listen(port, LOOPBACK);
     await once(server, "listening");
   } catch {
-    return undefined;
+    return false;
   }
-  const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, "close");
-  return port;
+  return true;
 }

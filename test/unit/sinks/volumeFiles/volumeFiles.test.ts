@@ -1,11 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import * as fs from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lastValueFrom, Subject, takeUntil } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { VolumeFile } from "../../../../src/ports/volumeFiles.ts";
 import { MISSING_FOR_CHOWN, mustSkip } from "../../../support/mustSkip.ts";
-import { temporaryDirectory } from "../../../support/temporaryDirectory.ts";
+import { IN_MEMORY, temporaryDirectory } from "../../../support/temporaryDirectory.ts";
 import { realVolumeFiles } from "../../../support/realFiles.ts";
 
 const volumes = realVolumeFiles();
@@ -19,8 +20,11 @@ const text = (content: string, more: Partial<VolumeFile> = {}): VolumeFile => ({
 });
 const modeOf = async (path: string) => ((await fs.lstat(path)).mode & 0o7777).toString(8);
 
-describe("files of a volume on a real disk", () => {
-  const dir = temporaryDirectory();
+describe.each([
+  ["on a disk", tmpdir()],
+  ["in memory", IN_MEMORY],
+])("files of a volume %s", (_medium, parent) => {
+  const dir = temporaryDirectory(parent);
   const write = (files: Readonly<Record<string, VolumeFile>>) =>
     lastValueFrom(volumes.writeAtomic(dir(), new Map(Object.entries(files))));
   const generations = async () => (await fs.readdir(dir())).filter((name) => /^\.\.\d/.test(name));

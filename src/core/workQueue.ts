@@ -3,6 +3,7 @@
  * key at a time, a bound over all keys. While the server is away, one try at a time, and the keys take turns regardless
  * of urgency. Pure: `operators/byPriority.ts` runs the work.
  */
+import { copyMap } from "./copyMap.ts";
 import { unreachable } from "./invariant.ts";
 
 /** A key with work to do. Priority 0 is the most urgent. */
@@ -91,7 +92,7 @@ export function reduceWork<K>(queue: WorkQueue<K>, event: WorkEvent<K>): WorkQue
       return {
         ...queue,
         waiting: without(waiting, event.key),
-        running: new Map([...running, [event.key, priority]]),
+        running: copyMap(running).set(event.key, priority),
         turns: { ...turns, free: turns.free - 1 },
       };
     }
@@ -125,7 +126,7 @@ function withWaiting<K>(queue: WorkQueue<K>, key: K, priority: number, dueMs: nu
   // A repeated key keeps its place.
   const isKept = known !== undefined && known.priority === priority;
   const entry: Waiting = { priority, dueMs, place: isKept ? known.place : places };
-  return { ...queue, waiting: new Map(queue.waiting).set(key, entry), places: isKept ? queue.places : places };
+  return { ...queue, waiting: copyMap(queue.waiting).set(key, entry), places: isKept ? queue.places : places };
 }
 
 function withEnd<K>(queue: WorkQueue<K>, event: WorkEvent<K> & { readonly kind: "ended" }): WorkQueue<K> {
@@ -148,7 +149,7 @@ function withEnd<K>(queue: WorkQueue<K>, event: WorkEvent<K> & { readonly kind: 
     case "away": {
       const away = outcome.kind === "away" ? awayAfter(queue.away, outcome.pauseMs, event) : undefined;
       const failed = (queue.failures.get(key) ?? 0) + 1;
-      return wait({ ...idle, away, failures: new Map(queue.failures).set(key, failed) }, event.delayMs(failed));
+      return wait({ ...idle, away, failures: copyMap(queue.failures).set(key, failed) }, event.delayMs(failed));
     }
     default:
       return unreachable(outcome);
@@ -195,7 +196,7 @@ function nextDue<K>({ waiting, running, away }: WorkQueue<K>, nowMs: number): nu
 
 function without<K, V>(map: ReadonlyMap<K, V>, key: K): ReadonlyMap<K, V> {
   if (!map.has(key)) return map;
-  const rest = new Map(map);
+  const rest = copyMap(map);
   rest.delete(key);
   return rest;
 }

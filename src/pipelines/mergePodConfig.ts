@@ -103,8 +103,11 @@ interface Change {
 }
 
 /** Completes pods as an API server does; API pods are complete already. */
-const complete = (pods: PodsByUid, before: PodsByUid, { runtimeClasses }: ConfigObjects): PodsByUid =>
-  new Map([...pods].map(([uid, pod]) => [uid, withOverhead(pod, runtimeClasses, before.get(uid))]));
+function complete(pods: PodsByUid, before: PodsByUid, { runtimeClasses }: ConfigObjects): PodsByUid {
+  const completed = new Map<PodUid, Pod>();
+  for (const [uid, pod] of pods) completed.set(uid, withOverhead(pod, runtimeClasses, before.get(uid)));
+  return completed;
+}
 
 function withObjects({ objects, configObjects }: Merged, { source, objects: fresh = [] }: SourceSnapshot) {
   if (sameItems(objects.get(source) ?? [], fresh)) return { objects, configObjects };

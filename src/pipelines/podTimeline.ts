@@ -66,7 +66,9 @@ export function podTimeline(
 /** Records are replaced when they change: comparing references is enough. */
 function changedRecords(before: Registry, after: Registry): readonly PodRecord[] {
   if (before.records === after.records) return [];
-  return [...after.records].filter(([uid, record]) => before.records.get(uid) !== record).map(([, record]) => record);
+  const changed: PodRecord[] = [];
+  for (const [uid, record] of after.records) if (before.records.get(uid) !== record) changed.push(record);
+  return changed;
 }
 
 function recordInput(record: PodRecord, { holders }: Registry): TimelineInput {

@@ -12,6 +12,7 @@
  * objects, and as many again while a new state is gathered.
  */
 import type { ObjectMeta } from "../api.ts";
+import { copyMap } from "../copyMap.ts";
 import { type KubeletError, kubeletError } from "../errors.ts";
 import { isTooLargeResourceVersion } from "./apiStatus.ts";
 
@@ -164,7 +165,7 @@ function afterChange<T extends Reflectable>(reflection: Reflection<T>, change: C
   if (reflection.next.kind === "stream") {
     return { ...reflection, gathered: { last: change, before: reflection.gathered } };
   }
-  const objects = new Map(reflection.objects);
+  const objects = copyMap(reflection.objects ?? new Map<string, T>());
   apply(objects, change);
   return { ...followed(reflection, change.object.metadata?.resourceVersion ?? ""), objects };
 }

@@ -1,4 +1,5 @@
 /** The pod that holds each full name. Only one pod of a name runs at a time. A part of RegistryDraft. */
+import { copyMap } from "../copyMap.ts";
 import { fullNameOf, type PodFullName, type PodUid } from "../ids.ts";
 import type { PodRecord, Registry } from "./podRegistryTypes.ts";
 
@@ -7,7 +8,7 @@ export class FullNameHolders {
   readonly holders: Map<PodFullName, PodUid>;
 
   constructor({ holders }: Pick<Registry, "holders">) {
-    this.holders = new Map(holders);
+    this.holders = copyMap(holders);
   }
 
   of(name: PodFullName): PodUid | undefined {

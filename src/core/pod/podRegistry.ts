@@ -42,6 +42,12 @@ function hasLeftovers(
   return [...restored.keys(), ...inherited.keys()].some((uid) => !records.has(uid) && !running.has(uid));
 }
 
+/** Whether this is true of any record. No array of all records is made, since there are many inputs. */
+function someRecord({ records }: Registry, isSo: (record: PodRecord) => boolean): boolean {
+  for (const record of records.values()) if (isSo(record)) return true;
+  return false;
+}
+
 /** Advances the registry by one input. Never throws. */
 export function advanceRegistry(before: Registry, input: RegistryInput, context: RegistryContext): RegistryStep {
   const isSettled = before.isSettled || (input.kind === "resync" && context.sourcesReady);
@@ -49,9 +55,7 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
   // Usually a resync finds no change: return early and wake no worker.
   const isKnown = context.runtimePods.every(({ podUid: uid }) => registry.records.has(uid));
   const isAnyWaiting =
-    hasLeftovers(registry, context) ||
-    registry.resizing.length > 0 ||
-    [...registry.records.values()].some(waitsForResources);
+    hasLeftovers(registry, context) || registry.resizing.length > 0 || someRecord(registry, waitsForResources);
   if ((input.kind === "devices" || (input.kind === "resync" && isKnown)) && !isAnyWaiting)
     return unchangedStep(registry);
   const draft = new RegistryDraft(registry, context);

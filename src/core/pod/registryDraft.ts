@@ -9,6 +9,7 @@ import { type AllocationRecord, restoredSize } from "../allocation/allocationFil
 import type { ResizeOutcome, ResizeTrigger } from "../allocation/pendingResizes.ts";
 import { allocationOf, type PodAllocation, podAtSize, sameAllocation } from "../allocation/podAllocation.ts";
 import type { Pod } from "../api.ts";
+import { copyMap } from "../copyMap.ts";
 import { fullNameOf, type PodFullName, type PodUid, podFullName } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
@@ -38,7 +39,7 @@ export class RegistryDraft implements AdmissionSteps {
   readonly #isSettled: boolean;
 
   constructor(registry: Registry, context: RegistryContext) {
-    this.records = new Map(registry.records);
+    this.records = copyMap(registry.records);
     this.#names = new FullNameHolders(registry);
     this.#resizing = registry.resizing;
     this.#restored = new RestoredPods(registry, context);

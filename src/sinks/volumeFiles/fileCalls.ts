@@ -53,23 +53,23 @@ const FEW_BYTES = 262_144;
 /** `f_type` of tmpfs, see statfs(2). */
 const TMPFS = 0x01021994;
 
-/** Chooses how to write files of this content to a directory. Errors: those of statfs(2). */
-export async function fileCallsFor(
-  dir: string,
-  contents: Iterable<{ readonly content: Uint8Array }>,
-): Promise<FileCalls> {
-  if (!areFew(contents)) return THREADED;
+type Contents = ReadonlyMap<string, { readonly content: Uint8Array }>;
+
+/** Chooses how to write these files, by relative path, to a directory. Errors: those of statfs(2). */
+export async function fileCallsFor(dir: string, files: Contents): Promise<FileCalls> {
+  if (!areFew(files)) return THREADED;
   const { type } = await promises.statfs(dir);
   return type === TMPFS ? BLOCKING : THREADED;
 }
 
-function areFew(contents: Iterable<{ readonly content: Uint8Array }>): boolean {
-  let files = 0;
+/** Counts the directories of a path too: it may have thousands. */
+function areFew(files: Contents): boolean {
+  let entries = 0;
   let bytes = 0;
-  for (const { content } of contents) {
-    files += 1;
+  for (const [path, { content }] of files) {
+    entries += path.split("/").length;
     bytes += content.length;
-    if (files > FEW_ENTRIES || bytes > FEW_BYTES) return false;
+    if (entries > FEW_ENTRIES || bytes > FEW_BYTES) return false;
   }
   return true;
 }

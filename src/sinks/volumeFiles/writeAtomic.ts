@@ -41,7 +41,7 @@ export async function writeAtomic({ dir, files, at, giveAway, calls }: AtomicWri
   const clean = cleanPayload(files);
   if (!clean.ok) throw clean.error;
   const payload = clean.value;
-  const fs = calls ?? (await fileCallsFor(dir, payload.values()));
+  const fs = calls ?? (await fileCallsFor(dir, payload));
   const inUse = await linkTarget(fs, join(dir, DATA_LINK));
   const isCurrent = inUse !== undefined && isGeneration(inUse) && (await holds(fs, join(dir, inUse), payload));
   const generation = isCurrent ? inUse : await writeGeneration(fs, { dir, payload, at, giveAway });

@@ -9,8 +9,8 @@ import { mustSkip } from "../../../support/mustSkip.ts";
 const FEW = 64;
 const cannotUseMemory = mustSkip("small volumes in memory", IN_MEMORY === tmpdir() ? ["/dev/shm"] : []);
 
-const files = (count: number, bytes: number) =>
-  Array.from({ length: count }, () => ({ content: new Uint8Array(bytes) }));
+const files = (count: number, bytes: number, parents = "") =>
+  new Map(Array.from({ length: count }, (_, index) => [`${parents}${index}`, { content: new Uint8Array(bytes) }]));
 
 describe("the calls that write files", () => {
   const onDisk = temporaryDirectory();
@@ -18,7 +18,9 @@ describe("the calls that write files", () => {
   it.skipIf(cannotUseMemory).each([
     ["few", files(FEW, 4_096), BLOCKING],
     ["one too many", files(FEW + 1, 1), THREADED],
-    ["a byte too large", [...files(1, 262_144), ...files(1, 1)], THREADED],
+    ["a byte too large", files(1, 262_145), THREADED],
+    ["as deep as few", files(1, 1, "d/".repeat(FEW - 1)), BLOCKING],
+    ["a directory too deep", files(1, 1, "d/".repeat(FEW)), THREADED],
   ])("in memory, for %s", async (_, contents, calls) => {
     expect(await fileCallsFor(IN_MEMORY, contents)).toBe(calls);
   });

@@ -15,7 +15,6 @@ import { unreachable } from "../invariant.ts";
 import { parseInstant } from "../time/civilTime.ts";
 import { DEADLINE_EXCEEDED } from "./activeDeadline.ts";
 import {
-  type PodRecord,
   type Registry,
   type RegistryContext,
   type RegistryInput,
@@ -42,9 +41,10 @@ function hasLeftovers(
   return [...restored.keys(), ...inherited.keys()].some((uid) => !records.has(uid) && !running.has(uid));
 }
 
-/** Whether this is true of any record. No array of all records is made, since there are many inputs. */
-function someRecord({ records }: Registry, isSo: (record: PodRecord) => boolean): boolean {
-  for (const record of records.values()) if (isSo(record)) return true;
+/** Whether any pod waits for resources. Such a pod is retried on each resync: they may be freed without an input. */
+function isAnyWaitingForResources({ records }: Registry): boolean {
+  // No array of all records, since there are many inputs.
+  for (const { state, behind } of records.values()) if (state === "waiting" && behind.length > 0) return true;
   return false;
 }
 
@@ -55,7 +55,7 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
   // Usually a resync finds no change: return early and wake no worker.
   const isKnown = context.runtimePods.every(({ podUid: uid }) => registry.records.has(uid));
   const isAnyWaiting =
-    hasLeftovers(registry, context) || registry.resizing.length > 0 || someRecord(registry, waitsForResources);
+    hasLeftovers(registry, context) || registry.resizing.length > 0 || isAnyWaitingForResources(registry);
   if ((input.kind === "devices" || (input.kind === "resync" && isKnown)) && !isAnyWaiting)
     return unchangedStep(registry);
   const draft = new RegistryDraft(registry, context);
@@ -118,9 +118,6 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
   }
   return draft.finish(resizeTrigger(input));
 }
-
-/** Such a pod is retried on each resync, because the resources it waits for may be freed without an input. */
-const waitsForResources = ({ state, behind }: PodRecord): boolean => state === "waiting" && behind.length > 0;
 
 /** Orders pods oldest first, as upstream does. Pods without a creation time come first (those from manifests). */
 function byAge(pods: readonly Pod[]): readonly Pod[] {

@@ -74,7 +74,7 @@ function areFew(files: Contents): boolean {
   return true;
 }
 
-/** Returns the entries of a directory that has at most this many. */
+/** Returns the entries of a directory; undefined for more than `maxEntries`. */
 function fewEntries(path: string, maxEntries: number): readonly fs.Dirent[] | undefined {
   using directory = fs.opendirSync(path);
   const entries: fs.Dirent[] = [];

@@ -32,16 +32,14 @@ export interface AtomicWrite {
   readonly at: EpochMs;
   /** Called when all files are written and before they become visible. */
   giveAway(): Promise<void>;
-  /** By default those that suit the directory and the content. */
-  readonly calls?: FileCalls;
 }
 
 /** Writes the files if they differ; see the port. */
-export async function writeAtomic({ dir, files, at, giveAway, calls }: AtomicWrite): Promise<"changed" | "same"> {
+export async function writeAtomic({ dir, files, at, giveAway }: AtomicWrite): Promise<"changed" | "same"> {
   const clean = cleanPayload(files);
   if (!clean.ok) throw clean.error;
   const payload = clean.value;
-  const fs = calls ?? (await fileCallsFor(dir, payload));
+  const fs = await fileCallsFor(dir, payload);
   const inUse = await linkTarget(fs, join(dir, DATA_LINK));
   const isCurrent = inUse !== undefined && isGeneration(inUse) && (await holds(fs, join(dir, inUse), payload));
   const generation = isCurrent ? inUse : await writeGeneration(fs, { dir, payload, at, giveAway });
